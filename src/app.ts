@@ -1,0 +1,45 @@
+import { H3 } from "h3";
+import { AppError } from "./errors.ts";
+import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHandler } from "./http/exchange.ts";
+
+/**
+ * Puts the routes on an h3 app. Paths match to the letter on the request target as it was sent: no decoding, no dot
+ * segments, no trailing slash. A known path under another method is 405, anything else 404.
+ */
+export function createApp(routes: readonly Route[], options: ExchangeOptions): H3 {
+  const app = new H3({ silent: true, onError: (_error, event) => refuse("not_found", {})(event) as Promise<Response> });
+  const methods = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    const own = method === "GET" ? ["GET", "HEAD"] : [method];
+    methods.set(path, [...(methods.get(path) ?? []), ...own]);
+  }
+
+  function refuse(code: "not_found" | "method_not_allowed" | "bad_request", headers: Record<string, string>) {
+    const handler: Handler = () => {
+      throw new AppError(code, { headers });
+    };
+    return toEventHandler("-", handler, false, options);
+  }
+
+  app.use((event, next) => {
+    const request = nodeRequest(event);
+    // Node keeps the first of several; a proxy in front may have looked at another.
+    if ((request.headersDistinct.host?.length ?? 0) > 1) return refuse("bad_request", { Connection: "close" })(event);
+    const allowed = methods.get(pathOf(request.url ?? ""));
+    if (allowed === undefined) return refuse("not_found", {})(event);
+    if (!allowed.includes(request.method ?? ""))
+      return refuse("method_not_allowed", { Allow: allowed.join(", ") })(event);
+    return next();
+  });
+  for (const { method, path, handler, quiet } of routes) {
+    app.on(method, path, toEventHandler(path, handler, quiet ?? false, options));
+  }
+  return app;
+}
+
+/** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */
+function pathOf(target: string): string {
+  const path = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*/i, "");
+  const query = path.indexOf("?");
+  return query === -1 ? path : path.slice(0, query);
+}

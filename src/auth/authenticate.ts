@@ -1,0 +1,50 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "../errors.ts";
+import type { User } from "./login.ts";
+import type { SessionStore } from "./sessions/store.ts";
+import { type AccessClaims, verifyToken } from "./token.ts";
+
+export type Authenticate = (request: IncomingMessage) => Promise<AccessClaims>;
+
+/**
+ * Creates the guard of protected operations. It resolves with the claims of a token that is genuine and whose `sid` is
+ * the user's active session; otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`.
+ */
+export function createAuthenticate(
+  user: User,
+  sessions: SessionStore,
+  secrets: readonly string[],
+  now: () => number = Date.now,
+): Authenticate {
+  return async (request) => {
+    const claims = verifyToken(bearerToken(request), secrets, Math.floor(now() / 1000));
+    // A token under another e-mail was made for an earlier configuration.
+    if (claims === null || (claims.sub === user.id && claims.email !== user.email)) throw invalidToken();
+    if ((await sessions.current(claims.sub)) !== claims.sid) throw sessionInvalidated();
+    return claims;
+  };
+}
+
+/** The token of the one `Authorization: Bearer <token>` header. The scheme's case does not matter (RFC 9110, 11.1). */
+function bearerToken(request: IncomingMessage): string {
+  const values = request.headersDistinct.authorization ?? [];
+  if (values.length > 1) throw invalidToken();
+  const header = values[0] ?? "";
+  if (!/^bearer(?:[^a-z]|$)/i.test(header)) {
+    throw new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
+  }
+  const match = /^bearer ([A-Za-z0-9._-]+)$/i.exec(header);
+  if (!match?.[1]) throw invalidToken();
+  return match[1];
+}
+
+const INVALID_TOKEN_CHALLENGE = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
+
+function invalidToken(): AppError {
+  return new AppError("invalid_token", { headers: INVALID_TOKEN_CHALLENGE });
+}
+
+/** The answer to a genuine token whose session has ended. */
+export function sessionInvalidated(): AppError {
+  return new AppError("session_invalidated", { headers: INVALID_TOKEN_CHALLENGE });
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { canonicalEmail } from "../email.ts";
+import { AppError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Lane } from "./lane.ts";
+import type { PasswordVerifier } from "./password.ts";
+import type { SessionStore } from "./sessions/store.ts";
+import type { Throttle } from "./throttle.ts";
+import { signToken } from "./token.ts";
+
+/** The one configured user. */
+export interface User {
+  id: string;
+  email: string;
+}
+
+export interface Credentials {
+  email: string;
+  password: string;
+}
+
+/** Who asks: for the throttle and the log. */
+export interface Origin {
+  address: string;
+  requestId: string;
+}
+
+export interface LoginParts {
+  user: User;
+  verifyPassword: PasswordVerifier;
+  lane: Lane;
+  throttle: Throttle;
+  sessions: SessionStore;
+  secret: string;
+  ttlSeconds: number;
+  log: Log;
+  now: () => number;
+}
+
+export type Login = (credentials: Credentials, origin: Origin) => Promise<{ accessToken: string }>;
+
+/**
+ * Creates the login. Unknown e-mail and wrong password do the same work and end in the same `invalid_credentials`;
+ * beyond the throttle's bound it is `too_many_attempts` without a hash.
+ */
+export function createLogin(parts: LoginParts): Login {
+  const { user, verifyPassword, lane, throttle, sessions, secret, ttlSeconds, log, now } = parts;
+  const userEmail = canonicalEmail(user.email);
+
+  return async ({ email, password }, origin) => {
+    const wanted = canonicalEmail(email);
+    const { address, requestId } = origin;
+    let isRight: boolean;
+    try {
+      await throttle.check(address, wanted);
+      isRight = await lane.run(() =>
+        throttle.attempt(address, wanted, () => verifyPassword(password, wanted === userEmail)),
+      );
+    } catch (error) {
+      if (error instanceof AppError && error.code === "too_many_attempts") {
+        log.warn({ event: "login_throttled", requestId, address }, "login refused: too many failures");
+      }
+      throw error;
+    }
+    if (!isRight) {
+      log.warn({ event: "login_failed", requestId, address }, "login failed");
+      throw new AppError("invalid_credentials");
+    }
+
+    const sid = randomUUID();
+    const replaced = await sessions.replace(user.id, sid, ttlSeconds);
+    await throttle.remember(address, wanted);
+    const iat = Math.floor(now() / 1000);
+    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds }, secret);
+    log.info({ event: "login_succeeded", requestId, address, userId: user.id }, "login succeeded");
+    if (replaced) log.info({ event: "session_superseded", requestId, userId: user.id }, "an earlier session ended");
+    return { accessToken };
+  };
+}

@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import { isEmail } from "../email.ts";
+import { readJson, refuseBody } from "../http/body.ts";
+import { type Handler, reply } from "../http/exchange.ts";
+import type { Log } from "../log.ts";
+import { type Authenticate, sessionInvalidated } from "./authenticate.ts";
+import type { Login } from "./login.ts";
+import type { SessionStore } from "./sessions/store.ts";
+
+const LOGIN_BODY_LIMIT = 16 * 1024;
+const PASSWORD_MIN = 6;
+const PASSWORD_MAX = 1024;
+
+const characters = (text: string) => [...text.normalize("NFC")].length;
+
+/** The body of a login (mission, Login request). Lengths are in characters, not bytes. */
+export const LoginBody = v.strictObject({
+  email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
+  password: v.pipe(
+    v.string("must be a string"),
+    v.check((text) => text.isWellFormed(), "must be well-formed Unicode"),
+    v.check((text) => characters(text) >= PASSWORD_MIN, `must have at least ${PASSWORD_MIN} characters`),
+    v.check((text) => characters(text) <= PASSWORD_MAX, `must have at most ${PASSWORD_MAX} characters`),
+  ),
+});
+
+export function loginRoute(login: Login): Handler {
+  return async ({ request, requestId, address }) => {
+    const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
+    return reply(200, await login(credentials, { address, requestId }));
+  };
+}
+
+export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, log: Log): Handler {
+  return async ({ request, requestId, address }) => {
+    const { sub, sid } = await authenticate(request);
+    await refuseBody(request);
+    // The record may have changed since the guard read it: the delete decides.
+    if (!(await sessions.removeIf(sub, sid))) throw sessionInvalidated();
+    log.info({ event: "session_ended", requestId, address, userId: sub }, "logged out");
+    return reply(200, { ok: true });
+  };
+}
+
+export function meRoute(authenticate: Authenticate): Handler {
+  return async ({ request }) => {
+    const { sub, email } = await authenticate(request);
+    await refuseBody(request);
+    return reply(200, { userId: sub, email });
+  };
+}

@@ -1,0 +1,30 @@
+/** A count of failures with its bound. */
+export interface Bucket {
+  bucket: string;
+  limit: number;
+}
+
+export type Reservation =
+  | { outcome: "reserved"; ids: number[] }
+  /** As many attempts are under way as failures are left: ask again when one has ended. */
+  | { outcome: "wait" }
+  | { outcome: "throttled"; retryAfterMs: number };
+
+/**
+ * Counts login failures over a sliding window. An attempt under way holds a place in each of its buckets, so that
+ * parallel guesses cannot pass the bound. It becomes a failure unless it is released.
+ */
+export interface ThrottleStore {
+  /** How long until none of the buckets is full of failures, in milliseconds; 0 when none is. Writes nothing. */
+  wait(buckets: Bucket[], now: number): Promise<number>;
+  /** Takes a place in every bucket, or in none. */
+  reserve(buckets: Bucket[], now: number): Promise<Reservation>;
+  /** Counts the attempt as a failure. */
+  fail(ids: number[], now: number): Promise<void>;
+  /** Takes the places back. */
+  release(ids: number[]): Promise<void>;
+  /** Remembers a bucket as one that logged in. */
+  remember(bucket: string, now: number): Promise<void>;
+  /** Whether the bucket logged in at or after a time. */
+  isKnown(bucket: string, since: number): Promise<boolean>;
+}

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { AppError } from "../errors.ts";
+import type { Bucket, ThrottleStore } from "./throttle-store.ts";
+
+export const WINDOW_MS = 5 * 60_000;
+export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
+export const FAILURES_PER_EMAIL = 100;
+const KNOWN_ADDRESS_MS = 30 * 86_400_000;
+
+const WAIT_STEP_MS = 10;
+const MAX_WAIT_MS = 5000;
+
+/** Bounds wrong guesses without letting anybody lock the owner out. */
+export interface Throttle {
+  /** Throws `too_many_attempts` when a bound is reached; runs before the attempt waits for a place to hash. */
+  check(address: string, email: string): Promise<void>;
+  /** Runs one attempt; it counts unless it returns true. Throws `too_many_attempts` without running it at the bound. */
+  attempt(address: string, email: string, verify: () => Promise<boolean>): Promise<boolean>;
+  /** Gives the address its own lane for 30 days. */
+  remember(address: string, email: string): Promise<void>;
+}
+
+export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
+  /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
+  async function bucketsOf(address: string, email: string): Promise<Bucket[]> {
+    const pair = { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL };
+    if (await store.isKnown(pair.bucket, now() - KNOWN_ADDRESS_MS)) return [pair];
+    return [pair, { bucket: digest(email), limit: FAILURES_PER_EMAIL }];
+  }
+
+  return {
+    async check(address, email) {
+      const waitMs = await store.wait(await bucketsOf(address, email), now());
+      if (waitMs > 0) throw throttled(waitMs);
+    },
+
+    async attempt(address, email, verify) {
+      const buckets = await bucketsOf(address, email);
+      const givesUpAt = now() + MAX_WAIT_MS;
+      for (;;) {
+        const reservation = await store.reserve(buckets, now());
+        if (reservation.outcome === "throttled") throw throttled(reservation.retryAfterMs);
+        if (reservation.outcome === "reserved") {
+          let succeeded = false;
+          try {
+            succeeded = await verify();
+          } finally {
+            if (succeeded) await store.release(reservation.ids);
+            else await store.fail(reservation.ids, now());
+          }
+          return succeeded;
+        }
+        if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
+        await delay(WAIT_STEP_MS);
+      }
+    },
+
+    remember(address, email) {
+      return store.remember(pairBucket(address, email), now());
+    },
+  };
+}
+
+function throttled(retryAfterMs: number): AppError {
+  return new AppError("too_many_attempts", { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
+}
+
+function pairBucket(address: string, email: string): string {
+  return digest(`${network(address)} ${email}`);
+}
+
+/** Buckets are digests: of bounded length, and the store holds no address and no e-mail. */
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+/** One customer's network: an IPv4 address, or an IPv6 /64. Takes addresses in canonical form. */
+export function network(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const gap = tail === undefined ? 0 : 8 - left.length - right.length;
+  return [...left, ...Array<string>(gap).fill("0"), ...right].slice(0, 4).join(":");
+}

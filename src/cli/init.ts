@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { hashPassword } from "../auth/password.ts";
+import { isEmail } from "../email.ts";
+import { OperatorError } from "../errors.ts";
+import { say } from "./output.ts";
+
+const ENV_FILE = ".env";
+
+export interface InitOptions {
+  email: string;
+}
+
+/**
+ * Writes `.env` (mode 0600) with fresh secrets and a user whose password is printed once.
+ * Returns that password, or null when the file is there already. It never replaces a file.
+ */
+export async function writeEnvFile({ email }: InitOptions): Promise<string | null> {
+  if (!isEmail(email)) throw new OperatorError("--email is not an e-mail address: e.g. demo@example.com");
+  const password = randomBytes(15).toString("base64url");
+  const lines = [
+    "# Settings of authserve. Single quotes keep the $ of the hash as it is, here and in a shell.",
+    `JWT_SECRET='${randomBytes(48).toString("base64url")}'`,
+    "JWT_TTL='900s'",
+    `DEMO_EMAIL='${email}'`,
+    `DEMO_PASSWORD='${await hashPassword(password)}'`,
+    `WEBHOOK_SECRET='${randomBytes(32).toString("base64url")}'`,
+  ];
+  try {
+    writeFileSync(ENV_FILE, `${lines.join("\n")}\n`, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return null;
+    throw new OperatorError(`.env cannot be written (${code}): run this in a folder that this user can write`, 1);
+  }
+  say(
+    `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${password}\n\nThe password is shown this once; its hash is in .env.`,
+  );
+  return password;
+}
+
+export async function runInit(options: InitOptions): Promise<void> {
+  if ((await writeEnvFile(options)) === null) {
+    throw new OperatorError(".env is there already and was not changed: edit it, or move it away first", 1);
+  }
+}

@@ -1,0 +1,105 @@
+import { Command, CommanderError } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { AppError, describeError, OperatorError } from "../errors.ts";
+
+/** The command line. Each command's code is loaded when it runs, so that `--help` and `--version` start fast. */
+export function createProgram(): Command {
+  const program = new Command("authserve")
+    .description(
+      "Log one user in with at most one live session, and receive webhooks: verified, durable, processed once.",
+    )
+    .version(packageJson.version)
+    .showHelpAfterError("(see --help)")
+    .exitOverride();
+
+  program
+    .command("serve")
+    .description("serve until SIGTERM or SIGINT")
+    .option("--init", "make .env first when it is missing, and print commands to try")
+    .action(async (options) => (await import("./serve.ts")).runServe(options));
+  program
+    .command("init")
+    .description("write .env with fresh secrets and a user, whose password is printed once")
+    .option("--email <address>", "the user's e-mail", "demo@example.com")
+    .action(async (options) => (await import("./init.ts")).runInit(options));
+  program
+    .command("hash-password")
+    .description("print the hash of a password that is asked for, or read from standard input")
+    .action(async () => (await import("./hash-password.ts")).runHashPassword());
+
+  const events = program.command("events").description("look at stored events and run them again");
+  events
+    .command("list")
+    .description("events, newest first")
+    .option("--status <status>", "queued, processed or failed")
+    .option("--type <type>", "only this type")
+    .option("--source <name>", "only this source")
+    .option("--since <time>", "received since then: 1h, 7d, or an ISO 8601 time")
+    .option("--limit <count>", "how many", "50")
+    .option("--json", "print an array of objects")
+    .action(async (options) => (await import("./events.ts")).runEventsList(options));
+  events
+    .command("show <id>")
+    .description("one event with its attempts, origin and payload")
+    .option("--source <name>", "where two sources share the id")
+    .option("--json", "print an object")
+    .action(async (id, options) => (await import("./events.ts")).runEventsShow(id, options));
+  events
+    .command("replay [ids...]")
+    .description("queue failed events again, with a fresh budget of attempts")
+    .option("--dead-letter", "all failed events")
+    .option("--source <name>", "where two sources share the id")
+    .option("--force", "also events that are processed already")
+    .option("--json", "print an object")
+    .action(async (ids, options) => (await import("./events.ts")).runEventsReplay(ids, options));
+  events
+    .command("stats")
+    .description("how many events are queued, processed and failed")
+    .option("--json", "print an object")
+    .action(async (options) => (await import("./events.ts")).runEventsStats(options));
+  events
+    .command("send-test")
+    .description("send a signed test event to the running server")
+    .option("--type <type>", "its type", "payment_intent.succeeded")
+    .option("--id <id>", "its id, instead of a new one")
+    .option("--url <url>", "where to, instead of the configured address")
+    .action(async (options) => (await import("./send-test.ts")).runSendTest(options));
+
+  const session = program.command("session").description("look at the active session and end it");
+  session
+    .command("show [user-id]")
+    .description("the active session of a user")
+    .option("--json", "print an object")
+    .action(async (userId, options) => (await import("./session.ts")).runSessionShow(userId, options));
+  session
+    .command("revoke [user-id]")
+    .description("end the active session of a user")
+    .option("--json", "print an object")
+    .action(async (userId, options) => (await import("./session.ts")).runSessionRevoke(userId, options));
+  return program;
+}
+
+/** Runs a command line and returns the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync([...argv], { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof OperatorError) {
+      process.stderr.write(`authserve: ${error.message}\n`);
+      return error.exitCode;
+    }
+    const what = error instanceof AppError ? error : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`authserve: ${error instanceof AppError ? describeError(error) : what}\n`);
+    return 1;
+  }
+}
+
+if (import.meta.main) {
+  process.on("uncaughtException", (error) => {
+    process.stderr.write(`authserve: ${error.stack}\n`);
+    process.exit(1);
+  });
+  process.exitCode = await main(process.argv.slice(2));
+}

@@ -1,0 +1,37 @@
+/** Writes data to standard output. */
+export function printData(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Writes words for a person to standard error. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function printJson(value: unknown): void {
+  printData(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+}
+
+/** Prints rows under headings, columns as wide as their widest cell. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  const lines = [headings, ...rows.map((row) => row.map(printable))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of lines) {
+    printData(
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+}
+
+/** Text from outside on one line, unable to control the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Unix milliseconds as ISO 8601. */
+export function isoTime<T extends number | null>(ms: T): T extends null ? null : string {
+  return (ms === null ? null : new Date(ms).toISOString()) as T extends null ? null : string;
+}

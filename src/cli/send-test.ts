@@ -1,0 +1,47 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { readEnvironment, readSettings } from "../config/settings.ts";
+import { describeError, OperatorError } from "../errors.ts";
+import { printData, say } from "./output.ts";
+
+/** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
+export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
+  const settings = readSettings(readEnvironment(process.cwd()), [
+    "WEBHOOK_SECRET",
+    "WEBHOOK_PATH",
+    "PORT",
+    "HOST",
+    "TLS_CERT_FILE",
+    "TLS_KEY_FILE",
+  ]);
+  if (settings.WEBHOOK_SECRET === undefined)
+    throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
+  const scheme = settings.TLS_CERT_FILE === undefined ? "http" : "https";
+  const host = settings.HOST === undefined || /^(?:0\.0\.0\.0|::)$/.test(settings.HOST) ? "127.0.0.1" : settings.HOST;
+  const target =
+    url ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${settings.PORT}${settings.WEBHOOK_PATH}`;
+  const body = JSON.stringify({
+    id: id ?? `evt_test_${randomUUID()}`,
+    object: "event",
+    api_version: "2026-01-01",
+    created: Math.floor(Date.now() / 1000),
+    data: { object: { id: "pi_test", object: "payment_intent", amount: 1000, currency: "eur", status: "succeeded" } },
+    livemode: false,
+    type,
+  });
+  const signature = createHmac("sha256", settings.WEBHOOK_SECRET).update(body).digest("hex");
+  let response: Response;
+  try {
+    response = await fetch(target, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Signature": `sha256=${signature}` },
+      body,
+    });
+  } catch (error) {
+    throw new OperatorError(`${target} does not answer (${describeError(error)}): is the server running?`, 1);
+  }
+  printData(await response.text());
+  if (!response.ok) {
+    say(`${target} answered ${response.status}`);
+    process.exitCode = 1;
+  }
+}

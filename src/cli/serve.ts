@@ -1,0 +1,46 @@
+import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
+import { createLog } from "../log.ts";
+import { serve } from "../serve.ts";
+import { writeEnvFile } from "./init.ts";
+import { say } from "./output.ts";
+
+/** Serves until SIGTERM or SIGINT; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
+export async function runServe(options: { init?: boolean }): Promise<void> {
+  const password = options.init ? await writeEnvFile({ email: "demo@example.com" }) : null;
+  const settings = readSettings(readEnvironment(process.cwd()));
+  const log = createLog(settings.LOG_LEVEL);
+  const server = await serve(settings, log);
+  if (options.init) say(firstSteps(server.url, settings, password));
+
+  await new Promise<void>((resolve, reject) => {
+    let stopping = false;
+    const onSignal = () => {
+      // A second signal: leave without waiting. What was acknowledged is on disk, leases run out.
+      if (stopping) process.kill(process.pid, "SIGKILL");
+      stopping = true;
+      server.stop().then(resolve, reject);
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+}
+
+/** Commands to paste into another terminal. */
+function firstSteps(url: string, settings: Settings, password: string | null): string {
+  const credentials = JSON.stringify({ email: settings.DEMO_EMAIL, password: password ?? "YOUR-PASSWORD" });
+  return `
+authserve is ready at ${url}. In another terminal, in this folder:
+
+  # log in
+  TOKEN=$(curl -s ${url}/auth/login -H 'Content-Type: application/json' \\
+    -d '${credentials}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
+
+  # who am I
+  curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"
+
+  # send a signed test event, then see what became of it
+  ./bin/authserve events send-test
+  ./bin/authserve events list
+
+Stop with Ctrl+C.`;
+}

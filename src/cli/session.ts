@@ -1,0 +1,28 @@
+import { isoTime, printData, printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+
+interface SessionOptions {
+  json?: boolean;
+}
+
+/** Shows the active session of a user. */
+export function runSessionShow(userId: string | undefined, { json }: SessionOptions): Promise<void> {
+  return withStores(async ({ sessions, settings }) => {
+    const user = userId ?? settings.DEMO_USER_ID;
+    const record = await sessions.find(user);
+    const expiresAt = isoTime(record?.expiresAt ?? null);
+    if (json) printJson({ userId: user, active: record !== null, sid: record?.sid ?? null, expiresAt });
+    else if (record) printData(`user ${user} has session ${record.sid} until ${expiresAt}`);
+    else printData(`user ${user} has no active session`);
+  });
+}
+
+/** Ends the active session of a user; a server sees it at the next request. */
+export function runSessionRevoke(userId: string | undefined, { json }: SessionOptions): Promise<void> {
+  return withStores(async ({ sessions, settings }) => {
+    const user = userId ?? settings.DEMO_USER_ID;
+    const revoked = await sessions.remove(user);
+    if (json) printJson({ userId: user, revoked });
+    else say(revoked ? `The session of user ${user} has ended.` : `User ${user} has no active session.`);
+  });
+}

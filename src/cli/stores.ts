@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { openSessionStore } from "../auth/sessions/open.ts";
+import type { SessionStore } from "../auth/sessions/store.ts";
+import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
+import { OperatorError } from "../errors.ts";
+import { createSqliteEventStore } from "../events/sqlite/store.ts";
+import type { EventStore } from "../events/store.ts";
+import { createLog } from "../log.ts";
+import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
+
+const NAMES = ["DATA_DIR", "DEMO_USER_ID", "REDIS_HOST", "REDIS_PORT", "REDIS_PASSWORD"] as const;
+
+export interface Stores {
+  events: EventStore;
+  sessions: SessionStore;
+  settings: Pick<Settings, (typeof NAMES)[number]>;
+}
+
+// A server under full load commits all the time; a command waits this long for its turn.
+const BUSY_TIMEOUT_MS = 20_000;
+
+/** Opens the stores beside a running server or without one, runs a command on them, and closes them. */
+export async function withStores(command: (stores: Stores) => Promise<void>): Promise<void> {
+  const settings = readSettings(readEnvironment(process.cwd()), NAMES);
+  if (!existsSync(join(settings.DATA_DIR, DATABASE_FILE))) {
+    throw new OperatorError(
+      `DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`,
+    );
+  }
+  const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
+  try {
+    const sessions = await openSessionStore(settings, database, createLog("silent"));
+    try {
+      await command({ events: createSqliteEventStore(database), sessions, settings });
+    } finally {
+      await sessions.close();
+    }
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { isLeakedSecret } from "./leaked-secrets.ts";
+
+/** What makes a signing secret unfit, as the end of a sentence about it; null when nothing does. */
+export function weaknessOf(secret: string): string | null {
+  if (Buffer.byteLength(secret) < 32) return "is shorter than 32 bytes";
+  if (isLeakedSecret(secret)) return "is publicly known";
+  if (new Set(secret).size < 8) return "has fewer than 8 different characters";
+  if (isRepeated(secret)) return "repeats a short text";
+  return null;
+}
+
+/** True when the text is a unit written at least twice in a row, the last time perhaps cut short. */
+function isRepeated(text: string): boolean {
+  for (let unit = 1; unit <= text.length / 2; unit++) {
+    let same = true;
+    for (let i = unit; i < text.length && same; i++) same = text[i] === text[i - unit];
+    if (same) return true;
+  }
+  return false;
+}
+
+/** Reads a secret from a file, without the line end that editors and `echo` add. */
+export function readSecretFile(path: string): string {
+  return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+}

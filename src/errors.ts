@@ -1,0 +1,81 @@
+import { INVALID_CREDENTIALS, SESSION_INVALIDATED, UNAUTHORIZED } from "./text.ts";
+
+/**
+ * Every error a client can meet: its HTTP status and the sentence it reads.
+ * The only place where a code gets a status.
+ */
+export const PROBLEMS = {
+  bad_request: { status: 400, detail: "The request is not valid HTTP" },
+  malformed_json: { status: 400, detail: "The body is not strict JSON" },
+  validation_failed: { status: 400, detail: "The body does not have the declared shape" },
+  invalid_payload: { status: 400, detail: "The event payload is not valid" },
+  invalid_credentials: { status: 401, detail: INVALID_CREDENTIALS },
+  missing_token: { status: 401, detail: UNAUTHORIZED },
+  invalid_token: { status: 401, detail: UNAUTHORIZED },
+  session_invalidated: { status: 401, detail: SESSION_INVALIDATED },
+  address_not_allowed: { status: 403, detail: "This address may not deliver here" },
+  signature_mismatch: { status: 403, detail: "No valid signature was found for this body" },
+  not_found: { status: 404, detail: "There is nothing at this path" },
+  method_not_allowed: { status: 405, detail: "This path does not answer that method" },
+  request_timeout: { status: 408, detail: "The request did not arrive in time" },
+  payload_too_large: { status: 413, detail: "The body is larger than this path accepts" },
+  unsupported_media_type: { status: 415, detail: "Send application/json in UTF-8 without Content-Encoding" },
+  too_many_attempts: { status: 429, detail: "Too many failed logins; wait and try again" },
+  headers_too_large: { status: 431, detail: "The request headers are too large" },
+  internal_error: { status: 500, detail: "The request could not be completed" },
+  login_busy: { status: 503, detail: "Too many logins are under way; try again" },
+  queue_full: { status: 503, detail: "The intake queue is full; deliver again later" },
+  store_unavailable: { status: 503, detail: "Storage is not available; try again later" },
+  stopping: { status: 503, detail: "The server is stopping; try again" },
+} as const satisfies Record<string, { status: number; detail: string }>;
+
+export type ErrorCode = keyof typeof PROBLEMS;
+
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+interface AppErrorOptions {
+  /** Seconds until a new try makes sense; becomes `Retry-After`. */
+  retryAfterSeconds?: number;
+  errors?: FieldError[];
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** An error with a stable code. Logic throws it; `http/problem.ts` turns it into an answer. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+  readonly errors: FieldError[] | undefined;
+  readonly headers: Record<string, string> | undefined;
+
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    super(code, { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.errors = options.errors;
+    this.headers = options.headers;
+  }
+}
+
+/** A problem the operator can mend: bad settings, a port in use. The command prints its message and exits with its code. */
+export class OperatorError extends Error {
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 2) {
+    super(message);
+    this.name = "OperatorError";
+    this.exitCode = exitCode;
+  }
+}
+
+/** One line about an unknown thrown value: its message and the messages of its causes, without a stack. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
+  const own = error.message.startsWith(code) ? error.message : code + error.message;
+  return error.cause === undefined ? own : `${own}: ${describeError(error.cause)}`;
+}

@@ -1,0 +1,100 @@
+/** Stores a delivery unless its identity is known. */
+export const APPEND = `
+INSERT INTO events (source, event_id, type, status, due_at, received_at, address, headers, content_type, payload)
+VALUES (@source, @eventId, @type, 'queued', @receivedAt, @receivedAt, @address, @headers, @contentType, @payload)
+ON CONFLICT (event_id, source) DO NOTHING`;
+
+/** The stored bytes under an identity. */
+export const STORED_PAYLOAD = `SELECT id, payload FROM events WHERE event_id = @eventId AND source = @source`;
+
+/** Keeps other bytes under a known identity once, and counts how often they came. */
+export const ADD_CONFLICT = `
+INSERT INTO conflicts (event, payload_sha256, payload, address, first_at, last_at, deliveries)
+VALUES (@event, @payloadSha256, @payload, @address, @receivedAt, @receivedAt, 1)
+ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
+
+/** Due events and expired leases, oldest first. */
+export const DUE = `
+SELECT id, attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
+FROM events WHERE status = 'queued' AND due_at <= @now ORDER BY due_at LIMIT @limit`;
+
+/** Leases one event. The attempt is counted here: a handler that kills the process must still use one up. */
+export const LEASE = `
+UPDATE events SET attempts = attempts + 1, lease_owner = @owner, claimed_at = @now, due_at = @leaseEndsAt
+WHERE id = @id AND status = 'queued'
+RETURNING id, source, event_id AS eventId, type, content_type AS contentType, payload, attempts AS attempt,
+  attempts - attempts_before_replay AS attemptOfBudget`;
+
+/** Extends a lease that is still held. */
+export const RENEW = `
+UPDATE events SET due_at = @leaseEndsAt
+WHERE id = @id AND status = 'queued' AND lease_owner = @owner AND attempts = @attempt`;
+
+/** Ends an attempt, if its claim is still held. */
+export const SETTLE = `
+UPDATE events SET status = @status, due_at = @dueAt, lease_owner = NULL, claimed_at = NULL,
+  processed_at = @processedAt, last_error = @error
+WHERE id = @id AND status = 'queued' AND lease_owner = @owner AND attempts = @attempt`;
+
+/** Dead-letters an event whose last lease ran out. */
+export const BURY = `
+UPDATE events SET status = 'failed', lease_owner = NULL, claimed_at = NULL, last_error = @error
+WHERE id = @id
+RETURNING source, event_id AS eventId, type, status, attempts, received_at AS receivedAt, processed_at AS processedAt,
+  last_error AS lastError`;
+
+/** Adds an ended attempt to the history. */
+export const ADD_ATTEMPT = `
+INSERT INTO attempts (event, attempt, started_at, finished_at, outcome, error)
+VALUES (@event, @attempt, @startedAt, @finishedAt, @outcome, @error)`;
+
+export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, failed_at, reason) VALUES (@event, @failedAt, @reason)`;
+
+/** Ends every lease now. */
+export const RELEASE_ALL = `UPDATE events SET due_at = @now WHERE status = 'queued' AND lease_owner IS NOT NULL AND due_at > @now`;
+
+/** What a replay does to an event: due now, with a fresh budget. */
+const REQUEUED = `
+UPDATE events SET status = 'queued', due_at = @now, processed_at = NULL, attempts_before_replay = attempts`;
+
+export const REPLAY_ONE = `${REQUEUED}
+WHERE event_id = @eventId AND source = @source AND (status = 'failed' OR (status = 'processed' AND @evenIfProcessed))
+RETURNING id`;
+
+export const REPLAY_DEAD_LETTERS = `${REQUEUED} WHERE id IN (SELECT event FROM dead_letters) AND status = 'failed'`;
+
+export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ?`;
+
+export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters`;
+
+const SUMMARY = `source, event_id AS eventId, type, status, attempts, received_at AS receivedAt,
+  processed_at AS processedAt, last_error AS lastError`;
+
+/** Events newest first; every condition is a column of an index that ends in `received_at`. */
+export function listStatement(conditions: readonly string[]): string {
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  return `SELECT ${SUMMARY} FROM events ${where} ORDER BY received_at DESC, id DESC LIMIT @limit`;
+}
+
+export const GET = `
+SELECT id, ${SUMMARY}, due_at AS dueAt, lease_owner IS NOT NULL AS leased, address, headers,
+  content_type AS contentType, payload
+FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
+
+export const HISTORY = `
+SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error
+FROM attempts WHERE event = ? ORDER BY attempt`;
+
+export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_letters WHERE event = ?`;
+
+export const CONFLICTS = `
+SELECT lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt, address
+FROM conflicts WHERE event = ? ORDER BY first_at`;
+
+export const COUNTS = `
+SELECT
+  (SELECT count(*) FROM events WHERE status = 'queued') AS queued,
+  (SELECT count(*) FROM dead_letters) AS failed,
+  (SELECT count(*) FROM events) AS total,
+  (SELECT coalesce(sum(deliveries), 0) FROM conflicts) AS conflicts,
+  (SELECT min(received_at) FROM events WHERE status = 'queued') AS oldestQueuedAt`;

@@ -1,0 +1,208 @@
+import { createHash } from "node:crypto";
+import { type Database, guarded } from "../../sqlite/database.ts";
+import type {
+  Appended,
+  AttemptRecord,
+  ClaimedEvent,
+  EventCounts,
+  EventDetail,
+  EventFilter,
+  EventStore,
+  EventSummary,
+  NewEvent,
+  ReplayFilter,
+  Settlement,
+} from "../store.ts";
+import * as sql from "./sql.ts";
+
+interface DueRow {
+  id: number;
+  attempts: number;
+  attemptsBeforeReplay: number;
+  leaseOwner: string | null;
+  claimedAt: number | null;
+}
+
+type DetailRow = Omit<EventDetail, "headers" | "leased" | "history" | "deadLetter" | "conflicts"> & {
+  id: number;
+  headers: string;
+  leased: number;
+};
+
+const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
+
+/** Keeps events in a SQLite database that somebody else opens and closes. */
+export function createSqliteEventStore(database: Database): EventStore {
+  const statement = (text: string) => database.prepare(text);
+  const append = statement(sql.APPEND);
+  const storedPayload = database.prepare<unknown[], { id: number; payload: Buffer }>(sql.STORED_PAYLOAD);
+  const addConflict = statement(sql.ADD_CONFLICT);
+  const due = database.prepare<unknown[], DueRow>(sql.DUE);
+  const lease = database.prepare<unknown[], ClaimedEvent>(sql.LEASE);
+  const renew = statement(sql.RENEW);
+  const settle = statement(sql.SETTLE);
+  const bury = database.prepare<unknown[], EventSummary>(sql.BURY);
+  const addAttempt = statement(sql.ADD_ATTEMPT);
+  const addDeadLetter = statement(sql.ADD_DEAD_LETTER);
+  const releaseAll = statement(sql.RELEASE_ALL);
+  const replayOne = database.prepare<unknown[], { id: number }>(sql.REPLAY_ONE);
+  const replayDeadLetters = statement(sql.REPLAY_DEAD_LETTERS);
+  const removeDeadLetter = statement(sql.REMOVE_DEAD_LETTER);
+  const removeDeadLetters = statement(sql.REMOVE_DEAD_LETTERS);
+  const get = database.prepare<unknown[], DetailRow>(sql.GET);
+  const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
+  const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
+  const conflicts = database.prepare<unknown[], EventDetail["conflicts"][number]>(sql.CONFLICTS);
+  const counts = database.prepare<unknown[], Omit<EventCounts, "processed"> & { total: number }>(sql.COUNTS);
+  const check = statement("SELECT count(*) FROM sqlite_schema");
+
+  function appendOne(event: NewEvent): Appended {
+    const { headers, ...row } = event;
+    if (append.run({ ...row, headers: JSON.stringify(headers) }).changes === 1)
+      return { duplicate: false, conflict: false };
+    const stored = storedPayload.get({ eventId: event.eventId, source: event.source });
+    if (!stored || stored.payload.equals(event.payload)) return { duplicate: true, conflict: false };
+    const payloadSha256 = createHash("sha256").update(event.payload).digest();
+    addConflict.run({
+      event: stored.id,
+      payloadSha256,
+      payload: event.payload,
+      address: event.address,
+      receivedAt: event.receivedAt,
+    });
+    return { duplicate: true, conflict: true };
+  }
+  const appendAll = database.transaction((batch: NewEvent[]) => batch.map(appendOne));
+
+  function expire(row: DueRow, now: number): void {
+    addAttempt.run({
+      event: row.id,
+      attempt: row.attempts,
+      startedAt: row.claimedAt,
+      finishedAt: now,
+      outcome: "lease_expired",
+      error: LEASE_EXPIRED,
+    });
+  }
+
+  const claimDue = database.transaction((request: Parameters<EventStore["claim"]>[0]) => {
+    const { owner, limit, leaseMs, maxAttempts, now } = request;
+    const claimed: ClaimedEvent[] = [];
+    const buried: EventSummary[] = [];
+    for (const row of due.all({ now, limit })) {
+      if (row.leaseOwner !== null) {
+        expire(row, now);
+        if (row.attempts - row.attemptsBeforeReplay >= maxAttempts) {
+          const summary = bury.get({ id: row.id, error: LEASE_EXPIRED });
+          addDeadLetter.run({ event: row.id, failedAt: now, reason: LEASE_EXPIRED });
+          if (summary) buried.push(summary);
+          continue;
+        }
+      }
+      const event = lease.get({ id: row.id, owner, now, leaseEndsAt: now + leaseMs });
+      if (event) claimed.push(event);
+    }
+    return { claimed, buried };
+  });
+
+  function settleOne(settlement: Settlement): boolean {
+    const { id, owner, attempt, next, startedAt, finishedAt, error } = settlement;
+    const { changes } = settle.run({
+      id,
+      owner,
+      attempt,
+      status: next.to,
+      dueAt: next.to === "queued" ? next.runAt : finishedAt,
+      processedAt: next.to === "processed" ? finishedAt : null,
+      error,
+    });
+    if (changes === 0) return false;
+    addAttempt.run({
+      event: id,
+      attempt,
+      startedAt,
+      finishedAt,
+      outcome: error === null ? "succeeded" : "failed",
+      error,
+    });
+    if (next.to === "failed") addDeadLetter.run({ event: id, failedAt: finishedAt, reason: next.reason });
+    return true;
+  }
+  const settleAll = database.transaction((batch: Settlement[]) => batch.map(settleOne));
+
+  const replay = database.transaction((filter: ReplayFilter, now: number) => {
+    if ("deadLetters" in filter) {
+      const { changes } = replayDeadLetters.run({ now });
+      removeDeadLetters.run();
+      return changes;
+    }
+    const rows = replayOne.all({ ...filter, evenIfProcessed: filter.evenIfProcessed ? 1 : 0, now });
+    for (const { id } of rows) removeDeadLetter.run(id);
+    return rows.length;
+  });
+
+  function list(filter: EventFilter): EventSummary[] {
+    const conditions: string[] = [];
+    // The partial index serves only a query that repeats its condition.
+    if (filter.status !== undefined)
+      conditions.push(`status = @status${filter.status === "processed" ? "" : " AND status <> 'processed'"}`);
+    if (filter.type !== undefined) conditions.push("type = @type");
+    if (filter.source !== undefined) conditions.push("source = @source");
+    if (filter.since !== undefined) conditions.push("received_at >= @since");
+    return database.prepare<unknown[], EventSummary>(sql.listStatement(conditions)).all(filter);
+  }
+
+  function detail({ id, ...row }: DetailRow): EventDetail {
+    return {
+      ...row,
+      dueAt: row.status === "queued" ? row.dueAt : null,
+      leased: row.leased === 1,
+      headers: JSON.parse(row.headers) as Record<string, string>,
+      history: history.all(id),
+      deadLetter: deadLetter.get(id) ?? null,
+      conflicts: conflicts.all(id),
+    };
+  }
+
+  return {
+    async append(batch) {
+      return guarded(() => appendAll.immediate(batch));
+    },
+    async claim(request) {
+      return guarded(() => {
+        // Looked up before the write lock is taken: an idle poll writes nothing.
+        if (due.get({ now: request.now, limit: 1 }) === undefined) return { claimed: [], buried: [] };
+        return claimDue.immediate(request);
+      });
+    },
+    async renew({ id, owner, attempt }, leaseMs, now) {
+      return guarded(() => renew.run({ id, owner, attempt, leaseEndsAt: now + leaseMs }).changes === 1);
+    },
+    async settle(batch) {
+      return guarded(() => settleAll.immediate(batch));
+    },
+    async releaseAll(now) {
+      return guarded(() => releaseAll.run({ now }).changes);
+    },
+    async replay(filter, now) {
+      return guarded(() => replay.immediate(filter, now));
+    },
+    async list(filter) {
+      return guarded(() => list(filter));
+    },
+    async get(eventId, source) {
+      return guarded(() => database.transaction(() => get.all({ eventId, source: source ?? null }).map(detail))());
+    },
+    async counts() {
+      return guarded(() => {
+        const { total, ...row } = counts.get() as Omit<EventCounts, "processed"> & { total: number };
+        return { ...row, processed: total - row.queued - row.failed };
+      });
+    },
+    async check() {
+      guarded(() => check.get());
+    },
+    // The database belongs to whoever opened it.
+    async close() {},
+  };
+}

@@ -1,0 +1,136 @@
+import type { AttemptOutcome, Next, Status } from "./event.ts";
+
+/** A verified delivery, ready to be stored. All times are Unix milliseconds. */
+export interface NewEvent {
+  source: string;
+  eventId: string;
+  type: string;
+  contentType: string;
+  payload: Uint8Array;
+  address: string;
+  headers: Record<string, string>;
+  receivedAt: number;
+}
+
+/** What became of a delivery: new, the same again, or other bytes under a known id. */
+export interface Appended {
+  duplicate: boolean;
+  conflict: boolean;
+}
+
+/** An event leased to a worker for one attempt. */
+export interface ClaimedEvent {
+  id: number;
+  source: string;
+  eventId: string;
+  type: string;
+  contentType: string;
+  payload: Uint8Array;
+  /** Counts every attempt ever; the token that fences the settle. */
+  attempt: number;
+  /** Counts from 1 since the event arrived or was last replayed; what the retry policy sees. */
+  attemptOfBudget: number;
+}
+
+/** Names the attempt that a worker holds. */
+export interface Claim {
+  id: number;
+  owner: string;
+  attempt: number;
+}
+
+export interface Settlement extends Claim {
+  next: Next;
+  startedAt: number;
+  finishedAt: number;
+  /** What went wrong; null after success. */
+  error: string | null;
+}
+
+export interface EventSummary {
+  source: string;
+  eventId: string;
+  type: string;
+  status: Status;
+  attempts: number;
+  receivedAt: number;
+  processedAt: number | null;
+  lastError: string | null;
+}
+
+export interface AttemptRecord {
+  attempt: number;
+  startedAt: number;
+  finishedAt: number;
+  outcome: AttemptOutcome;
+  error: string | null;
+}
+
+export interface EventDetail extends EventSummary {
+  /** When a queued event is due, or its lease ends. */
+  dueAt: number | null;
+  leased: boolean;
+  address: string;
+  headers: Record<string, string>;
+  contentType: string;
+  payload: Uint8Array;
+  history: AttemptRecord[];
+  deadLetter: { failedAt: number; reason: string } | null;
+  conflicts: { payloadSha256: string; deliveries: number; firstAt: number; lastAt: number; address: string }[];
+}
+
+export interface EventFilter {
+  status?: Status;
+  type?: string;
+  source?: string;
+  /** Unix milliseconds: received at or after. */
+  since?: number;
+  limit: number;
+}
+
+export type ReplayFilter = { deadLetters: true } | { eventId: string; source: string; evenIfProcessed: boolean };
+
+export interface EventCounts {
+  queued: number;
+  processed: number;
+  failed: number;
+  conflicts: number;
+  /** When the oldest queued event was received; null when none is queued. */
+  oldestQueuedAt: number | null;
+}
+
+/**
+ * Where events are kept until and after they are processed. Each method is one transaction. A store that cannot answer
+ * throws `store_unavailable`, and then has changed nothing.
+ */
+export interface EventStore {
+  /** Stores new events durably: when it resolves they are on disk. The results are in the order of the batch. */
+  append(batch: NewEvent[]): Promise<Appended[]>;
+  /**
+   * Leases due events and those whose lease has expired, oldest due first, and counts the attempt. An expired lease that
+   * was the last of `maxAttempts` is dead-lettered instead.
+   */
+  claim(request: {
+    owner: string;
+    limit: number;
+    leaseMs: number;
+    maxAttempts: number;
+    now: number;
+  }): Promise<{ claimed: ClaimedEvent[]; buried: EventSummary[] }>;
+  /** Extends a lease. Returns false when it is no longer held. */
+  renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
+  /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that event is not changed. */
+  settle(batch: Settlement[]): Promise<boolean[]>;
+  /** Frees the leases of workers that are known to be dead. Returns how many. */
+  releaseAll(now: number): Promise<number>;
+  /** Queues events again, due now, with a fresh budget and their history kept. Returns how many. */
+  replay(filter: ReplayFilter, now: number): Promise<number>;
+  /** Events newest first. */
+  list(filter: EventFilter): Promise<EventSummary[]>;
+  /** The events with this id: one for each source that has it. */
+  get(eventId: string, source?: string): Promise<EventDetail[]>;
+  counts(): Promise<EventCounts>;
+  /** Throws `store_unavailable` when the store does not answer. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage } from "node:http";
+import * as v from "valibot";
+import { AppError, type FieldError } from "../errors.ts";
+import { parseStrictJson } from "../strict-json.ts";
+
+// What is still read and thrown away of a refused body, so that the answer reaches a client that is busy sending.
+const DISCARD_BYTES = 8 * 1024 * 1024;
+const DISCARD_MS = 2000;
+
+/** Throws `unsupported_media_type` unless the request announces JSON in UTF-8 without Content-Encoding. */
+export function requireJson(request: IncomingMessage): void {
+  const encoding = request.headers["content-encoding"];
+  const [type = "", ...parameters] = (request.headers["content-type"] ?? "")
+    .split(";")
+    .map((part) => part.trim().toLowerCase());
+  const charsets = parameters.filter((parameter) => parameter.startsWith("charset="));
+  const isUtf8 = charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
+  if (type !== "application/json" || !isUtf8 || encoding !== undefined) throw new AppError("unsupported_media_type");
+}
+
+/**
+ * Reads the body as the bytes that were sent.
+ * Throws `payload_too_large` as soon as more than `limitBytes` is announced or has come.
+ */
+export function readRawBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
+    discard(request);
+    return Promise.reject(new AppError("payload_too_large"));
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= limitBytes) return;
+      detach();
+      discard(request);
+      reject(new AppError("payload_too_large"));
+    };
+    const onEnd = () => {
+      detach();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+    };
+    const onGone = () => {
+      detach();
+      reject(new AppError("bad_request"));
+    };
+    function detach() {
+      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
+    }
+    request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+  });
+}
+
+/** Lets the rest of a refused body run out, and closes the connection when it does not end soon. */
+function discard(request: IncomingMessage): void {
+  let discarded = 0;
+  const close = () => request.socket.destroy();
+  const timer = setTimeout(close, DISCARD_MS);
+  timer.unref();
+  request.on("data", (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > DISCARD_BYTES) close();
+  });
+  request.on("close", () => clearTimeout(timer));
+  request.on("error", () => {});
+}
+
+/**
+ * Reads a JSON body of a declared shape. Throws `unsupported_media_type`, `payload_too_large`, `malformed_json`, or
+ * `validation_failed` with the names of the fields, never their values.
+ */
+export async function readJson<Schema extends v.GenericSchema>(
+  request: IncomingMessage,
+  schema: Schema,
+  limitBytes: number,
+): Promise<v.InferOutput<Schema>> {
+  requireJson(request);
+  const parsed = parseStrictJson(await readRawBody(request, limitBytes));
+  if (!parsed.ok) throw new AppError("malformed_json", { errors: [{ path: "", message: parsed.reason }] });
+  // JSON makes `__proto__` an own property, which a schema's key check may pass over.
+  if (hasOwnProto(parsed.value))
+    throw new AppError("validation_failed", { errors: [{ path: "__proto__", message: "is not a known property" }] });
+  const result = v.safeParse(schema, parsed.value);
+  if (!result.success) throw new AppError("validation_failed", { errors: result.issues.map(toFieldError) });
+  return result.output;
+}
+
+function hasOwnProto(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__");
+}
+
+function toFieldError(issue: v.BaseIssue<unknown>): FieldError {
+  const path = v.getDotPath(issue) ?? "";
+  if (path === "") return { path, message: "must be an object" };
+  if (issue.type !== "strict_object") return { path, message: issue.message };
+  return { path, message: issue.expected === "never" ? "is not a known property" : "is required" };
+}
+
+/** Throws `validation_failed` when an operation without a body is sent one; `{}` and nothing are the same. */
+export async function refuseBody(request: IncomingMessage): Promise<void> {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+  if (length === "0" && encoding === undefined) return;
+  const body = await readRawBody(request, 1024);
+  if (!/^\s*(?:\{\s*\}\s*)?$/.test(body.toString("latin1"))) {
+    throw new AppError("validation_failed", { errors: [{ path: "", message: "must be empty" }] });
+  }
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from "node:http";
+import { type BlockList, isIP, SocketAddress } from "node:net";
+
+/**
+ * One spelling for each address: IPv4-mapped IPv6 as IPv4, IPv6 in the form of RFC 5952, without a zone.
+ * Returns null for what is not an address.
+ */
+export function canonicalAddress(text: string): string | null {
+  const [bare = ""] = text.split("%");
+  const family = isIP(bare);
+  if (family === 4) return bare;
+  if (family !== 6) return null;
+  const mapped = /^::ffff:(?:([0-9.]+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i.exec(
+    new SocketAddress({ address: bare, family: "ipv6" }).address,
+  );
+  if (!mapped) return new SocketAddress({ address: bare, family: "ipv6" }).address;
+  if (mapped[1]) return mapped[1];
+  const high = Number.parseInt(mapped[2] ?? "0", 16);
+  const low = Number.parseInt(mapped[3] ?? "0", 16);
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+/** Tells whether a canonical address is in a list. */
+export function isIn(list: BlockList, address: string): boolean {
+  return list.check(address, address.includes(":") ? "ipv6" : "ipv4");
+}
+
+/**
+ * The client's address: the socket's peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not
+ * one of them. An entry that is no address ends the walk: what stands left of it was not written by a proxy of ours.
+ */
+export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
+  const peer = canonicalAddress(request.socket.remoteAddress ?? "") ?? "unknown";
+  if (!trustedProxies || peer === "unknown" || !isIn(trustedProxies, peer)) return peer;
+  const hops = (request.headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
+  let address = peer;
+  for (const hop of hops.reverse()) {
+    const candidate = canonicalAddress(hop.trim());
+    if (candidate === null) return address;
+    address = candidate;
+    if (!isIn(trustedProxies, address)) return address;
+  }
+  return address;
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { BlockList } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { EventHandler, H3Event } from "h3";
+import { FastResponse } from "srvx";
+import { AppError, describeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { clientAddress } from "./client-address.ts";
+import { problem, type Reply } from "./problem.ts";
+
+/** One request, as a handler sees it. */
+export interface Exchange {
+  request: IncomingMessage;
+  requestId: string;
+  /** The client's canonical address. */
+  address: string;
+}
+
+export type Handler = (exchange: Exchange) => Promise<Reply> | Reply;
+
+export function reply(status: number, body: unknown): Reply {
+  return { status, body };
+}
+
+export interface Route {
+  method: "GET" | "POST";
+  path: string;
+  handler: Handler;
+  /** Success of a quiet route is logged at debug: it has a log line of its own, or is asked all the time. */
+  quiet?: boolean;
+}
+
+export interface ExchangeOptions {
+  trustedProxies: BlockList | undefined;
+  log: Log;
+  isStopping: () => boolean;
+}
+
+/** Makes an h3 handler of a route's handler: identifies the request, answers, turns errors into problems, logs. */
+export function toEventHandler(path: string, handler: Handler, quiet: boolean, options: ExchangeOptions): EventHandler {
+  const { log, trustedProxies, isStopping } = options;
+  return async (event) => {
+    const startedAt = performance.now();
+    const request = nodeRequest(event);
+    const requestId = requestIdOf(request);
+    const address = clientAddress(request, trustedProxies);
+    let answer: Reply;
+    let code: string | undefined;
+    try {
+      answer = await handler({ request, requestId, address });
+    } catch (error) {
+      const failure = problem(error, requestId);
+      answer = failure;
+      code = failure.code;
+      if (failure.status >= 500) {
+        log.error(
+          { event: "request_failed", requestId, code, error: describeError(error), ...stackOf(error) },
+          "request failed",
+        );
+      }
+    }
+    const line = {
+      event: "request_completed",
+      requestId,
+      method: request.method,
+      path,
+      status: answer.status,
+      ...(code ? { code } : {}),
+      address,
+      durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
+    };
+    if (quiet && answer.status < 400) log.debug(line, "request completed");
+    else log.info(line, "request completed");
+    return toResponse(answer, requestId, request, isStopping());
+  };
+}
+
+export function nodeRequest(event: H3Event): IncomingMessage {
+  const request = event.runtime?.node?.req;
+  if (!request) throw new Error("the service runs on Node's HTTP server only");
+  return request as IncomingMessage;
+}
+
+/** Our own mistakes carry a stack; a designed answer needs none. */
+function stackOf(error: unknown): { stack?: string } {
+  return error instanceof Error && !(error instanceof AppError) && error.stack ? { stack: error.stack } : {};
+}
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
+
+/** The caller's `X-Request-ID` when it is sane, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers["x-request-id"];
+  return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+function toResponse(answer: Reply, requestId: string, request: IncomingMessage, isStopping: boolean): Response {
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "X-Request-ID": requestId,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    ...answer.headers,
+  };
+  if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = "max-age=31536000";
+  if (isStopping) headers.Connection = "close";
+  return new FastResponse(JSON.stringify(answer.body), {
+    status: answer.status,
+    statusText: STATUS_CODES[answer.status] ?? "",
+    headers,
+  });
+}

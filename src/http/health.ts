@@ -1,0 +1,27 @@
+import { describeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { type Handler, reply } from "./exchange.ts";
+import type { Reply } from "./problem.ts";
+
+/** Answers 200 while the process serves. */
+export const healthRoute: Handler = () => reply(200, { status: "ok" });
+
+/** Answers 200 when every part does, else 503 naming those that do not. A part fails by throwing. */
+export function readyRoute(parts: Record<string, () => Promise<void>>, log: Log): Handler {
+  return async ({ requestId }): Promise<Reply> => {
+    const checked = await Promise.all(
+      Object.entries(parts).map(async ([name, check]) => {
+        try {
+          await check();
+          return [name, "ok"];
+        } catch (error) {
+          log.warn({ event: "request_failed", requestId, part: name, error: describeError(error) }, "not ready");
+          return [name, "unavailable"];
+        }
+      }),
+    );
+    const ready = checked.every(([, state]) => state === "ok");
+    const body = { status: ready ? "ready" : "unavailable", parts: Object.fromEntries(checked) };
+    return ready ? reply(200, body) : { status: 503, body, headers: { "Retry-After": "2" } };
+  };
+}

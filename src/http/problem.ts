@@ -1,0 +1,33 @@
+import { STATUS_CODES } from "node:http";
+import { AppError, type ErrorCode, PROBLEMS } from "../errors.ts";
+
+/** An answer before it is written: a value that becomes JSON, or a problem. */
+export interface Reply {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Turns an error into its RFC 9457 answer. What is not an {@link AppError} becomes `internal_error` and says nothing more. */
+export function problem(error: unknown, requestId: string): Reply & { code: ErrorCode } {
+  const known = error instanceof AppError ? error : new AppError("internal_error");
+  const { status, detail } = PROBLEMS[known.code];
+  return {
+    code: known.code,
+    status,
+    body: {
+      type: "about:blank",
+      title: STATUS_CODES[status],
+      status,
+      detail,
+      code: known.code,
+      requestId,
+      ...(known.errors ? { errors: known.errors } : {}),
+    },
+    headers: {
+      "Content-Type": "application/problem+json",
+      ...(known.retryAfterSeconds === undefined ? {} : { "Retry-After": String(known.retryAfterSeconds) }),
+      ...known.headers,
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { AppError, type ErrorCode, OperatorError } from "../errors.ts";
+import { problem } from "./problem.ts";
+import type { TlsFiles } from "./tls.ts";
+
+/** A slow sender may take this long for its headers, and for the whole request. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+// Longer than the idle time of common proxies (60 s), so that it is they who close.
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
+export function createHttpServer(listener: RequestListener, tls: TlsFiles | undefined): Server {
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: 1000,
+  };
+  const server = tls
+    ? createTlsServer({ ...limits, ...tls.read(), minVersion: "TLSv1.2" }, listener)
+    : createServer(limits, listener);
+  server.on("clientError", answerClientError);
+  return server;
+}
+
+const CLIENT_ERRORS: Record<string, ErrorCode> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+};
+
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = crypto.randomUUID();
+  const { status, body, headers } = problem(new AppError(CLIENT_ERRORS[error.code ?? ""] ?? "bad_request"), requestId);
+  const text = JSON.stringify(body);
+  const head = {
+    ...headers,
+    "Content-Length": Buffer.byteLength(text),
+    "X-Request-ID": requestId,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    Connection: "close",
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`);
+}
+
+/** Starts listening. Returns the port. Throws {@link OperatorError} when the address cannot be had. */
+export function listen(server: Server, port: number, host: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const remedy: Record<string, string> = {
+        EADDRINUSE: `PORT ${port} is in use: stop what listens there, or set another PORT`,
+        EACCES: `PORT ${port} needs privileges: set a PORT above 1023, or grant CAP_NET_BIND_SERVICE`,
+        EADDRNOTAVAIL: "HOST is not an address of this machine: set HOST to one that is",
+        ENOTFOUND: "HOST cannot be resolved: set HOST to an address of this machine",
+      };
+      reject(new OperatorError(remedy[error.code ?? ""] ?? `PORT ${port} cannot be opened (${error.code})`));
+    });
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Stops accepting, lets requests in flight finish, and cuts those that have not after the deadline. */
+export function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    server.close(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

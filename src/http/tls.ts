@@ -1,0 +1,58 @@
+import { readFileSync, unwatchFile, watchFile } from "node:fs";
+import type { Server } from "node:https";
+import { createSecureContext } from "node:tls";
+import { describeError, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+const WATCH_INTERVAL_MS = 1000;
+
+export interface TlsFiles {
+  /** The pair as it stands. Throws {@link OperatorError} when it is unreadable or does not belong together. */
+  read(): { cert: Buffer; key: Buffer };
+  /** Takes a changed pair into use without dropping a connection; a bad one is logged and the old one stays. Returns the end of it. */
+  watch(server: Server, log: Log): () => void;
+}
+
+export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
+  function read() {
+    const pair = { cert: readPart("TLS_CERT_FILE", certFile), key: readPart("TLS_KEY_FILE", keyFile) };
+    try {
+      createSecureContext(pair);
+    } catch (error) {
+      throw new OperatorError(
+        `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${describeError(error)}): name a PEM certificate and its key`,
+      );
+    }
+    return pair;
+  }
+
+  return {
+    read,
+    watch(server, log) {
+      const reload = () => {
+        try {
+          server.setSecureContext({ ...read(), minVersion: "TLSv1.2" });
+          log.info({ event: "tls_reloaded" }, "the certificate was reloaded");
+        } catch (error) {
+          log.error({ event: "tls_reload_failed", error: describeError(error) }, "the old certificate stays in use");
+        }
+      };
+      const files = [certFile, keyFile];
+      // Polling sees what every way of renewing does: rename, symbolic link, rewrite in place.
+      for (const file of files) watchFile(file, { interval: WATCH_INTERVAL_MS, persistent: false }, reload);
+      return () => {
+        for (const file of files) unwatchFile(file, reload);
+      };
+    },
+  };
+}
+
+function readPart(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new OperatorError(
+      `${name} cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable PEM file`,
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+/** A structured log. Each line has an `event` from {@link LogEvent}; payloads, signatures, secrets and tokens are never passed in. */
+export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "fatal" | "flush">;
+
+/** The stable names of log lines, for programs that read the log. */
+export type LogEvent =
+  | "server_started"
+  | "server_stopping"
+  | "server_stopped"
+  | "setting_warning"
+  | "request_completed"
+  | "request_failed"
+  | "login_succeeded"
+  | "login_failed"
+  | "login_throttled"
+  | "session_superseded"
+  | "session_ended"
+  | "session_revoked"
+  | "delivery_accepted"
+  | "delivery_duplicate"
+  | "delivery_conflict"
+  | "delivery_rejected"
+  | "event_received"
+  | "event_processed"
+  | "event_retried"
+  | "event_dead_lettered"
+  | "lease_lost"
+  | "worker_error"
+  | "session_store_error"
+  | "tls_reloaded"
+  | "tls_reload_failed";
+
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
+
+/** Creates the process's log: JSON lines with ISO times and level names. */
+export function createLog(level: (typeof LOG_LEVELS)[number], destination?: DestinationStream): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      messageKey: "message",
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination ?? pino.destination({ fd: 1, sync: true }),
+  );
+}

@@ -1,0 +1,120 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { AppError, describeError, OperatorError } from "../errors.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+export type Database = Sqlite.Database;
+
+/** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
+const APPLICATION_ID = 0x61757468;
+
+export const DATABASE_FILE = "authserve.db";
+const LOCK_FILE = "serve.lock";
+
+/** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */
+export function prepareDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new OperatorError(
+      `DATA_DIR cannot be created (${(error as NodeJS.ErrnoException).code}): name a directory that this user can write`,
+    );
+  }
+}
+
+/**
+ * Opens the database of a data directory and brings its schema up to date.
+ * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or was made by a newer version.
+ */
+export function openDatabase(dataDir: string, options: { busyTimeoutMs?: number } = {}): Database {
+  prepareDataDir(dataDir);
+  const file = join(dataDir, DATABASE_FILE);
+  let database: Database;
+  try {
+    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000 });
+    database.pragma("journal_mode = WAL");
+    // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
+    database.pragma("synchronous = FULL");
+    chmodSync(file, 0o600);
+  } catch (error) {
+    throw openFailure(error);
+  }
+  try {
+    migrate(database);
+  } catch (error) {
+    database.close();
+    throw error instanceof OperatorError ? error : openFailure(error);
+  }
+  return database;
+}
+
+function openFailure(error: unknown): OperatorError {
+  const code = (error as { code?: string }).code ?? "";
+  if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
+    return new OperatorError(
+      `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${code}): restore a backup; nothing was changed`,
+    );
+  }
+  return new OperatorError(
+    `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): the directory must exist on a disk with space and be writable by this user`,
+  );
+}
+
+function migrate(database: Database): void {
+  const applicationId = database.pragma("application_id", { simple: true });
+  const version = database.pragma("user_version", { simple: true }) as number;
+  const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
+  if (!isEmpty && applicationId !== APPLICATION_ID) {
+    throw new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
+  }
+  if (version > MIGRATIONS.length) {
+    throw new OperatorError(
+      `DATA_DIR/${DATABASE_FILE} has schema ${version} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
+    );
+  }
+  if (version === MIGRATIONS.length) return;
+  database
+    .transaction(() => {
+      // Read again inside the transaction: another process may have migrated meanwhile.
+      const current = database.pragma("user_version", { simple: true }) as number;
+      for (const step of MIGRATIONS.slice(current)) database.exec(step);
+      database.pragma(`application_id = ${APPLICATION_ID}`);
+      database.pragma(`user_version = ${MIGRATIONS.length}`);
+    })
+    .immediate();
+}
+
+/**
+ * Takes the data directory for one server. The lock is the operating system's, so a killed process leaves none behind.
+ * Returns its release. Throws {@link OperatorError} when another server holds it.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  prepareDataDir(dataDir);
+  let lock: Database | undefined;
+  try {
+    lock = new Sqlite(join(dataDir, LOCK_FILE), { timeout: 0 });
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock?.close();
+    if ((error as { code?: string }).code === "SQLITE_BUSY") {
+      throw new OperatorError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
+    }
+    throw new OperatorError(
+      `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
+    );
+  }
+  return () => lock.close();
+}
+
+/** Runs one store operation; a failure of SQLite becomes `store_unavailable`. */
+export function guarded<T>(operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof Sqlite.SqliteError) {
+      throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause: error });
+    }
+    throw error;
+  }
+}

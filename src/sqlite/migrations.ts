@@ -1,0 +1,93 @@
+/**
+ * The schema as numbered steps; `PRAGMA user_version` holds the number of the last one applied.
+ * A released step is never edited: a change is a new step.
+ */
+export const MIGRATIONS: readonly string[] = [
+  // 1: everything of the first version. All times are Unix milliseconds.
+  `
+  CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'processed', 'failed')),
+    -- Attempts ever claimed; also the fencing token of a claim.
+    attempts INTEGER NOT NULL DEFAULT 0,
+    -- Attempts before the last replay: the budget counts from here.
+    attempts_before_replay INTEGER NOT NULL DEFAULT 0,
+    -- Queued and free: when it may be claimed. Queued and leased: when the lease ends.
+    due_at INTEGER NOT NULL,
+    lease_owner TEXT,
+    claimed_at INTEGER,
+    received_at INTEGER NOT NULL,
+    processed_at INTEGER,
+    last_error TEXT,
+    address TEXT NOT NULL,
+    headers TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    -- Last, so that a list never reads its overflow pages.
+    payload BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_identity ON events (event_id, source);
+  CREATE INDEX events_due ON events (due_at) WHERE status = 'queued';
+  CREATE INDEX events_received ON events (received_at);
+  CREATE INDEX events_by_type ON events (type, received_at);
+  CREATE INDEX events_by_source ON events (source, received_at);
+  CREATE INDEX events_unprocessed ON events (status, received_at) WHERE status <> 'processed';
+
+  CREATE TABLE attempts (
+    event INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('succeeded', 'failed', 'lease_expired')),
+    error TEXT,
+    PRIMARY KEY (event, attempt)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE dead_letters (
+    event INTEGER PRIMARY KEY,
+    failed_at INTEGER NOT NULL,
+    reason TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX dead_letters_failed ON dead_letters (failed_at);
+
+  -- Other bytes that arrived under the id of a stored event.
+  CREATE TABLE conflicts (
+    event INTEGER NOT NULL,
+    payload_sha256 BLOB NOT NULL,
+    payload BLOB NOT NULL,
+    address TEXT NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    deliveries INTEGER NOT NULL,
+    PRIMARY KEY (event, payload_sha256)
+  ) STRICT;
+
+  CREATE TABLE sessions (
+    user_id TEXT PRIMARY KEY,
+    sid TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE login_failures (
+    id INTEGER PRIMARY KEY,
+    bucket TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    -- 0 while the attempt is under way.
+    settled INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX login_failures_bucket ON login_failures (bucket, at);
+  CREATE INDEX login_failures_at ON login_failures (at);
+
+  CREATE TABLE known_addresses (
+    bucket TEXT PRIMARY KEY,
+    last_login_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE metadata (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];

@@ -1,0 +1,109 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { type Scheme, TIMESTAMP_TOLERANCE_SECONDS } from "./presets.ts";
+
+const DIGEST_BYTES = 32;
+
+/** A scheme bound to its key. Returns whether a delivery carries a valid signature; never throws. */
+export type Verifier = (headers: IncomingHttpHeaders, body: Uint8Array, nowSeconds: number) => boolean;
+
+/** Binds the schemes of a source to its secret: a delivery is genuine when any scheme accepts it. */
+export function createVerifier(schemes: readonly Scheme[], secret: string): Verifier {
+  const bound = schemes.map((scheme) => ({ scheme, key: keyOf(scheme, secret) }));
+  return (headers, body, nowSeconds) =>
+    bound.some(({ scheme, key }) => key !== null && isGenuine(scheme, key, headers, body, nowSeconds));
+}
+
+/** The key, or null when the secret is not one for this scheme. */
+function keyOf(scheme: Scheme, secret: string): Buffer | null {
+  if (scheme.key === "utf8") return Buffer.from(secret, "utf8");
+  const encoded = secret.replace(/^whsec_/, "");
+  const key = Buffer.from(encoded, "base64");
+  return key.length > 0 && key.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "") ? key : null;
+}
+
+function isGenuine(
+  scheme: Scheme,
+  key: Buffer,
+  headers: IncomingHttpHeaders,
+  body: Uint8Array,
+  nowSeconds: number,
+): boolean {
+  const value = headers[scheme.header];
+  if (typeof value !== "string") return false;
+  const candidates = signaturesIn(scheme, value).flatMap((text) => digestsIn(scheme, text));
+  if (candidates.length === 0) return false;
+
+  const timestamp = timestampOf(scheme, headers, value);
+  if (scheme.timestamp && !isFresh(timestamp, nowSeconds)) return false;
+
+  const expected = digest(scheme, key, headers, timestamp, body);
+  if (expected === null) return false;
+  return candidates.reduce((found, candidate) => timingSafeEqual(candidate, expected) || found, false);
+}
+
+/** The signature texts in a header's value: one for `bare`, several while a sender rotates its secret. */
+function signaturesIn(scheme: Scheme, value: string): string[] {
+  switch (scheme.format) {
+    case "bare":
+      return [value.startsWith(scheme.label) ? value.slice(scheme.label.length) : value];
+    case "pairs":
+      return pairsIn(value, scheme.label);
+    case "list":
+      return value
+        .split(" ")
+        .filter((item) => item.startsWith(`${scheme.label},`))
+        .map((item) => item.slice(scheme.label.length + 1));
+  }
+}
+
+function pairsIn(value: string, key: string): string[] {
+  return value
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item.startsWith(`${key}=`))
+    .map((item) => item.slice(key.length + 1));
+}
+
+/** Decodes a signature in each encoding that it is a full digest in. */
+function digestsIn(scheme: Scheme, text: string): Buffer[] {
+  const digests: Buffer[] = [];
+  if (scheme.encodings.includes("hex") && /^[0-9a-fA-F]{64}$/.test(text)) digests.push(Buffer.from(text, "hex"));
+  if (scheme.encodings.includes("base64") && /^[A-Za-z0-9+/]{43}=$/.test(text)) {
+    const bytes = Buffer.from(text, "base64");
+    if (bytes.length === DIGEST_BYTES && bytes.toString("base64") === text) digests.push(bytes);
+  }
+  return digests;
+}
+
+function timestampOf(scheme: Scheme, headers: IncomingHttpHeaders, value: string): string {
+  if (!scheme.timestamp) return "";
+  if ("pair" in scheme.timestamp) return pairsIn(value, scheme.timestamp.pair)[0] ?? "";
+  const header = headers[scheme.timestamp.header];
+  return typeof header === "string" ? header : "";
+}
+
+function isFresh(timestamp: string, nowSeconds: number): boolean {
+  return /^[0-9]{1,12}$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS;
+}
+
+/** The HMAC-SHA256 that the delivery should carry; null when a header that is part of the signed text is missing. */
+function digest(
+  scheme: Scheme,
+  key: Buffer,
+  headers: IncomingHttpHeaders,
+  timestamp: string,
+  body: Uint8Array,
+): Buffer | null {
+  const hmac = createHmac("sha256", key);
+  for (const part of scheme.signed.split(/(\{[^}]+\})/)) {
+    if (part === "{body}") hmac.update(body);
+    else if (part === "{ts}") hmac.update(timestamp);
+    else if (part.startsWith("{header:")) {
+      const header = headers[part.slice("{header:".length, -1)];
+      if (typeof header !== "string") return null;
+      hmac.update(header);
+    } else hmac.update(part);
+  }
+  return hmac.digest();
+}

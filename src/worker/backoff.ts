@@ -1,0 +1,21 @@
+export interface RetryPolicy {
+  /** Attempts before an event is dead-lettered. */
+  attempts: number;
+  backoff: "exponential" | "linear";
+  delayMs: number;
+  /** Share of the delay that chance may add or take: 0.2 is ±20 %. */
+  jitter: number;
+}
+
+// Longer waits only hide an event; the budget ends sooner with sensible settings.
+const MAX_DELAY_MS = 24 * 3_600_000;
+
+/**
+ * The wait before the next attempt, in milliseconds. Exponential doubles the delay each time, linear keeps it.
+ * `failedAttempts` counts from 1; `random` is in [0, 1).
+ */
+export function retryDelayMs(policy: RetryPolicy, failedAttempts: number, random: number): number {
+  const factor = policy.backoff === "exponential" ? 2 ** (failedAttempts - 1) : 1;
+  const delayMs = Math.min(policy.delayMs * factor, MAX_DELAY_MS);
+  return Math.round(delayMs * (1 + policy.jitter * (2 * random - 1)));
+}

@@ -1,0 +1,17 @@
+import type { Next } from "../events/event.ts";
+import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
+
+/** How a handler's run ended. `interrupted`: the server stopped before the handler had. */
+export type Outcome =
+  | { kind: "succeeded" }
+  | { kind: "failed"; error: string }
+  | { kind: "interrupted"; error: string };
+
+/** Decides where an attempt leaves its event. `attempt` counts from 1 within the budget; times in Unix milliseconds. */
+export function decide(outcome: Outcome, attempt: number, policy: RetryPolicy, now: number, random: number): Next {
+  if (outcome.kind === "succeeded") return { to: "processed" };
+  if (attempt >= policy.attempts)
+    return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}` };
+  if (outcome.kind === "interrupted") return { to: "queued", runAt: now };
+  return { to: "queued", runAt: now + retryDelayMs(policy, attempt, random) };
+}
