@@ -26,7 +26,6 @@ export const PROBLEMS = {
   login_busy: { status: 503, detail: "Too many logins are under way; try again" },
   queue_full: { status: 503, detail: "The intake queue is full; deliver again later" },
   store_unavailable: { status: 503, detail: "Storage is not available; try again later" },
-  stopping: { status: 503, detail: "The server is stopping; try again" },
 } as const satisfies Record<string, { status: number; detail: string }>;
 
 export type ErrorCode = keyof typeof PROBLEMS;

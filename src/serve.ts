@@ -13,7 +13,7 @@ import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import { createSqliteThrottleStore } from "./auth/throttle-sqlite.ts";
 import { DEFAULT_TTL_SECONDS, type Settings } from "./config/settings.ts";
-import { createSqliteEventStore } from "./events/sqlite/store.ts";
+import { openEventStore } from "./events/open.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
 import { closeServer, createHttpServer, listen } from "./http/server.ts";
@@ -65,7 +65,7 @@ async function wire(
   opened.push(lockDataDir(settings.DATA_DIR));
   const database = openDatabase(settings.DATA_DIR);
   opened.push(() => void database.close());
-  const events = createSqliteEventStore(database);
+  const events = openEventStore(database);
   const sessions = await openSessionStore(settings, database, log);
   opened.push(() => sessions.close());
 

@@ -1,6 +1,5 @@
 import { type Database, guarded } from "../sqlite/database.ts";
-import { WINDOW_MS } from "./throttle.ts";
-import type { Bucket, ThrottleStore } from "./throttle-store.ts";
+import { type Bucket, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
 
 // An attempt whose process died never settles; after this long it counts as the failure it may have been.
 const STALE_ATTEMPT_MS = 60_000;

@@ -1,3 +1,6 @@
+/** Failures count for this long. */
+export const WINDOW_MS = 5 * 60_000;
+
 /** A count of failures with its bound. */
 export interface Bucket {
   bucket: string;

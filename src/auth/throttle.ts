@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import type { Bucket, ThrottleStore } from "./throttle-store.ts";
 
-export const WINDOW_MS = 5 * 60_000;
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 export const FAILURES_PER_EMAIL = 100;
 const KNOWN_ADDRESS_MS = 30 * 86_400_000;

@@ -102,4 +102,6 @@ if (import.meta.main) {
     process.exit(1);
   });
   process.exitCode = await main(process.argv.slice(2));
+  // What failed may have left a handle open that would keep the process.
+  if (process.exitCode !== 0) process.exit();
 }

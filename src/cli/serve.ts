@@ -1,4 +1,5 @@
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
+import { OperatorError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { serve } from "../serve.ts";
 import { writeEnvFile } from "./init.ts";
@@ -15,8 +16,8 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     let stopping = false;
     const onSignal = () => {
-      // A second signal: leave without waiting. What was acknowledged is on disk, leases run out.
-      if (stopping) process.kill(process.pid, "SIGKILL");
+      // Leaving without waiting is safe: what was acknowledged is on disk, and the next start takes the leases over.
+      if (stopping) return reject(new OperatorError("Stopped at once by a second signal", 1));
       stopping = true;
       server.stop().then(resolve, reject);
     };

@@ -4,7 +4,7 @@ import { openSessionStore } from "../auth/sessions/open.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { createSqliteEventStore } from "../events/sqlite/store.ts";
+import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
 import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
@@ -32,7 +32,7 @@ export async function withStores(command: (stores: Stores) => Promise<void>): Pr
   try {
     const sessions = await openSessionStore(settings, database, createLog("silent"));
     try {
-      await command({ events: createSqliteEventStore(database), sessions, settings });
+      await command({ events: openEventStore(database), sessions, settings });
     } finally {
       await sessions.close();
     }

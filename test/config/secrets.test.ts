@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { readSecretFile, weaknessOf } from "../../src/config/secrets.ts";
+import { tempDir } from "../helpers/temp-dir.ts";
+
+suite("the strength of a signing secret", () => {
+  test("a random secret of 32 bytes is accepted", () => {
+    assert.equal(weaknessOf(randomBytes(24).toString("base64")), null);
+  });
+
+  test("31 bytes are too short", () => {
+    assert.match(weaknessOf(randomBytes(32).toString("base64").slice(0, 31)) ?? "", /shorter than 32 bytes/);
+  });
+
+  test("length counts in bytes, not in characters", () => {
+    const text = "ñéüßøåçŁžšàñ日本語字";
+    assert.ok(text.length < 32 && Buffer.byteLength(text) >= 32);
+    assert.equal(weaknessOf(text), null);
+  });
+
+  test("a secret from a public list is refused", () => {
+    assert.match(weaknessOf("your-256-bit-secret-your-256-bit-secret") ?? "", /repeats|publicly known/);
+    assert.match(weaknessOf("a-string-secret-at-least-256-bits-long") ?? "", /publicly known/);
+  });
+
+  for (const [what, secret] of [
+    ["one byte", "a".repeat(64)],
+    ["two letters", "ab".repeat(32)],
+    ["a word", "correct-horse-".repeat(4)],
+    ["a word, the last time cut short", "correct-horse-battery-".repeat(3).slice(0, 55)],
+    ["one half", "0123456789abcdefghij".repeat(2)],
+  ] as const) {
+    test(`a secret that repeats ${what} is refused`, () => assert.notEqual(weaknessOf(secret), null));
+  }
+
+  test("few different characters are refused", () => {
+    assert.match(weaknessOf("abcabbacbacbbcaabccbabacbcaabbcc") ?? "", /fewer than 8 different/);
+  });
+
+  test("the reason never holds the secret", () => {
+    const secret = "hunter2-hunter2-";
+    assert.ok(!weaknessOf(secret.repeat(4))?.includes("hunter2"));
+  });
+});
+
+suite("a secret's file", () => {
+  for (const [what, content] of [
+    ["LF", "the secret\n"],
+    ["CRLF", "the secret\r\n"],
+    ["no line end", "the secret"],
+  ] as const) {
+    test(`with ${what} gives the text alone`, (t) => {
+      const file = join(tempDir(t), "secret");
+      writeFileSync(file, content);
+      assert.equal(readSecretFile(file), "the secret");
+    });
+  }
+
+  test("keeps spaces and inner lines", (t) => {
+    const file = join(tempDir(t), "secret");
+    writeFileSync(file, " a\nb \n\n");
+    assert.equal(readSecretFile(file), " a\nb \n");
+  });
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Command } from "commander";
+import { createProgram } from "../src/cli/main.ts";
+import { SECRET_NAMES, SETTING_NAMES } from "../src/config/settings.ts";
+import { PROBLEMS } from "../src/errors.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+
+/** The rows of the README's tables: first cell's code → the whole row. */
+function rowsOf(heading: string): Map<string, string> {
+  const section = readme.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  assert.ok(section, `the README has no section ${heading}`);
+  const rows = section.matchAll(/^\| `([^`]+)` \|.*$/gm);
+  return new Map([...rows].map((match) => [match[1] as string, match[0]]));
+}
+
+const sorted = (values: Iterable<string>) => [...values].sort();
+
+test("the README lists every command, and no other", () => {
+  const commands: [string, Command][] = createProgram().commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [[command.name(), command] as [string, Command]]
+      : command.commands.map((child) => [`${command.name()} ${child.name()}`, child] as [string, Command]),
+  );
+  const rows = rowsOf("Commands");
+  assert.deepEqual(sorted(rows.keys()), sorted(commands.map(([name]) => name)));
+  for (const [name, command] of commands) {
+    const documented = [...(rows.get(name) as string).matchAll(/`(--[a-z-]+)`/g)].map((match) => match[1] as string);
+    assert.deepEqual(sorted(documented), sorted(command.options.map((option) => option.long as string)), name);
+  }
+});
+
+test("the README lists every setting with its kind, and no other", () => {
+  const rows = rowsOf("Settings");
+  assert.deepEqual(sorted(rows.keys()), sorted(SETTING_NAMES));
+  const secret = [...rows].filter(([, row]) => row.includes("*secret*")).map(([name]) => name);
+  assert.deepEqual(sorted(secret), sorted(SECRET_NAMES));
+});
+
+test("the README lists every error code with its status, and no other", () => {
+  const rows = [...rowsOf("Endpoints")].filter(([code]) => !/[ /]/.test(code));
+  const documented = rows.map(([code, row]) => `${code} ${row.split("|")[2]?.trim()}`);
+  assert.deepEqual(
+    sorted(documented),
+    sorted(Object.entries(PROBLEMS).map(([code, { status }]) => `${code} ${status}`)),
+  );
+});
