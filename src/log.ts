@@ -27,6 +27,7 @@ export type LogEvent =
   | "event_dead_lettered"
   | "lease_lost"
   | "worker_error"
+  | "storage_thread_died"
   | "session_store_error"
   | "tls_reloaded"
   | "tls_reload_failed";

@@ -11,17 +11,17 @@ import { loginRoute, logoutRoute, meRoute } from "./auth/routes.ts";
 import { openSessionStore } from "./auth/sessions/open.ts";
 import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
-import { createSqliteThrottleStore } from "./auth/throttle-sqlite.ts";
 import { DEFAULT_TTL_SECONDS, type Settings } from "./config/settings.ts";
-import { openEventStore } from "./events/open.ts";
+import { describeError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
 import { closeServer, createHttpServer, listen } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
 import type { Log } from "./log.ts";
 import type { PasswordHash } from "./password-hash.ts";
-import { type Database, lockDataDir, openDatabase } from "./sqlite/database.ts";
-import { createMetadata } from "./sqlite/metadata.ts";
+import { lockDataDir } from "./sqlite/database.ts";
+import type { Metadata } from "./sqlite/metadata.ts";
+import { openStorage } from "./storage/open.ts";
 import { createIntake } from "./webhook/intake.ts";
 import { DEFAULT_SCHEMES } from "./webhook/presets.ts";
 import { webhookRoute } from "./webhook/routes.ts";
@@ -63,15 +63,22 @@ async function wire(
 ): Promise<RunningServer> {
   warnOf(settings, log);
   opened.push(lockDataDir(settings.DATA_DIR));
-  const database = openDatabase(settings.DATA_DIR);
-  opened.push(() => void database.close());
-  const events = openEventStore(database);
-  const sessions = await openSessionStore(settings, database, log);
+  const storage = await openStorage({
+    dataDir: settings.DATA_DIR,
+    onThreadDeath: (error) =>
+      log.error(
+        { event: "storage_thread_died", error: describeError(error) },
+        "the storage thread died and is started again",
+      ),
+  });
+  opened.push(() => storage.close());
+  const { events } = storage;
+  const sessions = await openSessionStore(settings, storage.sessions, log);
   opened.push(() => sessions.close());
 
   const hash = settings.DEMO_PASSWORD;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  await endSessionOfChangedPassword(database, sessions, user.id, hash, log);
+  await endSessionOfChangedPassword(storage.metadata, sessions, user.id, hash, log);
   // The lock on the data directory says that no other server lives: leases in the file are a dead one's.
   await events.releaseAll(Date.now());
 
@@ -84,7 +91,7 @@ async function wire(
     user,
     verifyPassword: await createPasswordVerifier(hash),
     lane: createLane(availableParallelism(), LOGIN_QUEUE_LIMIT),
-    throttle: createThrottle(createSqliteThrottleStore(database)),
+    throttle: createThrottle(storage.throttle),
     sessions,
     secret: settings.JWT_SECRET,
     ttlSeconds: settings.JWT_TTL.seconds,
@@ -184,13 +191,12 @@ function warnOf(settings: Settings, log: Log): void {
 
 /** A new password ends what the old one opened, also when it was changed while no server ran. */
 async function endSessionOfChangedPassword(
-  database: Database,
+  metadata: Metadata,
   sessions: SessionStore,
   userId: string,
   hash: PasswordHash,
   log: Log,
 ): Promise<void> {
-  const metadata = createMetadata(database);
   const key = `credential:${userId}`;
   const fingerprint = createHash("sha256").update(hash.encoded).digest("hex");
   if (metadata.get(key) === fingerprint) return;

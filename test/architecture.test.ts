@@ -23,7 +23,7 @@ const LAYERS = [
   },
   {
     name: "wiring",
-    files: /^(?:app|serve|.*\/open)\.ts$/,
+    files: /^(?:(?:app|serve|.*\/open)\.ts$|storage\/)/,
     imports: ["base", "config", "adapter", "logic", "http", "wiring"],
   },
   { name: "http", files: /^(?:http\/|auth\/authenticate\.ts|.*\/routes\.ts)/, imports: ["base", "http"] },

@@ -1,3 +1,4 @@
+import { promised, type Sync } from "../promised.ts";
 import { type Database, guarded } from "../sqlite/database.ts";
 import { type Bucket, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
 
@@ -27,6 +28,11 @@ const IS_KNOWN = `SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_
 
 /** Keeps the counts in the SQLite file: they outlive a restart. */
 export function createSqliteThrottleStore(database: Database): ThrottleStore {
+  return promised<ThrottleStore>(sqliteThrottle(database));
+}
+
+/** The throttle's SQLite store, synchronous. */
+export function sqliteThrottle(database: Database): Sync<ThrottleStore> {
   const placesTaken = database.prepare(PLACES_TAKEN).pluck();
   const boundary = database.prepare(BOUNDARY).pluck();
   const insert = database.prepare(RESERVE);
@@ -61,22 +67,22 @@ export function createSqliteThrottleStore(database: Database): ThrottleStore {
   });
 
   return {
-    async wait(buckets, now) {
+    wait(buckets, now) {
       return guarded(() => longestWait(buckets, now));
     },
-    async reserve(buckets, now) {
+    reserve(buckets, now) {
       return guarded(() => reserve.immediate(buckets, now));
     },
-    async fail(ids, now) {
+    fail(ids, now) {
       guarded(() => failAll.immediate(ids, now));
     },
-    async release(ids) {
+    release(ids) {
       guarded(() => releaseAll.immediate(ids));
     },
-    async remember(bucket, now) {
+    remember(bucket, now) {
       guarded(() => remember.run(bucket, now));
     },
-    async isKnown(bucket, since) {
+    isKnown(bucket, since) {
       return guarded(() => isKnown.get(bucket, since) !== undefined);
     },
   };

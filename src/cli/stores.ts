@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
 import { openSessionStore } from "../auth/sessions/open.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
@@ -30,7 +31,7 @@ export async function withStores(command: (stores: Stores) => Promise<void>): Pr
   }
   const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
-    const sessions = await openSessionStore(settings, database, createLog("silent"));
+    const sessions = await openSessionStore(settings, createEmbeddedSessionStore(database), createLog("silent"));
     try {
       await command({ events: openEventStore(database), sessions, settings });
     } finally {

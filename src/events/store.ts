@@ -8,7 +8,8 @@ export interface NewEvent {
   contentType: string;
   payload: Uint8Array;
   address: string;
-  headers: Record<string, string>;
+  /** A JSON object: names in lower case, values as text. */
+  headers: string;
   receivedAt: number;
 }
 

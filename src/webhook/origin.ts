@@ -4,11 +4,11 @@ import type { IncomingMessage } from "node:http";
 const CONFIDENTIAL =
   /signature|hmac|authorization|cookie|secret|token|api-?key|password|mac$|^x-hub-|^x-trello-webhook$/;
 
-/** The headers of a delivery as stored with it: lower-case names, without signatures, cookies and authorization. */
-export function originHeaders(request: IncomingMessage): Record<string, string> {
+/** The headers of a delivery as stored with it, in JSON: lower-case names, without signatures, cookies and authorization. */
+export function originHeaders(request: IncomingMessage): string {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !CONFIDENTIAL.test(name)) kept[name] = Array.isArray(value) ? value.join(", ") : value;
   }
-  return kept;
+  return JSON.stringify(kept);
 }

@@ -1,3 +1,4 @@
+import { promised, type Sync } from "../../promised.ts";
 import { type Database, guarded } from "../../sqlite/database.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
 
@@ -13,6 +14,11 @@ const REMOVE = `DELETE FROM sessions WHERE user_id = @userId RETURNING expires_a
 
 /** Keeps sessions in the SQLite file, where another process's revocation is seen by the next read. */
 export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
+  return promised<SessionStore>(embeddedSessions(database, now));
+}
+
+/** The embedded session store, synchronous. */
+export function embeddedSessions(database: Database, now: () => number = Date.now): Sync<SessionStore> {
   const find = database.prepare<[string, number], SessionRecord>(FIND);
   const replace = database.prepare(REPLACE);
   const removeIf = database.prepare(REMOVE_IF);
@@ -25,27 +31,27 @@ export function createEmbeddedSessionStore(database: Database, now: () => number
   });
 
   return {
-    async replace(userId, sid, ttlSeconds) {
+    replace(userId, sid, ttlSeconds) {
       const at = now();
       return guarded(() => replaceLive.immediate(userId, sid, at, at + ttlSeconds * 1000));
     },
-    async current(userId) {
+    current(userId) {
       return guarded(() => find.get(userId, now())?.sid ?? null);
     },
-    async find(userId) {
+    find(userId) {
       return guarded(() => find.get(userId, now()) ?? null);
     },
-    async removeIf(userId, sid) {
+    removeIf(userId, sid) {
       return guarded(() => removeIf.run({ userId, sid, now: now() }).changes === 1);
     },
-    async remove(userId) {
+    remove(userId) {
       const removed = guarded(() => remove.get({ userId }));
       return removed !== undefined && removed.expires_at > now();
     },
-    async check() {
+    check() {
       guarded(() => find.get("", 0));
     },
     // The database belongs to whoever opened it.
-    async close() {},
+    close() {},
   };
 }

@@ -1,7 +1,7 @@
 /** Stores a delivery unless its identity is known. */
 export const APPEND = `
 INSERT INTO events (source, event_id, type, status, due_at, received_at, address, headers, content_type, payload)
-VALUES (@source, @eventId, @type, 'queued', @receivedAt, @receivedAt, @address, @headers, @contentType, @payload)
+VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)
 ON CONFLICT (event_id, source) DO NOTHING`;
 
 /** The stored bytes under an identity. */

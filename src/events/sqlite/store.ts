@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { promised, type Sync } from "../../promised.ts";
 import { type Database, guarded } from "../../sqlite/database.ts";
 import type {
   Appended,
@@ -33,6 +34,11 @@ const LEASE_EXPIRED = "the lease expired before the attempt ended: the process w
 
 /** Keeps events in a SQLite database that somebody else opens and closes. */
 export function createSqliteEventStore(database: Database): EventStore {
+  return promised<EventStore>(sqliteEvents(database));
+}
+
+/** The SQLite event store, synchronous. */
+export function sqliteEvents(database: Database): Sync<EventStore> {
   const statement = (text: string) => database.prepare(text);
   const append = statement(sql.APPEND);
   const storedPayload = database.prepare<unknown[], { id: number; payload: Buffer }>(sql.STORED_PAYLOAD);
@@ -57,8 +63,8 @@ export function createSqliteEventStore(database: Database): EventStore {
   const check = statement("SELECT count(*) FROM sqlite_schema");
 
   function appendOne(event: NewEvent): Appended {
-    const { headers, ...row } = event;
-    if (append.run({ ...row, headers: JSON.stringify(headers) }).changes === 1)
+    const { source, eventId, type, receivedAt, address, headers, contentType, payload } = event;
+    if (append.run(source, eventId, type, receivedAt, receivedAt, address, headers, contentType, payload).changes === 1)
       return { duplicate: false, conflict: false };
     const stored = storedPayload.get({ eventId: event.eventId, source: event.source });
     if (!stored || stored.payload.equals(event.payload)) return { duplicate: true, conflict: false };
@@ -165,44 +171,44 @@ export function createSqliteEventStore(database: Database): EventStore {
   }
 
   return {
-    async append(batch) {
+    append(batch) {
       return guarded(() => appendAll.immediate(batch));
     },
-    async claim(request) {
+    claim(request) {
       return guarded(() => {
         // Looked up before the write lock is taken: an idle poll writes nothing.
         if (due.get({ now: request.now, limit: 1 }) === undefined) return { claimed: [], buried: [] };
         return claimDue.immediate(request);
       });
     },
-    async renew({ id, owner, attempt }, leaseMs, now) {
+    renew({ id, owner, attempt }, leaseMs, now) {
       return guarded(() => renew.run({ id, owner, attempt, leaseEndsAt: now + leaseMs }).changes === 1);
     },
-    async settle(batch) {
+    settle(batch) {
       return guarded(() => settleAll.immediate(batch));
     },
-    async releaseAll(now) {
+    releaseAll(now) {
       return guarded(() => releaseAll.run({ now }).changes);
     },
-    async replay(filter, now) {
+    replay(filter, now) {
       return guarded(() => replay.immediate(filter, now));
     },
-    async list(filter) {
+    list(filter) {
       return guarded(() => list(filter));
     },
-    async get(eventId, source) {
+    get(eventId, source) {
       return guarded(() => database.transaction(() => get.all({ eventId, source: source ?? null }).map(detail))());
     },
-    async counts() {
+    counts() {
       return guarded(() => {
         const { total, ...row } = counts.get() as Omit<EventCounts, "processed"> & { total: number };
         return { ...row, processed: total - row.queued - row.failed };
       });
     },
-    async check() {
+    check() {
       guarded(() => check.get());
     },
     // The database belongs to whoever opened it.
-    async close() {},
+    close() {},
   };
 }

@@ -1,0 +1,12 @@
+/** The methods of a port as an adapter without I/O waits has them: they return instead of resolving. */
+export type Sync<Port> = {
+  [Method in keyof Port]: Port[Method] extends (...args: infer Args) => Promise<infer Result>
+    ? (...args: Args) => Result
+    : never;
+};
+
+/** Makes a port of its synchronous form: each method resolves with what it returned, or rejects with what it threw. */
+export function promised<Port extends object>(sync: Sync<Port>): Port {
+  const methods = Object.entries(sync) as [string, (...args: unknown[]) => unknown][];
+  return Object.fromEntries(methods.map(([name, run]) => [name, async (...args: unknown[]) => run(...args)])) as Port;
+}

@@ -1,0 +1,58 @@
+import type { Transferable } from "node:worker_threads";
+import type { NewEvent } from "../events/store.ts";
+
+/**
+ * A batch of events in the form that crosses to the storage thread. All payloads lie in one buffer that is moved, not
+ * copied: a payload from a socket is a slice of a 64 KiB slab, and posting it would clone the slab.
+ */
+export interface PackedEvents {
+  /** {@link TEXTS_PER_EVENT} for each event. */
+  texts: string[];
+  /** Time of receipt and payload length of each event. */
+  numbers: Float64Array;
+  payloads: Uint8Array;
+}
+
+const TEXTS_PER_EVENT = 6;
+
+export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; transfer: Transferable[] } {
+  let size = 0;
+  for (const { payload } of batch) size += payload.length;
+  const payloads = new Uint8Array(size);
+  const numbers = new Float64Array(batch.length * 2);
+  const texts: string[] = [];
+  let offset = 0;
+  for (const [index, event] of batch.entries()) {
+    texts.push(event.source, event.eventId, event.type, event.contentType, event.address, event.headers);
+    numbers[index * 2] = event.receivedAt;
+    numbers[index * 2 + 1] = event.payload.length;
+    payloads.set(event.payload, offset);
+    offset += event.payload.length;
+  }
+  return { packed: { texts, numbers, payloads }, transfer: [payloads.buffer, numbers.buffer] as Transferable[] };
+}
+
+export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEvent[] {
+  const batch: NewEvent[] = [];
+  let offset = 0;
+  for (let index = 0; index < numbers.length / 2; index++) {
+    const [source, eventId, type, contentType, address, headers] = texts.slice(
+      index * TEXTS_PER_EVENT,
+      (index + 1) * TEXTS_PER_EVENT,
+    ) as [string, string, string, string, string, string];
+    const end = offset + (numbers[index * 2 + 1] as number);
+    const payload = payloads.subarray(offset, end);
+    batch.push({
+      source,
+      eventId,
+      type,
+      contentType,
+      address,
+      headers,
+      payload,
+      receivedAt: numbers[index * 2] as number,
+    });
+    offset = end;
+  }
+  return batch;
+}

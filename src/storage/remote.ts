@@ -1,0 +1,117 @@
+import type { MessagePort, Transferable, Worker } from "node:worker_threads";
+import { AppError, describeError, type ErrorCode } from "../errors.ts";
+
+/** A call on its way to the thread that owns the database. */
+interface Call {
+  call: number;
+  target: string;
+  method: string;
+  args: unknown[];
+}
+
+type Answer =
+  | { call: number; result: unknown }
+  | { call: number; error: { code: ErrorCode | null; retryAfterSeconds?: number | undefined; message: string } };
+
+type Failure = Extract<Answer, { error: unknown }>["error"];
+
+/** The other side of a port, whose calls run on the thread behind it. */
+export interface Remote {
+  call<T>(target: string, method: string, args: unknown[], transfer?: Transferable[]): Promise<T>;
+  /** Rejects what is under way, and every later call, with `store_unavailable`. */
+  fail(reason: Error): void;
+}
+
+/** Speaks to {@link answerCalls} at the other end of the port. */
+export function createRemote(port: MessagePort | Worker): Remote {
+  const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
+  let calls = 0;
+  let failure: Error | null = null;
+
+  port.on("message", (answers: Answer[]) => {
+    for (const answer of answers) {
+      const waiter = pending.get(answer.call);
+      pending.delete(answer.call);
+      if ("error" in answer) waiter?.reject(toError(answer.error));
+      else waiter?.resolve(answer.result as never);
+    }
+  });
+
+  return {
+    call(target, method, args, transfer = []) {
+      if (failure) return Promise.reject(unavailable(failure));
+      return new Promise((resolve, reject) => {
+        const call = ++calls;
+        pending.set(call, { resolve, reject });
+        port.postMessage({ call, target, method, args } satisfies Call, transfer);
+      });
+    },
+    fail(reason) {
+      failure = reason;
+      for (const { reject } of pending.values()) reject(unavailable(reason));
+      pending.clear();
+    },
+  };
+}
+
+function unavailable(cause: Error): AppError {
+  return new AppError("store_unavailable", { retryAfterSeconds: 1, cause });
+}
+
+function toError({ code, retryAfterSeconds, message }: Failure): Error {
+  const cause = new Error(message);
+  if (code === null) return cause;
+  return new AppError(code, { cause, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
+}
+
+type Targets = Record<string, Record<string, (...args: never[]) => unknown>>;
+
+/** How a group of calls is run. */
+export interface GroupRunner {
+  /** Runs the group. When it throws, every call of the group has failed. */
+  together(run: () => void): void;
+  /** False when an error inside the group has undone all of it. */
+  isIntact(): boolean;
+}
+
+/**
+ * Answers the calls that come through a port, in their order. What has come by the time the thread looks is one group;
+ * its answers leave when the group has been run.
+ */
+export function answerCalls(port: MessagePort, targets: object, runner: GroupRunner): void {
+  let group: Call[] = [];
+
+  function answer({ call, target, method, args }: Call): Answer {
+    try {
+      const run = (targets as Targets)[target]?.[method];
+      if (!run) throw new Error(`no ${target}.${method}`);
+      return { call, result: run(...(args as never[])) };
+    } catch (error) {
+      if (!runner.isIntact()) throw error;
+      return { call, error: fromError(error) };
+    }
+  }
+
+  function runGroup(): void {
+    const calls = group;
+    group = [];
+    let answers: Answer[] = [];
+    try {
+      runner.together(() => {
+        answers = calls.map(answer);
+      });
+    } catch (error) {
+      answers = calls.map(({ call }) => ({ call, error: fromError(error) }));
+    }
+    port.postMessage(answers);
+  }
+
+  port.on("message", (call: Call) => {
+    if (group.push(call) === 1) setImmediate(runGroup);
+  });
+}
+
+function fromError(error: unknown): Failure {
+  if (!(error instanceof AppError)) return { code: null, message: describeError(error) };
+  return { code: error.code, retryAfterSeconds: error.retryAfterSeconds, message: describeError(error.cause ?? error) };
+}

@@ -1,0 +1,42 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { embeddedSessions } from "../auth/sessions/embedded.ts";
+import { sqliteThrottle } from "../auth/throttle-sqlite.ts";
+import { sqliteEvents } from "../events/sqlite/store.ts";
+import { guarded, openDatabase } from "../sqlite/database.ts";
+import { type PackedEvents, unpackEvents } from "./packed-events.ts";
+import { answerCalls } from "./remote.ts";
+
+/**
+ * Runs in the storage thread: owns the one connection that writes, and answers calls to the stores on it.
+ * All calls of a group share one transaction and so one wait for the disk; inside it each is a savepoint of its own.
+ */
+function run(): void {
+  const port = parentPort;
+  if (!port) throw new Error("this file is the storage thread's");
+  const database = openDatabase((workerData as { dataDir: string }).dataDir);
+  const events = sqliteEvents(database);
+  let closing = false;
+  const targets = {
+    events: { ...events, append: (packed: PackedEvents) => events.append(unpackEvents(packed)) },
+    sessions: embeddedSessions(database),
+    throttle: sqliteThrottle(database),
+    thread: {
+      ready: () => {},
+      close: () => {
+        closing = true;
+      },
+    },
+  };
+  answerCalls(port, targets, {
+    together(group) {
+      guarded(() => database.transaction(group).immediate());
+      if (!closing) return;
+      database.close();
+      port.close();
+    },
+    // A full disk can make SQLite roll back the whole transaction, not just the savepoint.
+    isIntact: () => database.inTransaction,
+  });
+}
+
+run();
