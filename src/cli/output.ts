@@ -1,3 +1,5 @@
+import { printable } from "../printable.ts";
+
 /** Writes data to standard output. */
 export function printData(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -8,8 +10,12 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Prints JSON. Control characters that JSON may leave raw, DEL and C1, are escaped: a terminal would obey them. */
 export function printJson(value: unknown): void {
-  printData(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0);
+  printData(
+    json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 }
 
 /** Prints rows under headings, columns as wide as their widest cell. */
@@ -24,11 +30,6 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
         .trimEnd(),
     );
   }
-}
-
-/** Text from outside on one line, unable to control the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Unix milliseconds as ISO 8601. */

@@ -3,6 +3,7 @@ import { createBatcher } from "../batch.ts";
 import { describeError } from "../errors.ts";
 import type { ClaimedEvent, EventStore, EventSummary, Settlement } from "../events/store.ts";
 import type { Log } from "../log.ts";
+import { printable } from "../printable.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import { decide } from "./decide.ts";
 import { type EventHandler, runEvent } from "./run-event.ts";
@@ -87,12 +88,12 @@ export function createWorker(options: WorkerOptions): Worker {
 
   /** Claims until every place is taken or nothing is due. */
   async function fill(): Promise<void> {
-    let nextLookMs = options.pollIntervalMs;
+    let nextLookAt = now() + options.pollIntervalMs;
     try {
       while (nudged && !stopped && hasPlace()) {
         nudged = false;
         const limit = concurrency - running;
-        const { claimed, buried } = await store.claim({
+        const { claimed, buried, nextDueAt } = await store.claim({
           owner,
           limit,
           leaseMs,
@@ -102,13 +103,14 @@ export function createWorker(options: WorkerOptions): Worker {
         for (const event of buried) logDeadLetter(event, event.attempts, event.lastError);
         for (const event of claimed) begin(event);
         if (claimed.length + buried.length === limit) nudged = true;
+        else nextLookAt = Math.min(now() + options.pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
       }
     } catch (error) {
       nudged = false;
       log.error({ event: "worker_error", error: describeError(error) }, "events could not be claimed");
-      nextLookMs = Math.max(nextLookMs, STORE_RETRY_MS);
+      nextLookAt = now() + Math.max(options.pollIntervalMs, STORE_RETRY_MS);
     }
-    wakeAt(now() + nextLookMs);
+    wakeAt(nextLookAt);
   }
 
   /** A place is free as soon as a handler ends, so that the settle and the next claim share a commit; a slow store bounds it. */
@@ -194,7 +196,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   function labels({ source, eventId, type, attempt }: ClaimedEvent) {
-    return { source, eventId, type, attempt };
+    return { source, eventId: printable(eventId), type: printable(type), attempt };
   }
 
   function logDeadLetter(
@@ -203,7 +205,7 @@ export function createWorker(options: WorkerOptions): Worker {
     error: string | null,
   ): void {
     log.error(
-      { event: "event_dead_lettered", source, eventId, type, attempt, error },
+      { event: "event_dead_lettered", source, eventId: printable(eventId), type: printable(type), attempt, error },
       "event dead-lettered: attempts are used up",
     );
   }

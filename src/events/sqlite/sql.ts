@@ -19,8 +19,8 @@ SELECT id, source, event_id AS eventId, type, content_type AS contentType, paylo
   attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
 FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT ?`;
 
-/** Whether anything is due. */
-export const ANY_DUE = `SELECT 1 FROM events WHERE status = 'queued' AND due_at <= ? LIMIT 1`;
+/** When the next queued event is due, or its lease ends. */
+export const NEXT_DUE = `SELECT min(due_at) FROM events WHERE status = 'queued'`;
 
 /**
  * Leases one event: owner, now, end of the lease, id. The attempt is counted here: a handler that kills the process must

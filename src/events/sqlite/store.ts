@@ -43,7 +43,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const storedPayload = database.prepare<unknown[], { id: number; payload: Buffer }>(sql.STORED_PAYLOAD);
   const addConflict = statement(sql.ADD_CONFLICT);
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
-  const anyDue = statement(sql.ANY_DUE);
+  const nextDue = statement(sql.NEXT_DUE).pluck();
   const lease = statement(sql.LEASE);
   const renew = statement(sql.RENEW);
   const settle = statement(sql.SETTLE);
@@ -102,7 +102,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...event } = row;
       claimed.push({ ...event, attempt: attempts + 1, attemptOfBudget: attempts + 1 - attemptsBeforeReplay });
     }
-    return { claimed, buried };
+    return { claimed, buried, nextDueAt: nextDue.get() as number | null };
   });
 
   function settleOne(settlement: Settlement): boolean {
@@ -157,7 +157,8 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     claim(request) {
       return guarded(() => {
         // Looked up before the write lock is taken: an idle poll writes nothing.
-        if (anyDue.get(request.now) === undefined) return { claimed: [], buried: [] };
+        const nextDueAt = nextDue.get() as number | null;
+        if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], buried: [], nextDueAt };
         return claimDue.immediate(request);
       });
     },
