@@ -1,4 +1,4 @@
-import { printable } from "../printable.ts";
+import { printable, withoutRawControls } from "../printable.ts";
 
 /** Writes data to standard output. */
 export function printData(text: string): void {
@@ -10,12 +10,8 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Prints JSON. Control characters that JSON may leave raw, DEL and C1, are escaped: a terminal would obey them. */
 export function printJson(value: unknown): void {
-  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0);
-  printData(
-    json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
+  printData(withoutRawControls(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0)));
 }
 
 /** Prints rows under headings, columns as wide as their widest cell. */

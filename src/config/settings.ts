@@ -87,9 +87,10 @@ const path = v.pipe(
 );
 
 const url = parsed((value) => {
-  const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-  return isHttp ? value : null;
-}, "expected an http or https URL, e.g. http://127.0.0.1:8080/events");
+  if (!URL.canParse(value)) return null;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username + password === "" ? value : null;
+}, "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events");
 
 /** Comma-separated addresses and CIDR ranges, as a list that answers `check(address, family)`. */
 const networks = parsed((value) => {
@@ -201,6 +202,7 @@ export function readSettings<const Name extends SettingName = SettingName>(
     }
     try {
       values[name] = readSecretFile(file);
+      if (values[name] === "") problems.push(`${name}_FILE names an empty file: put the value in it`);
     } catch (error) {
       problems.push(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable file`);
       delete values[name];
