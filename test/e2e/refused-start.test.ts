@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { NOBODY, needsOtherUser } from "../helpers/back-end.ts";
 import { ask, logIn } from "../helpers/client.ts";
 import type { Finished } from "../helpers/command.ts";
 import { PASSWORD_HASH } from "../helpers/credentials.ts";
@@ -46,12 +47,11 @@ test("a DATA_DIR below a file is one message and exit code 2", async () => {
   assert.ok(oneLine(refused));
 });
 
-test("a DATA_DIR that the user cannot write is one message and exit code 2", async (t) => {
+test("a DATA_DIR that the user cannot write is one message and exit code 2", needsOtherUser(), async () => {
   const dir = workingDir(0o755);
   mkdirSync(join(dir, "data"), { mode: 0o555 });
   // Modes do not bind root: as root the server runs as nobody.
-  const uid = process.getuid?.() === 0 ? 65_534 : undefined;
-  t.diagnostic(uid === undefined ? "as this user" : "as nobody");
+  const uid = process.getuid?.() === 0 ? NOBODY : undefined;
   const refused = await serveRefused({}, dir, uid);
   assertRefused(refused, /DATA_DIR/);
   assert.ok(oneLine(refused));

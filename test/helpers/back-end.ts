@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { EXECUTABLE } from "./command.ts";
 
 /**
  * Options for tests of a back end that this machine may lack. Where it is missing they are skipped and say its name;
@@ -25,4 +26,13 @@ export const needsMount = () =>
     "the full disk",
     () => spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" }).status === 0,
     "mounting a small disk needs root",
+  );
+
+export const NOBODY = 65_534;
+
+export const needsOtherUser = () =>
+  needs(
+    "the server as another user",
+    () => process.getuid?.() !== 0 || spawnSync("test", ["-x", EXECUTABLE], { uid: NOBODY, gid: NOBODY }).status === 0,
+    "the checkout lies in a folder that only root can read",
   );
