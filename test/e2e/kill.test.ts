@@ -10,6 +10,8 @@ import { until } from "../helpers/until.ts";
 
 /** More rounds find rarer moments: `KILL_ROUNDS=200`. */
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
+/** The kill comes after up to so many acknowledged deliveries. */
+const WITHIN = Number(process.env.KILL_WITHIN ?? 200);
 const SENDERS = 8;
 
 /** Delivers without a pause until the server is gone. Adds the ids that were acknowledged. */
@@ -27,7 +29,7 @@ async function deliverUntilKilled(server: Server, prefix: string, acknowledged: 
   }
 }
 
-test(`after ${ROUNDS} kill -9 under load every acknowledged event is stored, and every stored one is processed once`, async () => {
+test(`after ${ROUNDS} kill -9 under load every acknowledged event is stored, and every stored one is processed once`, async (t) => {
   await using target = await startTarget();
   // A kill uses up an attempt of what is in work: the budget must outlast the rounds.
   const env = { FORWARD_URL: target.url, RETRY_ATTEMPTS: "100", RETRY_DELAY: "10ms", LOG_LEVEL: "info" };
@@ -38,8 +40,12 @@ test(`after ${ROUNDS} kill -9 under load every acknowledged event is stored, and
     const senders = Array.from({ length: SENDERS }, (_, n) =>
       deliverUntilKilled(server, `r${round}-s${n}`, acknowledged),
     );
-    const killAt = acknowledged.size + 1 + Math.floor(Math.random() * 200);
-    await until(() => acknowledged.size >= killAt, 10_000);
+    const startedAt = performance.now();
+    const before = acknowledged.size;
+    const killAt = acknowledged.size + 1 + Math.floor(Math.random() * WITHIN);
+    await until(() => acknowledged.size >= killAt, 20_000);
+    const perSecond = ((acknowledged.size - before) * 1000) / (performance.now() - startedAt);
+    t.diagnostic(`round ${round + 1}: killed at ${acknowledged.size} acknowledged, ${Math.round(perSecond)}/s`);
     assert.deepEqual(await server.kill(), { code: null, signal: "SIGKILL" });
     await Promise.all(senders);
     server = await startServer({ env, dir });
