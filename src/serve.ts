@@ -12,7 +12,7 @@ import { openSessionStore } from "./auth/sessions/open.ts";
 import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import { DEFAULT_TTL_SECONDS, type Settings } from "./config/settings.ts";
-import { describeError } from "./errors.ts";
+import { describeError, OperatorError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
 import { closeServer, createHttpServer, listen } from "./http/server.ts";
@@ -38,6 +38,9 @@ export interface RunningServer {
 
 // Waiting longer than this many hashes take would outlast a client's patience.
 const LOGIN_QUEUE_LIMIT = 256;
+
+// After the deadline requests and handlers are cut off, which takes a moment; a disk that stalls would take for ever.
+const STOP_GRACE_MS = 3000;
 
 const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };
 
@@ -164,13 +167,26 @@ async function wire(
       log.info({ event: "server_stopping" }, "stopping");
       const deadline = Date.now() + settings.SHUTDOWN_TIMEOUT;
       // Requests first, so that what they accept is committed; then the worker, which settles; then what both stand on.
-      await closeServer(server, settings.SHUTDOWN_TIMEOUT);
-      await intake.flush();
-      await worker.stop(Math.max(0, deadline - Date.now()));
-      await closeOpened();
+      const drained = closeServer(server, settings.SHUTDOWN_TIMEOUT)
+        .then(() => intake.flush())
+        .then(() => worker.stop(Math.max(0, deadline - Date.now())))
+        .then(closeOpened);
+      await within(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drained);
       log.info({ event: "server_stopped" }, "stopped");
     },
   };
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new OperatorError(
+      "Not everything ended within SHUTDOWN_TIMEOUT: what was acknowledged is on disk",
+      1,
+    );
+    timer = setTimeout(() => reject(error), ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** Says what is legal but probably not meant. */
