@@ -12,12 +12,15 @@ import { openSessionStore } from "./auth/sessions/open.ts";
 import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import { DEFAULT_TTL_SECONDS, type Settings } from "./config/settings.ts";
+import { appendCounted, countingLogins, countingSettles } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
+import { metricsRoute } from "./http/metrics-route.ts";
 import { closeServer, createHttpServer, listen } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
 import type { Log } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import type { PasswordHash } from "./password-hash.ts";
 import { lockDataDir } from "./sqlite/database.ts";
 import type { Metadata } from "./sqlite/metadata.ts";
@@ -90,9 +93,13 @@ async function wire(
     sessions,
     [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined),
   );
+  const verifyPassword = await createPasswordVerifier(hash);
   const login = createLogin({
     user,
-    verifyPassword: await createPasswordVerifier(hash),
+    verifyPassword: (password, userIsKnown) => {
+      metrics.passwordHashes.inc();
+      return verifyPassword(password, userIsKnown);
+    },
     lane: createLane(availableParallelism(), LOGIN_QUEUE_LIMIT),
     throttle: createThrottle(storage.throttle),
     sessions,
@@ -102,8 +109,14 @@ async function wire(
     now: Date.now,
   });
 
+  const metrics: Metrics = createMetrics({
+    waitingDeliveries: () => intake.waiting,
+    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+    backlog: () => events.backlog(),
+    now: Date.now,
+  });
   const worker = createWorker({
-    store: events,
+    store: countingSettles(events, metrics),
     handler: settings.FORWARD_URL === undefined ? createLogHandler(log) : createHttpHandler(settings.FORWARD_URL),
     policy: {
       attempts: settings.RETRY_ATTEMPTS,
@@ -118,16 +131,22 @@ async function wire(
     log,
   });
   const intake = createIntake({
-    append: (batch) => events.append(batch),
+    append: (batch) => appendCounted(events, metrics, batch),
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
     onCommitted: () => worker.nudge(),
   });
 
   const routes: Route[] = [
-    { method: "POST", path: "/auth/login", handler: loginRoute(login) },
+    { method: "POST", path: "/auth/login", handler: loginRoute(countingLogins(login, metrics)) },
     { method: "POST", path: "/auth/logout", handler: logoutRoute(authenticate, sessions, log) },
     { method: "GET", path: "/auth/me", handler: meRoute(authenticate), quiet: true },
     { method: "GET", path: "/healthz", handler: healthRoute, quiet: true },
+    {
+      method: "GET",
+      path: "/metrics",
+      handler: metricsRoute(metrics, settings.METRICS_ALLOWED_ADDRESSES),
+      quiet: true,
+    },
     {
       method: "GET",
       path: "/readyz",

@@ -6,6 +6,8 @@ import type { Appended, NewEvent } from "../events/store.ts";
 export interface Intake {
   /** Throws `queue_full` at once when too much waits, `store_unavailable` when the commit fails. */
   append(event: NewEvent): Promise<Appended>;
+  /** Deliveries that wait for a commit to begin. */
+  readonly waiting: number;
   /** Resolves when nothing waits and no commit is under way. */
   flush(): Promise<void>;
 }
@@ -94,6 +96,9 @@ export function createIntake(options: IntakeOptions): Intake {
         watch();
         void commits.add(entry);
       });
+    },
+    get waiting() {
+      return commits.waiting;
     },
     flush: commits.flush,
   };
