@@ -96,7 +96,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-if (import.meta.main) {
+/** Runs the process's command line and sets its exit code. */
+export async function run(): Promise<void> {
   // The reader of a pipe may leave early, as `head` does.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   process.on("uncaughtException", (error) => {
@@ -107,3 +108,5 @@ if (import.meta.main) {
   // What failed may have left a handle open that would keep the process.
   if (process.exitCode !== 0) process.exit();
 }
+
+if (import.meta.main) void run();

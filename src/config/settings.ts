@@ -130,6 +130,7 @@ const SCHEMA = v.object({
   TLS_KEY_FILE: v.optional(text),
   TRUSTED_PROXIES: v.optional(networks),
   DATA_DIR: v.optional(text, "./data"),
+  ADDON_DIR: v.optional(text),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`), "info"),
   SHUTDOWN_TIMEOUT: v.optional(duration(0, "10s"), "10s"),
   WEBHOOK_PATH: v.optional(path, "/webhook"),
