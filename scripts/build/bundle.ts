@@ -50,7 +50,6 @@ export async function bundle(entry: string, addons: AddonFiles): Promise<string>
     format: "cjs",
     minifySyntax: true,
     minifyWhitespace: true,
-    keepNames: true,
     legalComments: "none",
     define: { "import.meta.main": "false", ADDONS: JSON.stringify(fingerprints(addons)) },
     plugins: [packagedAsBinary],
@@ -58,7 +57,14 @@ export async function bundle(entry: string, addons: AddonFiles): Promise<string>
   });
   const [output] = result.outputFiles;
   if (!output) throw new Error(`${entry} gave no output`);
-  return output.text;
+  return asciiOnly(output.text);
+}
+
+/** One character beyond Latin-1 would make V8 hold the whole text in two bytes a character. esbuild leaves some in patterns. */
+function asciiOnly(code: string): string {
+  return code.replace(/[^\p{ASCII}]/gu, (text) =>
+    [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
 }
 
 function fingerprints(addons: AddonFiles): Record<string, { sha256: string; bytes: number }> {
