@@ -1,7 +1,9 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import packer from "@yao-pkg/pkg/lib-es5/sea.js";
 import { type AddonFiles, bundle } from "./bundle.ts";
+import { withoutLibatomic } from "./libatomic.ts";
 import { packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
 import type { Target } from "./targets.ts";
@@ -11,15 +13,12 @@ export type Texts = Record<string, string>;
 
 // Node records this path in the executable: a fixed one keeps builds of one commit identical wherever they are made.
 const STAGE = "/tmp/authserve-build";
+const STAGE_TIMEOUT_MS = 180_000;
 
 /** Builds the executable of one target at `output`. Packages of other platforms are fetched into `scratch`. */
 export async function buildExecutable(target: Target, texts: Texts, output: string, scratch: string): Promise<void> {
   const addons = addonsOf(target, scratch);
-  try {
-    mkdirSync(STAGE, { mode: 0o700 });
-  } catch {
-    throw new Error(`${STAGE} exists: another build is under way, or one was broken off; remove it then`);
-  }
+  await takeStage();
   try {
     const stage = (name: string, content: string | Buffer) => {
       writeFileSync(join(STAGE, name), content);
@@ -46,6 +45,21 @@ export async function buildExecutable(target: Target, texts: Texts, output: stri
     chmodSync(output, 0o755);
   } finally {
     rmSync(STAGE, { recursive: true, force: true });
+  }
+}
+
+/** Makes the staging folder; while another build has it, waits. */
+async function takeStage(): Promise<void> {
+  const givesUpAt = Date.now() + STAGE_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return mkdirSync(STAGE, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || Date.now() > givesUpAt) {
+        throw new Error(`${STAGE} cannot be made: remove what an earlier build left there`, { cause: error });
+      }
+      await delay(500);
+    }
   }
 }
 
@@ -85,7 +99,7 @@ function stageNode(target: Target, scratch: string): { version: string } {
   mkdirSync(join(executable, ".."), { recursive: true });
   for (const file of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(file, "");
   const source = join(folder, target.nodePath);
-  if (target.os === "linux") writeFileSync(executable, stripElf(readFileSync(source)));
+  if (target.os === "linux") writeFileSync(executable, withoutLibatomic(stripElf(readFileSync(source)), version));
   else copyFileSync(source, executable);
   chmodSync(executable, 0o755);
   return { version };
