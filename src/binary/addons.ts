@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { describeError, OperatorError } from "../errors.ts";
+import type { AddonReport } from "../packaging.ts";
 import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
 import { readAsset } from "./assets.ts";
 
@@ -43,6 +44,19 @@ function unpack(name: string, { dir }: Candidate): string {
     throw error;
   }
   return file;
+}
+
+/** Looks at what is unpacked, without unpacking or loading anything. */
+export function reportAddons(): AddonReport {
+  const unpacked = addonDirs().flatMap(({ dir }) =>
+    Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
+  );
+  const found = unpacked.filter(({ file }) => lstatSync(file, { throwIfNoEntry: false }));
+  const problems = found.flatMap(({ name, file }) => {
+    const problem = problemOf(name, file);
+    return problem === null ? [] : [`${file} ${problem}`];
+  });
+  return { place: found[0]?.dir ?? "not unpacked yet", problems };
 }
 
 /** What is wrong with the unpacked file of an add-on, as the end of a sentence about it; null when nothing is. */

@@ -76,6 +76,24 @@ export function createProgram(): Command {
     .description("end the active session of a user")
     .option("--json", "print an object")
     .action(async (userId, options) => (await import("./session.ts")).runSessionRevoke(userId, options));
+
+  program
+    .command("backup <file>")
+    .description("write a checked copy of the database, while the server runs or not")
+    .option("--json", "print an object")
+    .action(async (file, options) => (await import("./backup.ts")).runBackup(file, options));
+  program
+    .command("restore <file>")
+    .description("put a backup in the database's place, while no server runs; the old database is kept beside it")
+    .option("--json", "print an object")
+    .action(async (file, options) => (await import("./backup.ts")).runRestore(file, options));
+  program
+    .command("doctor")
+    .description(
+      "check settings, files, database, disk, clock, Redis, port and add-ons; exit 1 when something is wrong",
+    )
+    .option("--json", "print an array of objects")
+    .action(async (options) => (await import("./doctor.ts")).runDoctor(options));
   return program;
 }
 

@@ -162,7 +162,7 @@ export const SECRET_NAMES = [
   "WEBHOOK_SECRET",
 ] as const satisfies SettingName[];
 
-type Environment = Record<string, string | undefined>;
+export type Environment = Record<string, string | undefined>;
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
 export function readEnvironment(folder: string, own: Environment = process.env): Environment {

@@ -34,7 +34,7 @@ const RESTART_DELAY_MS = 200;
  * When the thread dies, what is under way fails with `store_unavailable`, and a new thread takes over.
  */
 export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): Promise<Storage> {
-  const reader = openDatabase(dataDir);
+  const reader = openDatabase(dataDir, { checked: true });
   let closing = false;
   let thread: Thread;
 
