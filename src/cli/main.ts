@@ -78,6 +78,11 @@ export function createProgram(): Command {
     .action(async (userId, options) => (await import("./session.ts")).runSessionRevoke(userId, options));
 
   program
+    .command("ready")
+    .description("wait until the running server is ready; exit 1 when it is not in time")
+    .option("--timeout <duration>", "how long to wait", "10s")
+    .action(async (options) => (await import("./ready.ts")).runReady(options));
+  program
     .command("backup <file>")
     .description("write a checked copy of the database, while the server runs or not")
     .option("--json", "print an object")
