@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
+import { createProgram } from "../src/cli/main.ts";
+import { manPage } from "../src/cli/man.ts";
 import { type Component, productionComponents } from "../src/licenses.ts";
 import { type Entry, tarGz, zip } from "./build/archive.ts";
 import { ROOT } from "./build/bundle.ts";
@@ -71,12 +73,16 @@ function componentsOf(target: Target): Component[] {
 
 /** What lies beside the executable in an archive. */
 function accompanying(): Entry[] {
-  const files = ["LICENSE", "README.md", "CHANGELOG.md"];
+  const files = ["LICENSE", "README.md", "CHANGELOG.md", "docs/deploy.md"];
   if (existsSync(join(ROOT, "deploy")))
     files.push(
       ...readdirSync(join(ROOT, "deploy"))
         .sort()
         .map((file) => `deploy/${file}`),
     );
-  return files.map((path) => ({ path, content: readFileSync(join(ROOT, path)), executable: false }));
+  const entries = files.map((path) => ({ path, content: readFileSync(join(ROOT, path)), executable: false }));
+  return [
+    ...entries,
+    { path: "authserve.1", content: Buffer.from(`${manPage(createProgram())}\n`), executable: false },
+  ];
 }

@@ -43,7 +43,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@node-rs/bcrypt": /^auth\/password\.ts$/,
   "better-sqlite3": /^sqlite\//,
   pino: /^log\.ts$/,
-  commander: /^cli\/main\.ts$/,
+  commander: /^cli\/(?:main|command-tree|completion|man)\.ts$/,
   valibot: /^(?:config\/settings|http\/body|auth\/routes)\.ts$/,
 };
 

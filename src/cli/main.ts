@@ -99,6 +99,20 @@ export function createProgram(): Command {
     )
     .option("--json", "print an array of objects")
     .action(async (options) => (await import("./doctor.ts")).runDoctor(options));
+  program
+    .command("licenses")
+    .description("list the packages that the program is made of")
+    .option("--full", "print their licences word for word")
+    .option("--json", "print an array of objects")
+    .action(async (options) => (await import("./licenses.ts")).runLicenses(options));
+  program
+    .command("completion <shell>")
+    .description("print the completion script of bash, zsh or fish")
+    .action(async (shell) => (await import("./completion.ts")).runCompletion(shell, program));
+  program
+    .command("man")
+    .description("print the manual page; read it with: authserve man | man -l -")
+    .action(async () => (await import("./man.ts")).runMan(program));
   return program;
 }
 
@@ -126,6 +140,11 @@ export async function run(): Promise<void> {
   process.on("uncaughtException", (error) => {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);
+  });
+  // The reader has seen enough, as in `authserve events list | head`.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
   });
   process.exitCode = await main(process.argv.slice(2));
   // What failed may have left a handle open that would keep the process.
