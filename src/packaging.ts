@@ -10,6 +10,9 @@ export function startStorageThread(workerData: object): Worker {
   return new Worker(new URL("./storage/thread.ts", import.meta.url), { workerData });
 }
 
+/** How a person calls this copy of the program. */
+export const COMMAND = "./bin/authserve";
+
 /** Where the native add-ons are, and what is wrong with them. */
 export interface AddonReport {
   place: string;

@@ -4,6 +4,8 @@ import { readAsset } from "./assets.ts";
 
 export { reportAddons } from "./addons.ts";
 
+export const COMMAND = process.execPath;
+
 export function startStorageThread(workerData: object): Worker {
   return new Worker(readAsset("thread.cjs").toString("utf8"), { eval: true, workerData });
 }
