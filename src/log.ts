@@ -28,6 +28,7 @@ export type LogEvent =
   | "lease_lost"
   | "worker_error"
   | "storage_thread_died"
+  | "session_store_ready"
   | "session_store_error"
   | "tls_reloaded"
   | "tls_reload_failed";

@@ -6,12 +6,14 @@ import { createApp } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createLane } from "./auth/lane.ts";
 import { createLogin } from "./auth/login.ts";
+import { openSessionStore } from "./auth/open.ts";
 import { createPasswordVerifier } from "./auth/password.ts";
 import { loginRoute, logoutRoute, meRoute } from "./auth/routes.ts";
-import { openSessionStore } from "./auth/sessions/open.ts";
+import { afterStep } from "./auth/sessions/after.ts";
 import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
-import { DEFAULT_TTL_SECONDS, type Settings } from "./config/settings.ts";
+import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
+import type { Settings } from "./config/settings.ts";
 import { describeError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
@@ -19,6 +21,7 @@ import { closeServer, createHttpServer, listen } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
 import type { Log } from "./log.ts";
 import type { PasswordHash } from "./password-hash.ts";
+import { openRedis } from "./redis/open.ts";
 import { lockDataDir } from "./sqlite/database.ts";
 import type { Metadata } from "./sqlite/metadata.ts";
 import { openStorage } from "./storage/open.ts";
@@ -73,12 +76,15 @@ async function wire(
   });
   opened.push(() => storage.close());
   const { events } = storage;
-  const sessions = await openSessionStore(settings, storage.sessions, log);
-  opened.push(() => sessions.close());
-
+  const redis = await openRedis(settings, log);
+  if (redis) opened.push(() => redis.close());
   const hash = settings.DEMO_PASSWORD;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  await endSessionOfChangedPassword(storage.metadata, sessions, user.id, hash, log);
+  const store = await openSessionStore(redis, storage.sessions);
+  const sessions = afterStep(() => endSessionOfChangedPassword(storage.metadata, store, user.id, hash, log), store);
+  // A Redis that is down now keeps nobody from starting: sessions wait for it, webhooks do not.
+  await sessions.check().catch(() => {});
+
   // The lock on the data directory says that no other server lives: leases in the file are a dead one's.
   await events.releaseAll(Date.now());
 

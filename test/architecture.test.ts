@@ -10,7 +10,7 @@ const LAYERS = [
   {
     name: "base",
     files:
-      /^(?:errors|log|metrics|text|email|password-hash|strict-json|batch|events\/event|.*\/(?:throttle-)?store)\.ts$/,
+      /^(?:errors|log|metrics|text|email|password-hash|strict-json|batch|promised|events\/event|.*\/(?:throttle-)?store)\.ts$/,
     // An adapter is called store.ts too, in a folder named after its driver.
     except: /^events\/(?:sqlite|postgres)\//,
     imports: ["base"],
@@ -18,7 +18,8 @@ const LAYERS = [
   { name: "config", files: /^config\//, imports: ["base"] },
   {
     name: "adapter",
-    files: /^(?:sqlite\/|events\/sqlite\/|auth\/sessions\/(?:embedded|redis)\.ts|auth\/throttle-sqlite\.ts)/,
+    files:
+      /^(?:sqlite\/|redis\/connection\.ts|events\/sqlite\/|auth\/sessions\/(?:embedded|redis)\.ts|auth\/throttle-sqlite\.ts)/,
     imports: ["base"],
   },
   {
@@ -36,13 +37,13 @@ const PACKAGES: Record<string, RegExp> = {
   h3: /^(?:app|serve|http\/exchange)\.ts$/,
   srvx: /^http\/exchange\.ts$/,
   jose: /^auth\/token\.ts$/,
-  ioredis: /^auth\/sessions\/redis\.ts$/,
+  ioredis: /^redis\/connection\.ts$/,
   "@node-rs/argon2": /^auth\/password\.ts$/,
   "@node-rs/bcrypt": /^auth\/password\.ts$/,
   "better-sqlite3": /^sqlite\//,
   pino: /^log\.ts$/,
   commander: /^cli\/main\.ts$/,
-  valibot: /^(?:config\/settings|http\/body|auth\/routes)\.ts$/,
+  valibot: /^(?:config\/(?:fields|settings)|http\/body|auth\/routes)\.ts$/,
 };
 
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
@@ -72,7 +73,7 @@ test("every import points from a layer to one it may know", () => {
       const sameFolder = target.name === layer.name && partOf(name) === partOf(file);
       // Routes and guards know the logic of their own part, and adapters know the database they share.
       const ownLogic = layer.name === "http" && target.name === "logic" && partOf(name) === partOf(file);
-      const ownDriver = layer.name === "adapter" && name.startsWith("sqlite/");
+      const ownDriver = layer.name === "adapter" && /^(?:sqlite|redis)\//.test(name);
       const allowed = (layer.imports as readonly string[]).includes(target.name);
       if (!allowed && !sameFolder && !ownLogic && !ownDriver)
         wrong.push(`${file} (${layer.name}) imports ${name} (${target.name})`);

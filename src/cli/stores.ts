@@ -1,16 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { openSessionStore } from "../auth/open.ts";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
-import { openSessionStore } from "../auth/sessions/open.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
+import { openRedis, REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
 
-const NAMES = ["DATA_DIR", "DEMO_USER_ID", "REDIS_HOST", "REDIS_PORT", "REDIS_PASSWORD"] as const;
+const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
 export interface Stores {
   events: EventStore;
@@ -31,11 +32,12 @@ export async function withStores(command: (stores: Stores) => Promise<void>): Pr
   }
   const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
-    const sessions = await openSessionStore(settings, createEmbeddedSessionStore(database), createLog("silent"));
+    const redis = await openRedis(settings, createLog("silent"));
     try {
+      const sessions = await openSessionStore(redis, createEmbeddedSessionStore(database));
       await command({ events: openEventStore(database), sessions, settings });
     } finally {
-      await sessions.close();
+      redis?.close();
     }
   } finally {
     database.close();

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { SessionStore } from "../../src/auth/sessions/store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import { until } from "../helpers/until.ts";
+
+/** What every session store does. `open` gives an empty one that ends with the test. */
+export function sessionStoreContract(adapter: string, open: (context: Cleanup) => Promise<SessionStore>): void {
+  suite(`session store: ${adapter}`, () => {
+    test("a user without a record has no session", async (t) => {
+      const store = await open(t);
+      assert.equal(await store.current("1"), null);
+      assert.equal(await store.find("1"), null);
+      assert.equal(await store.removeIf("1", "a"), false);
+      assert.equal(await store.remove("1"), false);
+    });
+
+    test("a login writes the record, and the next one replaces it", async (t) => {
+      const store = await open(t);
+      assert.equal(await store.replace("1", "a", 60), false);
+      assert.equal(await store.current("1"), "a");
+      assert.equal(await store.replace("1", "b", 60), true);
+      assert.equal(await store.current("1"), "b");
+    });
+
+    test("a record tells when it ends", async (t) => {
+      const store = await open(t);
+      const before = Date.now();
+      await store.replace("1", "a", 60);
+      const record = await store.find("1");
+      assert.equal(record?.sid, "a");
+      const lifetimeMs = (record?.expiresAt ?? 0) - before;
+      assert.ok(lifetimeMs > 55_000 && lifetimeMs < 65_000, `${lifetimeMs} ms`);
+    });
+
+    test("a new record has its own lifetime, not the rest of the old one's", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 3600);
+      await store.replace("1", "b", 60);
+      assert.ok(((await store.find("1"))?.expiresAt ?? 0) < Date.now() + 65_000);
+      await store.replace("1", "c", 3600);
+      assert.ok(((await store.find("1"))?.expiresAt ?? 0) > Date.now() + 3_500_000);
+    });
+
+    test("a record ends with its lifetime, and reading does not prolong it", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 1);
+      assert.equal(await store.current("1"), "a");
+      await until(async () => (await store.current("1")) === null, 3000);
+      assert.equal(await store.find("1"), null);
+      assert.equal(await store.removeIf("1", "a"), false);
+      assert.equal(await store.remove("1"), false);
+      assert.equal(await store.replace("1", "b", 60), false);
+    });
+
+    test("a logout ends its own session and says so once", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 60);
+      assert.equal(await store.removeIf("1", "a"), true);
+      assert.equal(await store.current("1"), null);
+      assert.equal(await store.removeIf("1", "a"), false);
+    });
+
+    test("a logout of a superseded session leaves the new one alone", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 60);
+      await store.replace("1", "b", 60);
+      assert.equal(await store.removeIf("1", "a"), false);
+      assert.equal(await store.current("1"), "b");
+    });
+
+    test("a revocation ends whatever session there is", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 60);
+      assert.equal(await store.remove("1"), true);
+      assert.equal(await store.current("1"), null);
+      assert.equal(await store.remove("1"), false);
+    });
+
+    test("users do not touch each other, whatever their ids hold", async (t) => {
+      const store = await open(t);
+      const ids = ["1", "10", "*", "1:1", "ñ", "a b"];
+      for (const id of ids) await store.replace(id, `sid of ${id}`, 60);
+      for (const id of ids) assert.equal(await store.current(id), `sid of ${id}`);
+      await store.remove("*");
+      assert.equal(await store.current("1"), "sid of 1");
+    });
+
+    test("of parallel logins exactly one session is left, and one login found none before it", async (t) => {
+      const store = await open(t);
+      const sids = Array.from({ length: 50 }, (_, i) => `s-${i}`);
+      const replaced = await Promise.all(sids.map((sid) => store.replace("1", sid, 60)));
+      assert.equal(replaced.filter((before) => !before).length, 1);
+      const current = await store.current("1");
+      const alive = await Promise.all(sids.map((sid) => store.removeIf("1", sid)));
+      assert.deepEqual(
+        sids.filter((_, i) => alive[i]),
+        [current],
+      );
+    });
+
+    test("a logout that races a login never ends the new session", async (t) => {
+      const store = await open(t);
+      for (let round = 0; round < 200; round++) {
+        await store.replace("1", `old-${round}`, 60);
+        const logout = () => store.removeIf("1", `old-${round}`);
+        const login = () => store.replace("1", `new-${round}`, 60);
+        await Promise.all(round % 2 === 0 ? [logout(), login()] : [login(), logout()]);
+        assert.equal(await store.current("1"), `new-${round}`);
+      }
+    });
+
+    test("reads during a logout do not bring the record back", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 60);
+      const reads = () => Array.from({ length: 100 }, () => store.current("1"));
+      await Promise.all([...reads(), store.removeIf("1", "a"), ...reads()]);
+      assert.equal(await store.current("1"), null);
+    });
+
+    test("a store that answers says so", async (t) => {
+      const store = await open(t);
+      await store.check();
+    });
+  });
+}

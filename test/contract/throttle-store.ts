@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type Bucket, type Reservation, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+
+const NOW = 1_800_000_000_000;
+const bucket = (name: string, limit = 3): Bucket => ({ bucket: name, limit });
+
+function ids(reservation: Reservation): number[] {
+  assert.equal(reservation.outcome, "reserved");
+  return reservation.outcome === "reserved" ? reservation.ids : [];
+}
+
+/** What every throttle store does. `open` gives an empty one that ends with the test. */
+export function throttleStoreContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
+  async function failTimes(store: ThrottleStore, times: number, buckets: Bucket[], at = NOW): Promise<void> {
+    for (let i = 0; i < times; i++) await store.fail(ids(await store.reserve(buckets, at)), at);
+  }
+
+  suite(`throttle store: ${adapter}`, () => {
+    test("an empty bucket makes nobody wait", async (t) => {
+      const store = await open(t);
+      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
+    });
+
+    test("a bucket full of failures refuses, and says how long", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 2, [bucket("a")]);
+      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      await failTimes(store, 1, [bucket("a")]);
+      assert.equal(await store.wait([bucket("a")], NOW + 1000), WINDOW_MS - 1000);
+      assert.deepEqual(await store.reserve([bucket("a")], NOW + 1000), {
+        outcome: "throttled",
+        retryAfterMs: WINDOW_MS - 1000,
+      });
+    });
+
+    test("a failure leaves the window five minutes after it happened, one by one", async (t) => {
+      const store = await open(t);
+      for (const at of [NOW, NOW + 1000, NOW + 2000]) await failTimes(store, 1, [bucket("a")], at);
+      assert.equal(await store.wait([bucket("a")], NOW + WINDOW_MS - 1), 1);
+      assert.equal(await store.wait([bucket("a")], NOW + WINDOW_MS), 0);
+      await failTimes(store, 1, [bucket("a")], NOW + WINDOW_MS);
+      assert.equal(await store.wait([bucket("a")], NOW + WINDOW_MS), 1000);
+    });
+
+    test("a failure counts from its end, not from the beginning of the attempt", async (t) => {
+      const store = await open(t);
+      const places = ids(await store.reserve([bucket("a", 1)], NOW));
+      await store.fail(places, NOW + 4000);
+      assert.equal(await store.wait([bucket("a", 1)], NOW + WINDOW_MS), 4000);
+    });
+
+    test("attempts under way hold their places: the next one waits and is not refused", async (t) => {
+      const store = await open(t);
+      const held = [];
+      for (let i = 0; i < 3; i++) held.push(ids(await store.reserve([bucket("a")], NOW)));
+      assert.deepEqual(await store.reserve([bucket("a")], NOW), { outcome: "wait" });
+      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      await store.release(held[0] ?? []);
+      assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
+    });
+
+    test("a released place leaves no failure behind", async (t) => {
+      const store = await open(t);
+      for (let i = 0; i < 20; i++) await store.release(ids(await store.reserve([bucket("a")], NOW)));
+      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      await failTimes(store, 3, [bucket("a")]);
+    });
+
+    test("an attempt that never ended counts as the failure it may have been", async (t) => {
+      const store = await open(t);
+      for (let i = 0; i < 3; i++) await store.reserve([bucket("a")], NOW);
+      const later = NOW + 2 * 60_000;
+      assert.ok((await store.wait([bucket("a")], later)) > 0);
+      assert.equal((await store.reserve([bucket("a")], later)).outcome, "throttled");
+      assert.equal((await store.reserve([bucket("a")], NOW + WINDOW_MS + 60_000)).outcome, "reserved");
+    });
+
+    test("a place is taken in every bucket or in none", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 3, [bucket("full")]);
+      for (let i = 0; i < 5; i++) {
+        assert.equal((await store.reserve([bucket("free"), bucket("full")], NOW)).outcome, "throttled");
+      }
+      for (let i = 0; i < 3; i++) assert.equal((await store.reserve([bucket("free")], NOW)).outcome, "reserved");
+      assert.deepEqual(await store.reserve([bucket("free"), bucket("other", 1)], NOW), { outcome: "wait" });
+      assert.equal((await store.reserve([bucket("other", 1)], NOW)).outcome, "reserved");
+    });
+
+    test("of several full buckets the one that stays full longest decides", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 1, [bucket("a", 1)], NOW);
+      await failTimes(store, 1, [bucket("b", 1)], NOW + 5000);
+      assert.equal(await store.wait([bucket("a", 1), bucket("b", 1)], NOW + 5000), WINDOW_MS);
+    });
+
+    test("buckets do not touch each other", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 3, [bucket("a")]);
+      assert.equal(await store.wait([bucket("b")], NOW), 0);
+    });
+
+    test("parallel reservations never take more places than there are", async (t) => {
+      const store = await open(t);
+      const outcomes = await Promise.all(Array.from({ length: 30 }, () => store.reserve([bucket("a", 10)], NOW)));
+      assert.equal(outcomes.filter(({ outcome }) => outcome === "reserved").length, 10);
+      assert.equal(outcomes.filter(({ outcome }) => outcome === "wait").length, 20);
+    });
+
+    test("asking how long to wait takes no place", async (t) => {
+      const store = await open(t);
+      for (let i = 0; i < 20; i++) await store.wait([bucket("a", 1)], NOW);
+      assert.equal((await store.reserve([bucket("a", 1)], NOW)).outcome, "reserved");
+    });
+
+    test("a bucket that logged in is known since that time", async (t) => {
+      const store = await open(t);
+      assert.equal(await store.isKnown("a", 0), false);
+      await store.remember("a", NOW);
+      assert.equal(await store.isKnown("a", NOW), true);
+      assert.equal(await store.isKnown("a", NOW + 1), false);
+      assert.equal(await store.isKnown("b", 0), false);
+      await store.remember("a", NOW + 10);
+      assert.equal(await store.isKnown("a", NOW + 1), true);
+    });
+
+    test("a flood of other buckets does not wash failures away", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 3, [bucket("victim")]);
+      for (let i = 0; i < 300; i++) await failTimes(store, 1, [bucket(`flood-${i}`)], NOW + 1000);
+      assert.ok((await store.wait([bucket("victim")], NOW + 2000)) > 0);
+    });
+  });
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const EXECUTABLE = fileURLToPath(new URL("../../bin/authserve", import.meta.url));
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Finished extends Exit {
+  stdout: string;
+  stderr: string;
+}
+
+export interface CommandOptions {
+  /** Working directory. */
+  dir: string;
+  /** All of the environment, but for PATH. */
+  env?: Record<string, string | undefined>;
+  input?: string | Buffer;
+  /** Leaves standard input open behind the input. */
+  keepInputOpen?: boolean;
+  /** Runs as this user and group. */
+  uid?: number;
+}
+
+export interface Command {
+  child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  exited: Promise<Exit>;
+}
+
+const running = new Set<ChildProcess>();
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Starts a program with an environment of its own and gathers what it writes. */
+export function startProgram(program: string, args: readonly string[], options: CommandOptions): Command {
+  const child = spawn(program, args, {
+    cwd: options.dir,
+    env: { PATH: process.env.PATH, ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
+  });
+  running.add(child);
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+  child.stdin.on("error", () => {});
+  child.stdin.write(options.input ?? "");
+  if (!options.keepInputOpen) child.stdin.end();
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal });
+    });
+  });
+  return {
+    child,
+    stdout: () => Buffer.concat(out).toString("utf8"),
+    stderr: () => Buffer.concat(err).toString("utf8"),
+    exited,
+  };
+}
+
+/** Runs `authserve` to its end; one that does not end is killed after 15 seconds. */
+export async function authserve(args: readonly string[], options: CommandOptions): Promise<Finished> {
+  const command = startProgram(EXECUTABLE, args, options);
+  const timer = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
+  const exit = await command.exited;
+  clearTimeout(timer);
+  return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import type { Server } from "./server.ts";
+import { until } from "./until.ts";
+
+export interface Listed {
+  source: string;
+  eventId: string;
+  type: string;
+  status: string;
+  attempts: number;
+  receivedAt: string;
+  processedAt: string | null;
+  lastError: string | null;
+}
+
+export interface Shown extends Listed {
+  address: string;
+  contentType: string;
+  headers: Record<string, string>;
+  attemptHistory: { attempt: number; outcome: string; error: string | null }[];
+  deadLetter: { reason: string } | null;
+  conflicts: { deliveries: number; payloadSha256: string }[];
+  payload: string;
+}
+
+async function printed<T>(server: Server, args: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await server.run([...args, "--json"]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as T;
+}
+
+/** What `events list` prints. */
+export function list(server: Server, ...options: string[]): Promise<Listed[]> {
+  return printed(server, ["events", "list", ...options]);
+}
+
+/** What `events show` prints. */
+export function show(server: Server, eventId: string): Promise<Shown> {
+  return printed(server, ["events", "show", eventId]);
+}
+
+/** What `events stats` prints. */
+export function stats(server: Server): Promise<Record<string, number | string | null>> {
+  return printed(server, ["events", "stats"]);
+}
+
+/** Waits until the log says that an event came to an end. */
+export async function settled(
+  server: Server,
+  eventId: string,
+  how = "event_processed",
+  deadlineMs = 5000,
+): Promise<void> {
+  await until(() => server.log(how).some((line) => line.eventId === eventId), deadlineMs);
+}

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** What runs its callbacks when a test ends: a test's context. */
+export interface Cleanup {
+  after(callback: () => void | Promise<void>): void;
+}
+
+/** Makes a directory that is removed when the test ends. */
+export function tempDir(context: Cleanup): string {
+  const path = mkdtempSync(join(tmpdir(), "authserve-test-"));
+  context.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+  return path;
+}

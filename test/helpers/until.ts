@@ -1,0 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Resolves with the condition's first truthy value; rejects when none came within the deadline. */
+export async function until<T>(condition: () => T | Promise<T>, deadlineMs = 5000): Promise<NonNullable<T>> {
+  const givesUpAt = performance.now() + deadlineMs;
+  for (;;) {
+    const value = await condition();
+    if (value) return value as NonNullable<T>;
+    if (performance.now() >= givesUpAt) throw new Error(`the condition did not hold within ${deadlineMs} ms`);
+    await delay(5);
+  }
+}
