@@ -6,7 +6,7 @@ import { createApp } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createLane } from "./auth/lane.ts";
 import { createLogin } from "./auth/login.ts";
-import { openSessionStore } from "./auth/open.ts";
+import { openAuthStores } from "./auth/open.ts";
 import { createPasswordVerifier } from "./auth/password.ts";
 import { loginRoute, logoutRoute, meRoute } from "./auth/routes.ts";
 import { afterStep } from "./auth/sessions/after.ts";
@@ -80,8 +80,11 @@ async function wire(
   if (redis) opened.push(() => redis.close());
   const hash = settings.DEMO_PASSWORD;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  const store = await openSessionStore(redis, storage.sessions);
-  const sessions = afterStep(() => endSessionOfChangedPassword(storage.metadata, store, user.id, hash, log), store);
+  const stores = await openAuthStores(redis, storage);
+  const sessions = afterStep(
+    () => endSessionOfChangedPassword(storage.metadata, stores.sessions, user.id, hash, log),
+    stores.sessions,
+  );
   // A Redis that is down now keeps nobody from starting: sessions wait for it, webhooks do not.
   await sessions.check().catch(() => {});
 
@@ -97,7 +100,7 @@ async function wire(
     user,
     verifyPassword: await createPasswordVerifier(hash),
     lane: createLane(availableParallelism(), LOGIN_QUEUE_LIMIT),
-    throttle: createThrottle(storage.throttle),
+    throttle: createThrottle(stores.throttle),
     sessions,
     secret: settings.JWT_SECRET,
     ttlSeconds: settings.JWT_TTL.seconds,

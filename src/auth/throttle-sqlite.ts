@@ -1,9 +1,6 @@
 import { promised, type Sync } from "../promised.ts";
 import { type Database, guarded } from "../sqlite/database.ts";
-import { type Bucket, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
-
-// An attempt whose process died never settles; after this long it counts as the failure it may have been.
-const STALE_ATTEMPT_MS = 60_000;
+import { type Bucket, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
 
 /** Failures and attempts under way. */
 const PLACES_TAKEN = `SELECT count(*) FROM login_failures WHERE bucket = @bucket AND at > @since`;

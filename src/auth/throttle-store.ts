@@ -1,6 +1,12 @@
 /** Failures count for this long. */
 export const WINDOW_MS = 5 * 60_000;
 
+/** An attempt whose process died never settles; after this long it counts as the failure it may have been. */
+export const STALE_ATTEMPT_MS = 60_000;
+
+/** An address that logged in is known for this long. */
+export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
+
 /** A count of failures with its bound. */
 export interface Bucket {
   bucket: string;

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
-import type { Bucket, ThrottleStore } from "./throttle-store.ts";
+import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
 
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 export const FAILURES_PER_EMAIL = 100;
-const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;

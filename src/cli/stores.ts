@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { openSessionStore } from "../auth/open.ts";
+import { type AuthStores, openAuthStores } from "../auth/open.ts";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
-import type { SessionStore } from "../auth/sessions/store.ts";
+import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { openEventStore } from "../events/open.ts";
@@ -13,9 +13,8 @@ import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
-export interface Stores {
+export interface Stores extends AuthStores {
   events: EventStore;
-  sessions: SessionStore;
   settings: Pick<Settings, (typeof NAMES)[number]>;
 }
 
@@ -34,8 +33,11 @@ export async function withStores(command: (stores: Stores) => Promise<void>): Pr
   try {
     const redis = await openRedis(settings, createLog("silent"));
     try {
-      const sessions = await openSessionStore(redis, createEmbeddedSessionStore(database));
-      await command({ events: openEventStore(database), sessions, settings });
+      const embedded = {
+        sessions: createEmbeddedSessionStore(database),
+        throttle: createSqliteThrottleStore(database),
+      };
+      await command({ events: openEventStore(database), ...(await openAuthStores(redis, embedded)), settings });
     } finally {
       redis?.close();
     }
