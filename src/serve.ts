@@ -23,7 +23,6 @@ import type { Log } from "./log.ts";
 import type { PasswordHash } from "./password-hash.ts";
 import { openRedis } from "./redis/open.ts";
 import { lockDataDir } from "./sqlite/database.ts";
-import type { Metadata } from "./sqlite/metadata.ts";
 import { openStorage } from "./storage/open.ts";
 import { createIntake } from "./webhook/intake.ts";
 import { DEFAULT_SCHEMES } from "./webhook/presets.ts";
@@ -81,10 +80,7 @@ async function wire(
   const hash = settings.DEMO_PASSWORD;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const stores = await openAuthStores(redis, storage);
-  const sessions = afterStep(
-    () => endSessionOfChangedPassword(storage.metadata, stores.sessions, user.id, hash, log),
-    stores.sessions,
-  );
+  const sessions = afterStep(() => endSessionOfChangedPassword(stores.sessions, user.id, hash, log), stores.sessions);
   // A Redis that is down now keeps nobody from starting: sessions wait for it, webhooks do not.
   await sessions.check().catch(() => {});
 
@@ -200,18 +196,17 @@ function warnOf(settings: Settings, log: Log): void {
 
 /** A new password ends what the old one opened, also when it was changed while no server ran. */
 async function endSessionOfChangedPassword(
-  metadata: Metadata,
   sessions: SessionStore,
   userId: string,
   hash: PasswordHash,
   log: Log,
 ): Promise<void> {
-  const key = `credential:${userId}`;
-  const fingerprint = createHash("sha256").update(hash.encoded).digest("hex");
-  if (metadata.get(key) === fingerprint) return;
-  const ended = await sessions.remove(userId);
-  metadata.set(key, fingerprint);
-  if (ended) log.info({ event: "session_ended", userId }, "the password was changed: its session ended");
+  if (await sessions.bind(userId, createHash("sha256").update(hash.encoded).digest("hex"))) {
+    log.info(
+      { event: "session_revoked", userId, reason: "password_changed" },
+      "the password was changed: its session ended",
+    );
+  }
 }
 
 function displayHost(host: string | undefined): string {

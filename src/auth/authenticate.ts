@@ -20,7 +20,7 @@ export function createAuthenticate(
     const claims = verifyToken(bearerToken(request), secrets, Math.floor(now() / 1000));
     // A token under another e-mail was made for an earlier configuration.
     if (claims === null || (claims.sub === user.id && claims.email !== user.email)) throw invalidToken();
-    if ((await sessions.current(claims.sub)) !== claims.sid) throw sessionInvalidated();
+    if ((await sessions.current(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
     return claims;
   };
 }
@@ -44,7 +44,12 @@ function invalidToken(): AppError {
   return new AppError("invalid_token", { headers: INVALID_TOKEN_CHALLENGE });
 }
 
-/** The answer to a genuine token whose session has ended. */
-export function sessionInvalidated(): AppError {
-  return new AppError("session_invalidated", { headers: INVALID_TOKEN_CHALLENGE });
+/** The answer to a genuine token whose session has ended. It tells which login took the session's place, if one did. */
+export async function sessionInvalidated(sessions: SessionStore, { sub, sid }: AccessClaims): Promise<AppError> {
+  const supersession = await sessions.supersession(sub, sid);
+  const members = supersession && {
+    supersededAt: new Date(supersession.at).toISOString(),
+    supersededBy: supersession.by,
+  };
+  return new AppError("session_invalidated", { headers: INVALID_TOKEN_CHALLENGE, members: members ?? undefined });
 }

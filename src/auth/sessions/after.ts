@@ -26,8 +26,10 @@ export function afterStep(step: () => Promise<void>, sessions: SessionStore): Se
     replace: first(sessions.replace),
     current: first(sessions.current),
     find: first(sessions.find),
+    supersession: first(sessions.supersession),
     removeIf: first(sessions.removeIf),
     remove: first(sessions.remove),
+    bind: first(sessions.bind),
     check: first(sessions.check),
     close: sessions.close,
   };

@@ -1,10 +1,14 @@
 import type { RedisConnection } from "../../redis/connection.ts";
-import type { SessionStore } from "./store.ts";
+import type { SessionStore, Supersession } from "./store.ts";
 
-// KEYS[1] the record, ARGV the new sid and its lifetime in seconds. `SET … GET` would need Redis 6.2.
+// `SET … GET` would need Redis 6.2.
+// KEYS[1] the record; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's key, and the
+// supersession or "". Which sid is superseded shows only here; the key's beginning holds it in the record's slot.
 const REPLACE = `
 local old = redis.call("GET", KEYS[1])
+local left = redis.call("PTTL", KEYS[1])
 redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
+if old and left > 0 and ARGV[4] ~= "" then redis.call("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 return old and 1 or 0`;
 
 const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]) }`;
@@ -14,13 +18,26 @@ const REMOVE_IF = `
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
 
-/** Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. */
+// KEYS the record and its credential, ARGV[1] the credential that it must have been opened by.
+const BIND = `
+if redis.call("GET", KEYS[2]) == ARGV[1] then return 0 end
+redis.call("SET", KEYS[2], ARGV[1])
+return redis.call("DEL", KEYS[1])`;
+
+/**
+ * Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. Beside it, for each
+ * superseded session, a key that ends when that session's token does.
+ */
 export function createRedisSessionStore(redis: RedisConnection): SessionStore {
   const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
+  const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
+  const supersessions = (userId: string) => `${beside("superseded", userId)}:`;
 
   return {
-    async replace(userId, sid, ttlSeconds) {
-      return (await redis.ask((client) => client.eval(REPLACE, 1, key(userId), sid, ttlSeconds))) === 1;
+    async replace(userId, sid, ttlSeconds, origin) {
+      const supersession = origin ? JSON.stringify({ at: Date.now(), by: origin } satisfies Supersession) : "";
+      const args = [sid, ttlSeconds, supersessions(userId), supersession];
+      return (await redis.ask((client) => client.eval(REPLACE, 1, key(userId), ...args))) === 1;
     },
     current(userId) {
       return redis.ask((client) => client.get(key(userId)));
@@ -29,11 +46,18 @@ export function createRedisSessionStore(redis: RedisConnection): SessionStore {
       const [sid, ttlMs] = (await redis.ask((client) => client.eval(FIND, 1, key(userId)))) as [string | null, number];
       return sid === null ? null : { sid, expiresAt: Date.now() + ttlMs };
     },
+    async supersession(userId, sid) {
+      return parseSupersession(await redis.ask((client) => client.get(supersessions(userId) + sid)));
+    },
     async removeIf(userId, sid) {
       return (await redis.ask((client) => client.eval(REMOVE_IF, 1, key(userId), sid))) === 1;
     },
     async remove(userId) {
       return (await redis.ask((client) => client.del(key(userId)))) === 1;
+    },
+    async bind(userId, credential) {
+      const keys = [key(userId), beside("credential", userId)];
+      return (await redis.ask((client) => client.eval(BIND, 2, ...keys, credential))) === 1;
     },
     async check() {
       await redis.ask((client) => client.ping());
@@ -41,4 +65,17 @@ export function createRedisSessionStore(redis: RedisConnection): SessionStore {
     // The connection belongs to whoever opened it.
     async close() {},
   };
+}
+
+/** Reads what `replace` wrote; what somebody else wrote there is no supersession. */
+function parseSupersession(text: string | null): Supersession | null {
+  if (text === null) return null;
+  try {
+    const { at, by } = JSON.parse(text) as Supersession;
+    const { network, userAgent } = by;
+    if (!Number.isSafeInteger(at) || typeof network !== "string") return null;
+    return { at, by: { network, userAgent: typeof userAgent === "string" ? userAgent : null } };
+  } catch {
+    return null;
+  }
 }
