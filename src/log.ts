@@ -14,6 +14,7 @@ export type LogEvent =
   | "login_succeeded"
   | "login_failed"
   | "login_throttled"
+  | "throttle_cleared"
   | "session_superseded"
   | "session_ended"
   | "session_revoked"

@@ -29,7 +29,7 @@ const LAYERS = [
   },
   { name: "http", files: /^(?:http\/|auth\/authenticate\.ts|.*\/routes\.ts)/, imports: ["base", "http"] },
   { name: "logic", files: /^(?:auth|webhook|worker)\//, imports: ["base"] },
-  { name: "cli", files: /^cli\//, imports: ["base", "config", "logic", "wiring", "adapter"] },
+  { name: "cli", files: /^cli\//, imports: ["base", "config", "logic", "http", "wiring", "adapter"] },
 ] as const;
 
 /** Each package has one place that knows it. */

@@ -18,7 +18,7 @@ local function measure(key, limit)
       if failures == limit then wait = at + window - now end
     end
   end
-  return #places / 2, wait
+  return #places / 2, wait, failures
 end`;
 
 // KEYS the buckets, ARGV[4…] their limits.
@@ -65,6 +65,29 @@ redis.call("PEXPIRE", KEYS[1], window + stale)`;
 // KEYS the list of buckets, then the buckets; ARGV[4] the attempt's id.
 const RELEASE = `for i = 2, #KEYS do redis.call("ZREM", KEYS[i], "u:" .. ARGV[4]) end`;
 
+// KEYS the buckets. Returns the failures of all of them, and how many buckets have any.
+const COUNT = `${MEASURE}
+local total, buckets = 0, 0
+for _, key in ipairs(KEYS) do
+  local _, _, failures = measure(key, 0)
+  total = total + failures
+  if failures > 0 then buckets = buckets + 1 end
+end
+return { total, buckets }`;
+
+// KEYS the list of buckets, then the buckets; ARGV[4…] their names.
+const CLEAR = `
+local places = 0
+for i = 2, #KEYS do
+  places = places + redis.call("ZCARD", KEYS[i])
+  redis.call("DEL", KEYS[i])
+  redis.call("ZREM", KEYS[1], ARGV[2 + i])
+end
+return places`;
+
+// More keys in one script would hold up everybody else for too long.
+const KEYS_PER_SCRIPT = 500;
+
 type Answer = ["reserved" | "wait" | "throttled", number];
 
 const MAX_ID = 2 ** 48 - 1;
@@ -86,6 +109,9 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   function onBuckets(script: string, id: number, buckets: Bucket[], now: number): Promise<unknown> {
     const keys = [list, ...buckets.map(({ bucket }) => key(bucket))];
     return run(script, keys, now, [id, ...buckets.flatMap(({ bucket, limit }) => [limit, bucket])]);
+  }
+  function listed(): Promise<string[]> {
+    return redis.ask((client) => client.zrange(list, "0", "-1"));
   }
   async function settle(script: string, ids: number[], now: number): Promise<void> {
     for (const id of ids) {
@@ -122,5 +148,28 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
       const at = await redis.ask((client) => client.get(knownKey(bucket)));
       return at !== null && Number(at) >= since;
     },
+    async failures(bucket, now) {
+      return ((await run(COUNT, [key(bucket)], now, [])) as [number, number])[0];
+    },
+    async totals(now) {
+      const all = { failures: 0, buckets: 0 };
+      for (const buckets of chunks(await listed())) {
+        const [failures, filled] = (await run(COUNT, buckets.map(key), now, [])) as [number, number];
+        all.failures += failures;
+        all.buckets += filled;
+      }
+      return all;
+    },
+    async clear(named) {
+      let places = 0;
+      for (const buckets of chunks(named === "all" ? await listed() : named)) {
+        places += (await run(CLEAR, [list, ...buckets.map(key)], 0, buckets)) as number;
+      }
+      return places;
+    },
   };
+}
+
+function* chunks(buckets: string[]): Generator<string[]> {
+  for (let from = 0; from < buckets.length; from += KEYS_PER_SCRIPT) yield buckets.slice(from, from + KEYS_PER_SCRIPT);
 }

@@ -19,6 +19,11 @@ export type Reservation =
   | { outcome: "wait" }
   | { outcome: "throttled"; retryAfterMs: number };
 
+export interface Totals {
+  failures: number;
+  buckets: number;
+}
+
 /**
  * Counts login failures over a sliding window. An attempt under way holds a place in each of its buckets, so that
  * parallel guesses cannot pass the bound. It becomes a failure unless it is released.
@@ -36,4 +41,10 @@ export interface ThrottleStore {
   remember(bucket: string, now: number): Promise<void>;
   /** Whether the bucket logged in at or after a time. */
   isKnown(bucket: string, since: number): Promise<boolean>;
+  /** How many failures of a bucket count now. Attempts under way are none. */
+  failures(bucket: string, now: number): Promise<number>;
+  /** All failures that count now, and in how many buckets they are. */
+  totals(now: number): Promise<Totals>;
+  /** Empties these buckets, or all of them. Returns how many places were taken in them. */
+  clear(buckets: string[] | "all"): Promise<number>;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AuthStores, openAuthStores } from "../auth/open.ts";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
 import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
-import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
+import { readEnvironment, readSettings, type SettingName, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
@@ -13,17 +13,23 @@ import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
-export interface Stores extends AuthStores {
+export interface Stores<More extends SettingName> extends AuthStores {
   events: EventStore;
-  settings: Pick<Settings, (typeof NAMES)[number]>;
+  settings: Pick<Settings, (typeof NAMES)[number] | More>;
 }
 
 // A server under full load commits all the time; a command waits this long for its turn.
 const BUSY_TIMEOUT_MS = 20_000;
 
-/** Opens the stores beside a running server or without one, runs a command on them, and closes them. */
-export async function withStores(command: (stores: Stores) => Promise<void>): Promise<void> {
-  const settings = readSettings(readEnvironment(process.cwd()), NAMES);
+/**
+ * Opens the stores beside a running server or without one, runs a command on them, and closes them. The command gets
+ * the settings of the stores, and those that it names.
+ */
+export async function withStores<const More extends SettingName = never>(
+  command: (stores: Stores<More>) => Promise<void>,
+  more: readonly More[] = [],
+): Promise<void> {
+  const settings = readSettings(readEnvironment(process.cwd()), [...NAMES, ...more]);
   if (!existsSync(join(settings.DATA_DIR, DATABASE_FILE))) {
     throw new OperatorError(
       `DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`,
