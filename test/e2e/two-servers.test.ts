@@ -41,7 +41,7 @@ suite("two servers on one Redis", { skip: skipWithoutRedis() }, () => {
     const { redis, one, other } = await startPair(t);
     const client = redis.client(t);
     const servers = [one, other];
-    for (let round = 0; round < Number(process.env.RACE_ROUNDS ?? 10); round++) {
+    for (let round = 0; round < 3; round++) {
       const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => logIn(servers[index % 2] as Server)));
       const answers = await Promise.all(tokens.map((token, index) => me(servers[(index + 1) % 2] as Server, token)));
       const alive = tokens.filter((_, index) => answers[index]?.status === 200);
