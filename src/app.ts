@@ -24,7 +24,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
   app.use((event, next) => {
     const request = nodeRequest(event);
     // Node keeps the first of several; a proxy in front may have looked at another.
-    if ((request.headersDistinct.host?.length ?? 0) > 1) return refuse("bad_request", { Connection: "close" })(event);
+    if (countHosts(request.rawHeaders) > 1) return refuse("bad_request", { Connection: "close" })(event);
     const allowed = methods.get(pathOf(request.url ?? ""));
     if (allowed === undefined) return refuse("not_found", {})(event);
     if (!allowed.includes(request.method ?? ""))
@@ -35,6 +35,16 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
     app.on(method, path, toEventHandler(path, handler, quiet ?? false, options));
   }
   return app;
+}
+
+/** Counts `Host` headers in the flat list of names and values as they were sent. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count;
 }
 
 /** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */

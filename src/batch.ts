@@ -14,43 +14,56 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** Creates a batcher. `run` gets each batch in order of arrival and returns a result for each item, in the same order. */
-export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Result[]>): Batcher<Item, Result> {
+/**
+ * Creates a batcher. `run` gets each batch in order of arrival and returns a result for each item, in the same order.
+ * Up to `width` batches are under way at once.
+ */
+export function createBatcher<Item, Result>(
+  run: (items: Item[]) => Promise<Result[]>,
+  width = 1,
+): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = [];
-  let running = false;
-  let idle: (() => void)[] = [];
+  let underWay = 0;
+  let scheduled = false;
+  const idle: (() => void)[] = [];
 
-  async function runAll(): Promise<void> {
-    running = true;
-    // What arrives in the same turn of the event loop shares the first batch too.
-    await new Promise(setImmediate);
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const results = await run(batch.map(({ item }) => item));
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+  /** Starts the next batch at the end of this turn of the event loop: what arrives in one turn shares it. */
+  function schedule(): void {
+    if (scheduled || underWay >= width) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      void runBatch();
+    });
+  }
+
+  async function runBatch(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    underWay++;
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
     }
-    running = false;
-    for (const resolve of idle) resolve();
-    idle = [];
+    underWay--;
+    if (waiting.length > 0) schedule();
+    else if (underWay === 0) for (const resolve of idle.splice(0)) resolve();
   }
 
   return {
     add(item) {
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        if (!running) void runAll();
+        schedule();
       });
     },
     get waiting() {
       return waiting.length;
     },
     flush() {
-      if (!running) return Promise.resolve();
+      if (underWay === 0 && waiting.length === 0) return Promise.resolve();
       return new Promise((resolve) => idle.push(resolve));
     },
   };

@@ -2,7 +2,8 @@ import { parseDurationMs } from "../config/duration.ts";
 import { OperatorError } from "../errors.ts";
 import { STATUSES, type Status } from "../events/event.ts";
 import type { EventDetail, EventFilter, EventStore, EventSummary } from "../events/store.ts";
-import { isoTime, printable, printData, printJson, printTable, say } from "./output.ts";
+import { printable } from "../printable.ts";
+import { isoTime, printData, printJson, printTable, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
 interface ListOptions {
@@ -140,7 +141,7 @@ interface ReplayOptions extends OneOptions {
 }
 
 export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
-  const { deadLetter, source, force = false, json } = options;
+  const { deadLetter = false, source, force = false, json } = options;
   if (deadLetter === eventIds.length > 0) {
     throw new OperatorError("Name the events to replay, or --dead-letter for all that failed, not both");
   }

@@ -1,4 +1,5 @@
 import { createLog, type LogEvent } from "../log.ts";
+import { printable } from "../printable.ts";
 
 /** Writes data to standard output. */
 export function printData(text: string): void {
@@ -16,8 +17,12 @@ export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, w
   else createLog("info", process.stderr).info(line, words);
 }
 
+/** Prints JSON. Control characters that JSON may leave raw, DEL and C1, are escaped: a terminal would obey them. */
 export function printJson(value: unknown): void {
-  printData(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0);
+  printData(
+    json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 }
 
 /** Prints rows under headings, columns as wide as their widest cell. */
@@ -32,11 +37,6 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
         .trimEnd(),
     );
   }
-}
-
-/** Text from outside on one line, unable to control the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Unix milliseconds as ISO 8601. */

@@ -33,6 +33,14 @@ export interface ClaimedEvent {
   attemptOfBudget: number;
 }
 
+export interface Claimed {
+  claimed: ClaimedEvent[];
+  /** What was dead-lettered instead. */
+  buried: EventSummary[];
+  /** When the next event is due or the next lease ends; null when nothing else is queued. */
+  nextDueAt: number | null;
+}
+
 /** Names the attempt that a worker holds. */
 export interface Claim {
   id: number;
@@ -111,13 +119,7 @@ export interface EventStore {
    * Leases due events and those whose lease has expired, oldest due first, and counts the attempt. An expired lease that
    * was the last of `maxAttempts` is dead-lettered instead.
    */
-  claim(request: {
-    owner: string;
-    limit: number;
-    leaseMs: number;
-    maxAttempts: number;
-    now: number;
-  }): Promise<{ claimed: ClaimedEvent[]; buried: EventSummary[] }>;
+  claim(request: { owner: string; limit: number; leaseMs: number; maxAttempts: number; now: number }): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
   renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
   /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that event is not changed. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type BlockList, isIP, SocketAddress } from "node:net";
+import { type BlockList, isIP, type Socket, SocketAddress } from "node:net";
 
 /**
  * One spelling for each address: IPv4-mapped IPv6 as IPv4, IPv6 in the form of RFC 5952, without a zone.
@@ -25,12 +25,23 @@ export function isIn(list: BlockList, address: string): boolean {
   return list.check(address, address.includes(":") ? "ipv6" : "ipv4");
 }
 
+const peers = new WeakMap<Socket, string>();
+
+/** The canonical address of a connection's other end; found once, as a connection serves many requests. */
+function peerAddress(socket: Socket): string {
+  const known = peers.get(socket);
+  if (known !== undefined) return known;
+  const peer = canonicalAddress(socket.remoteAddress ?? "") ?? "unknown";
+  peers.set(socket, peer);
+  return peer;
+}
+
 /**
  * The client's address: the socket's peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not
  * one of them. An entry that is no address ends the walk: what stands left of it was not written by a proxy of ours.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
-  const peer = canonicalAddress(request.socket.remoteAddress ?? "") ?? "unknown";
+  const peer = peerAddress(request.socket);
   if (!trustedProxies || peer === "unknown" || !isIn(trustedProxies, peer)) return peer;
   const hops = (request.headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
   let address = peer;

@@ -9,6 +9,9 @@ export type Database = Sqlite.Database;
 /** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
 const APPLICATION_ID = 0x61757468;
 
+// 16 MB of log between checkpoints. Each one writes a page once, however often it changed, and waits for the disk twice.
+const CHECKPOINT_PAGES = 4000;
+
 export const DATABASE_FILE = "authserve.db";
 const LOCK_FILE = "serve.lock";
 
@@ -36,6 +39,7 @@ export function openDatabase(dataDir: string, options: { busyTimeoutMs?: number 
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
     database.pragma("synchronous = FULL");
+    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     chmodSync(file, 0o600);
   } catch (error) {
     throw openFailure(error);

@@ -85,9 +85,12 @@ function startThread(dataDir: string): Thread {
 
 function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close"> {
   /** Every method of a store on the thread that is alive now. */
-  const behind = <T extends object>(target: string, local: T): T =>
+  const behind = <T extends object>(target: string, local: T, patient: readonly (keyof T)[] = []): T =>
     Object.fromEntries(
-      Object.keys(local).map((method) => [method, (...args: unknown[]) => remote().call(target, method, args)]),
+      Object.keys(local).map((method) => {
+        const options = { patient: patient.includes(method as keyof T) };
+        return [method, (...args: unknown[]) => remote().call(target, method, args, options)];
+      }),
     ) as T;
 
   const events = createSqliteEventStore(reader);
@@ -95,10 +98,10 @@ function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close">
   const throttle = createSqliteThrottleStore(reader);
   return {
     events: {
-      ...behind("events", events),
+      ...behind("events", events, ["claim", "settle", "renew"]),
       append(batch: NewEvent[]) {
         const { packed, transfer } = packEvents(batch);
-        return remote().call<Appended[]>("events", "append", [packed], transfer);
+        return remote().call<Appended[]>("events", "append", [packed], { transfer });
       },
       close: events.close,
     },

@@ -4,7 +4,7 @@ import { sqliteThrottle } from "../auth/throttle-sqlite.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
 import { guarded, openDatabase } from "../sqlite/database.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
-import { answerCalls } from "./remote.ts";
+import { createAnswering } from "./remote.ts";
 
 /**
  * Runs in the storage thread: owns the one connection that writes, and answers calls to the stores on it.
@@ -27,7 +27,7 @@ function run(): void {
       },
     },
   };
-  answerCalls(port, targets, {
+  const answer = createAnswering(targets, {
     together(group) {
       guarded(() => database.transaction(group).immediate());
       if (!closing) return;
@@ -37,6 +37,7 @@ function run(): void {
     // A full disk can make SQLite roll back the whole transaction, not just the savepoint.
     isIntact: () => database.inTransaction,
   });
+  answer(port);
 }
 
 run();

@@ -21,6 +21,9 @@ export interface IntakeOptions {
 // Bounds memory when bodies are large: the same as 10,000 waiting events of 6.5 KB.
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
+// While the storage thread commits one batch the next ones already lie before it, so that it never waits for this thread.
+const BATCHES_UNDER_WAY = 4;
+
 /** Creates the intake: commits are grouped, and all waiters of a batch share its result. */
 export function createIntake({ append, queueLimit, onCommitted }: IntakeOptions): Intake {
   let waitingBytes = 0;
@@ -29,7 +32,7 @@ export function createIntake({ append, queueLimit, onCommitted }: IntakeOptions)
     const results = await append(batch);
     if (results.some(({ duplicate }) => !duplicate)) onCommitted();
     return results;
-  });
+  }, BATCHES_UNDER_WAY);
 
   return {
     append(event) {

@@ -4,11 +4,24 @@ import type { IncomingMessage } from "node:http";
 const CONFIDENTIAL =
   /signature|hmac|authorization|cookie|secret|token|api-?key|password|mac$|^x-hub-|^x-trello-webhook$/;
 
+// Senders use few names, so each is judged once; the bound is for one that does not.
+const MAX_JUDGED_NAMES = 1000;
+const judged = new Map<string, boolean>();
+
+function isConfidential(name: string): boolean {
+  const known = judged.get(name);
+  if (known !== undefined) return known;
+  const confidential = CONFIDENTIAL.test(name);
+  if (judged.size < MAX_JUDGED_NAMES) judged.set(name, confidential);
+  return confidential;
+}
+
 /** The headers of a delivery as stored with it, in JSON: lower-case names, without signatures, cookies and authorization. */
 export function originHeaders(request: IncomingMessage): string {
   const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !CONFIDENTIAL.test(name)) kept[name] = Array.isArray(value) ? value.join(", ") : value;
+  for (const name in request.headers) {
+    const value = request.headers[name];
+    if (value !== undefined && !isConfidential(name)) kept[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return JSON.stringify(kept);
 }

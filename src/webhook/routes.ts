@@ -4,6 +4,7 @@ import { readRawBody, requireJson } from "../http/body.ts";
 import { isIn } from "../http/client-address.ts";
 import { type Handler, reply } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
+import { printable } from "../printable.ts";
 import { identify, parsePayload } from "./envelope.ts";
 import type { Intake } from "./intake.ts";
 import { originHeaders } from "./origin.ts";
@@ -43,7 +44,7 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
     });
     if (conflict) {
       log.warn(
-        { event: "delivery_conflict", requestId, source: source.name, eventId, address },
+        { event: "delivery_conflict", requestId, source: source.name, eventId: printable(eventId), address },
         "other bytes under a known event id",
       );
     }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type Scheme, TIMESTAMP_TOLERANCE_SECONDS } from "./presets.ts";
 
@@ -9,9 +9,25 @@ export type Verifier = (headers: IncomingHttpHeaders, body: Uint8Array, nowSecon
 
 /** Binds the schemes of a source to its secret: a delivery is genuine when any scheme accepts it. */
 export function createVerifier(schemes: readonly Scheme[], secret: string): Verifier {
-  const bound = schemes.map((scheme) => ({ scheme, key: keyOf(scheme, secret) }));
-  return (headers, body, nowSeconds) =>
-    bound.some(({ scheme, key }) => key !== null && isGenuine(scheme, key, headers, body, nowSeconds));
+  const bound = schemes.flatMap((scheme) => {
+    const key = keyOf(scheme, secret);
+    return key === null ? [] : [{ ...scheme, secretKey: createSecretKey(key), parts: partsOf(scheme.signed) }];
+  });
+  return (headers, body, nowSeconds) => bound.some((scheme) => isGenuine(scheme, headers, body, nowSeconds));
+}
+
+type BoundScheme = Scheme & { secretKey: KeyObject; parts: readonly Part[] };
+
+/** A piece of the signed text. */
+type Part = { text: string } | { header: string } | "body" | "timestamp";
+
+function partsOf(signed: string): Part[] {
+  const pieces = signed.split(/(\{[^}]+\})/).filter((piece) => piece !== "");
+  return pieces.map((piece) => {
+    if (piece === "{body}") return "body";
+    if (piece === "{ts}") return "timestamp";
+    return piece.startsWith("{header:") ? { header: piece.slice("{header:".length, -1) } : { text: piece };
+  });
 }
 
 /** The key, or null when the secret is not one for this scheme. */
@@ -22,13 +38,7 @@ function keyOf(scheme: Scheme, secret: string): Buffer | null {
   return key.length > 0 && key.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "") ? key : null;
 }
 
-function isGenuine(
-  scheme: Scheme,
-  key: Buffer,
-  headers: IncomingHttpHeaders,
-  body: Uint8Array,
-  nowSeconds: number,
-): boolean {
+function isGenuine(scheme: BoundScheme, headers: IncomingHttpHeaders, body: Uint8Array, nowSeconds: number): boolean {
   const value = headers[scheme.header];
   if (typeof value !== "string") return false;
   const candidates = signaturesIn(scheme, value).flatMap((text) => digestsIn(scheme, text));
@@ -37,7 +47,7 @@ function isGenuine(
   const timestamp = timestampOf(scheme, headers, value);
   if (scheme.timestamp && !isFresh(timestamp, nowSeconds)) return false;
 
-  const expected = digest(scheme, key, headers, timestamp, body);
+  const expected = digest(scheme, headers, timestamp, body);
   if (expected === null) return false;
   return candidates.reduce((found, candidate) => timingSafeEqual(candidate, expected) || found, false);
 }
@@ -88,22 +98,17 @@ function isFresh(timestamp: string, nowSeconds: number): boolean {
 }
 
 /** The HMAC-SHA256 that the delivery should carry; null when a header that is part of the signed text is missing. */
-function digest(
-  scheme: Scheme,
-  key: Buffer,
-  headers: IncomingHttpHeaders,
-  timestamp: string,
-  body: Uint8Array,
-): Buffer | null {
-  const hmac = createHmac("sha256", key);
-  for (const part of scheme.signed.split(/(\{[^}]+\})/)) {
-    if (part === "{body}") hmac.update(body);
-    else if (part === "{ts}") hmac.update(timestamp);
-    else if (part.startsWith("{header:")) {
-      const header = headers[part.slice("{header:".length, -1)];
+function digest(scheme: BoundScheme, headers: IncomingHttpHeaders, timestamp: string, body: Uint8Array): Buffer | null {
+  const hmac = createHmac("sha256", scheme.secretKey);
+  for (const part of scheme.parts) {
+    if (part === "body") hmac.update(body);
+    else if (part === "timestamp") hmac.update(timestamp);
+    else if ("text" in part) hmac.update(part.text);
+    else {
+      const header = headers[part.header];
       if (typeof header !== "string") return null;
       hmac.update(header);
-    } else hmac.update(part);
+    }
   }
   return hmac.digest();
 }

@@ -1,10 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { createBatcher } from "../batch.ts";
 import { describeError } from "../errors.ts";
 import type { ClaimedEvent, EventStore, EventSummary, Settlement } from "../events/store.ts";
 import type { Log } from "../log.ts";
+import { printable } from "../printable.ts";
 import type { RetryPolicy } from "./backoff.ts";
-import { decide, type Outcome } from "./decide.ts";
-import { type EventHandler, Interruption, runEvent } from "./run-event.ts";
+import { decide } from "./decide.ts";
+import { type EventHandler, runEvent } from "./run-event.ts";
 
 export interface WorkerOptions {
   store: Pick<EventStore, "claim" | "renew" | "settle">;
@@ -41,14 +43,19 @@ export function createWorker(options: WorkerOptions): Worker {
   const { store, handler, policy, concurrency, owner, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
 
-  const running = new Set<Promise<void>>();
-  const interruption = new AbortController();
+  /** What is claimed and not yet settled, with the way to interrupt it. */
+  const held = new Map<ClaimedEvent, AbortController>();
+  /** Handlers under way: the places that `concurrency` bounds. */
+  let running = 0;
   const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
   let timer: NodeJS.Timeout | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
-  let claiming = false;
+  let renewal: NodeJS.Timeout | undefined;
+  let claiming: Promise<void> | undefined;
+  let filling = false;
   let nudged = false;
   let stopped = true;
+  const idle: (() => void)[] = [];
 
   /** Looks again at a time, or sooner when something else asks for it. */
   function wakeAt(at: number): void {
@@ -58,24 +65,35 @@ export function createWorker(options: WorkerOptions): Worker {
     timer = setTimeout(
       () => {
         wakesAt = Number.POSITIVE_INFINITY;
-        void fill();
+        fillSoon();
       },
       // Timers may fire a millisecond early, and then nothing would be due yet.
       Math.max(0, at - now()) + 2,
     );
   }
 
+  /** Looks for due events at the end of this turn: what ends together is filled up together. */
+  function fillSoon(): void {
+    nudged = true;
+    if (filling || stopped) return;
+    filling = true;
+    setImmediate(() => {
+      claiming = fill().finally(() => {
+        filling = false;
+        claiming = undefined;
+        if (nudged && hasPlace()) fillSoon();
+      });
+    });
+  }
+
   /** Claims until every place is taken or nothing is due. */
   async function fill(): Promise<void> {
-    nudged = true;
-    if (claiming) return;
-    claiming = true;
-    let nextLookMs = options.pollIntervalMs;
+    let nextLookAt = now() + options.pollIntervalMs;
     try {
-      while (nudged && !stopped && running.size < concurrency) {
+      while (nudged && !stopped && hasPlace()) {
         nudged = false;
-        const limit = concurrency - running.size;
-        const { claimed, buried } = await store.claim({
+        const limit = concurrency - running;
+        const { claimed, buried, nextDueAt } = await store.claim({
           owner,
           limit,
           leaseMs,
@@ -85,18 +103,25 @@ export function createWorker(options: WorkerOptions): Worker {
         for (const event of buried) logDeadLetter(event, event.attempts, event.lastError);
         for (const event of claimed) begin(event);
         if (claimed.length + buried.length === limit) nudged = true;
+        else nextLookAt = Math.min(now() + options.pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
       }
     } catch (error) {
+      nudged = false;
       log.error({ event: "worker_error", error: describeError(error) }, "events could not be claimed");
-      nextLookMs = Math.max(nextLookMs, STORE_RETRY_MS);
-    } finally {
-      claiming = false;
+      nextLookAt = now() + Math.max(options.pollIntervalMs, STORE_RETRY_MS);
     }
-    wakeAt(now() + nextLookMs);
+    wakeAt(nextLookAt);
+  }
+
+  /** A place is free as soon as a handler ends, so that the settle and the next claim share a commit; a slow store bounds it. */
+  function hasPlace(): boolean {
+    return running < concurrency && held.size < 4 * concurrency;
   }
 
   function begin(event: ClaimedEvent): void {
-    const work = process(event)
+    const interruption = new AbortController();
+    held.set(event, interruption);
+    process(event, interruption.signal)
       .catch((error) =>
         log.error(
           { event: "worker_error", ...labels(event), error: describeError(error) },
@@ -104,35 +129,40 @@ export function createWorker(options: WorkerOptions): Worker {
         ),
       )
       .finally(() => {
-        running.delete(work);
-        if (!stopped) void fill();
+        held.delete(event);
+        if (held.size === 0) for (const resolve of idle.splice(0)) resolve();
+        fillSoon();
       });
-    running.add(work);
   }
 
-  async function process(event: ClaimedEvent): Promise<void> {
+  /** Keeps the leases of what runs; a lease that is gone ends its run. */
+  function renewAll(): void {
+    for (const [event, interruption] of held) {
+      const { id, attempt } = event;
+      store.renew({ id, owner, attempt }, leaseMs, now()).then(
+        (isHeld) => {
+          if (!isHeld) interruption.abort(new Error("the lease was lost"));
+        },
+        (error) =>
+          log.error(
+            { event: "worker_error", ...labels(event), error: describeError(error) },
+            "a lease could not be renewed",
+          ),
+      );
+    }
+  }
+
+  async function process(event: ClaimedEvent, interruption: AbortSignal): Promise<void> {
     const { id, attempt } = event;
     const startedAt = now();
-    const lost = new AbortController();
-    const renewal = setInterval(async () => {
-      const held = await store.renew({ id, owner, attempt }, leaseMs, now()).catch(() => true);
-      if (!held) lost.abort(new Interruption("the lease was lost"));
-    }, leaseMs / 3);
-    let outcome: Outcome;
-    try {
-      outcome = await runEvent(
-        handler,
-        event,
-        options.handlerTimeoutMs,
-        AbortSignal.any([interruption.signal, lost.signal]),
-      );
-    } finally {
-      clearInterval(renewal);
-    }
+    running++;
+    const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption);
+    running--;
+    fillSoon();
     const finishedAt = now();
     const next = decide(outcome, event.attemptOfBudget, policy, finishedAt, random());
     const error = outcome.kind === "succeeded" ? null : outcome.error;
-    const settled = await settlements.add({ id, owner, attempt, next, startedAt, finishedAt, error });
+    const settled = await settle({ id, owner, attempt, next, startedAt, finishedAt, error });
     if (!settled) {
       log.warn({ event: "lease_lost", ...labels(event) }, "the lease was lost: another worker has the event");
       return;
@@ -153,8 +183,20 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
+  /** Records the end of an attempt. A store that fails is asked again for as long as the lease may hold. */
+  async function settle(settlement: Settlement): Promise<boolean> {
+    for (;;) {
+      try {
+        return await settlements.add(settlement);
+      } catch (error) {
+        if (stopped || now() > settlement.finishedAt + leaseMs) throw error;
+        await delay(STORE_RETRY_MS);
+      }
+    }
+  }
+
   function labels({ source, eventId, type, attempt }: ClaimedEvent) {
-    return { source, eventId, type, attempt };
+    return { source, eventId: printable(eventId), type: printable(type), attempt };
   }
 
   function logDeadLetter(
@@ -163,7 +205,7 @@ export function createWorker(options: WorkerOptions): Worker {
     error: string | null,
   ): void {
     log.error(
-      { event: "event_dead_lettered", source, eventId, type, attempt, error },
+      { event: "event_dead_lettered", source, eventId: printable(eventId), type: printable(type), attempt, error },
       "event dead-lettered: attempts are used up",
     );
   }
@@ -171,20 +213,20 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     start() {
       stopped = false;
-      void fill();
+      renewal = setInterval(renewAll, leaseMs / 3);
+      fillSoon();
     },
-    nudge() {
-      if (!stopped) void fill();
-    },
+    nudge: fillSoon,
     async stop(deadlineMs) {
       stopped = true;
       clearTimeout(timer);
-      const deadline = setTimeout(() => interruption.abort(new Interruption("the server stopped")), deadlineMs);
-      while (running.size > 0 || claiming) {
-        if (running.size > 0) await Promise.race(running);
-        else await new Promise(setImmediate);
-      }
+      await claiming;
+      const deadline = setTimeout(() => {
+        for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
+      }, deadlineMs);
+      if (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
       clearTimeout(deadline);
+      clearInterval(renewal);
       await settlements.flush();
     },
   };

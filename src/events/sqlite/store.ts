@@ -16,8 +16,7 @@ import type {
 } from "../store.ts";
 import * as sql from "./sql.ts";
 
-interface DueRow {
-  id: number;
+interface DueRow extends Omit<ClaimedEvent, "attempt" | "attemptOfBudget"> {
   attempts: number;
   attemptsBeforeReplay: number;
   leaseOwner: string | null;
@@ -44,7 +43,8 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const storedPayload = database.prepare<unknown[], { id: number; payload: Buffer }>(sql.STORED_PAYLOAD);
   const addConflict = statement(sql.ADD_CONFLICT);
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
-  const lease = database.prepare<unknown[], ClaimedEvent>(sql.LEASE);
+  const nextDue = statement(sql.NEXT_DUE).pluck();
+  const lease = statement(sql.LEASE);
   const renew = statement(sql.RENEW);
   const settle = statement(sql.SETTLE);
   const bury = database.prepare<unknown[], EventSummary>(sql.BURY);
@@ -80,57 +80,37 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   }
   const appendAll = database.transaction((batch: NewEvent[]) => batch.map(appendOne));
 
-  function expire(row: DueRow, now: number): void {
-    addAttempt.run({
-      event: row.id,
-      attempt: row.attempts,
-      startedAt: row.claimedAt,
-      finishedAt: now,
-      outcome: "lease_expired",
-      error: LEASE_EXPIRED,
-    });
+  /** Ends an expired lease in the history; buries the event when that was its last attempt. */
+  function expire(row: DueRow, maxAttempts: number, now: number): EventSummary | undefined {
+    addAttempt.run(row.id, row.attempts, row.claimedAt, now, "lease_expired", LEASE_EXPIRED);
+    if (row.attempts - row.attemptsBeforeReplay < maxAttempts) return undefined;
+    addDeadLetter.run({ event: row.id, failedAt: now, reason: LEASE_EXPIRED });
+    return bury.get({ id: row.id, error: LEASE_EXPIRED });
   }
 
   const claimDue = database.transaction((request: Parameters<EventStore["claim"]>[0]) => {
     const { owner, limit, leaseMs, maxAttempts, now } = request;
     const claimed: ClaimedEvent[] = [];
     const buried: EventSummary[] = [];
-    for (const row of due.all({ now, limit })) {
-      if (row.leaseOwner !== null) {
-        expire(row, now);
-        if (row.attempts - row.attemptsBeforeReplay >= maxAttempts) {
-          const summary = bury.get({ id: row.id, error: LEASE_EXPIRED });
-          addDeadLetter.run({ event: row.id, failedAt: now, reason: LEASE_EXPIRED });
-          if (summary) buried.push(summary);
-          continue;
-        }
+    for (const row of due.all(now, limit)) {
+      const summary = row.leaseOwner === null ? undefined : expire(row, maxAttempts, now);
+      if (summary) {
+        buried.push(summary);
+        continue;
       }
-      const event = lease.get({ id: row.id, owner, now, leaseEndsAt: now + leaseMs });
-      if (event) claimed.push(event);
+      lease.run(owner, now, now + leaseMs, row.id);
+      const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...event } = row;
+      claimed.push({ ...event, attempt: attempts + 1, attemptOfBudget: attempts + 1 - attemptsBeforeReplay });
     }
-    return { claimed, buried };
+    return { claimed, buried, nextDueAt: nextDue.get() as number | null };
   });
 
   function settleOne(settlement: Settlement): boolean {
     const { id, owner, attempt, next, startedAt, finishedAt, error } = settlement;
-    const { changes } = settle.run({
-      id,
-      owner,
-      attempt,
-      status: next.to,
-      dueAt: next.to === "queued" ? next.runAt : finishedAt,
-      processedAt: next.to === "processed" ? finishedAt : null,
-      error,
-    });
-    if (changes === 0) return false;
-    addAttempt.run({
-      event: id,
-      attempt,
-      startedAt,
-      finishedAt,
-      outcome: error === null ? "succeeded" : "failed",
-      error,
-    });
+    const dueAt = next.to === "queued" ? next.runAt : finishedAt;
+    const processedAt = next.to === "processed" ? finishedAt : null;
+    if (settle.run(next.to, dueAt, processedAt, error, id, owner, attempt).changes === 0) return false;
+    addAttempt.run(id, attempt, startedAt, finishedAt, error === null ? "succeeded" : "failed", error);
     if (next.to === "failed") addDeadLetter.run({ event: id, failedAt: finishedAt, reason: next.reason });
     return true;
   }
@@ -177,7 +157,8 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     claim(request) {
       return guarded(() => {
         // Looked up before the write lock is taken: an idle poll writes nothing.
-        if (due.get({ now: request.now, limit: 1 }) === undefined) return { claimed: [], buried: [] };
+        const nextDueAt = nextDue.get() as number | null;
+        if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], buried: [], nextDueAt };
         return claimDue.immediate(request);
       });
     },

@@ -1,0 +1,36 @@
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+
+/** Writes signed, unique deliveries of about 260 bytes, one a line: signature TAB id TAB body. */
+export async function writeCorpus(file: string, count: number, secret: string, prefix: string): Promise<void> {
+  const out = createWriteStream(file);
+  let lines = "";
+  for (let i = 0; i < count; i++) {
+    const id = `${prefix}${i}`;
+    const body = JSON.stringify({
+      id,
+      object: "event",
+      api_version: "2026-01-01",
+      created: 1_790_000_000 + (i % 86_400),
+      data: {
+        object: {
+          id: `pi_${i % 5000}`,
+          object: "payment_intent",
+          amount: 100 + (i % 9900),
+          currency: "eur",
+          status: "succeeded",
+        },
+      },
+      livemode: false,
+      type: i % 3 ? "payment_intent.succeeded" : "payment_intent.created",
+    });
+    lines += `${createHmac("sha256", secret).update(body).digest("hex")}\t${id}\t${body}\n`;
+    if (lines.length > 1 << 20) {
+      if (!out.write(lines)) await once(out, "drain");
+      lines = "";
+    }
+  }
+  out.end(lines);
+  await once(out, "finish");
+}

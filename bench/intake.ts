@@ -1,0 +1,95 @@
+/** Deliveries a second, verified and stored, against the ceiling and the peers: five interleaved rounds. */
+import { join } from "node:path";
+import { writeCorpus } from "./corpus.ts";
+import { type LoadResult, playCorpus, type Spread, spreadOf } from "./load.ts";
+import {
+  buildNest,
+  startCeiling,
+  startDebianWebhook,
+  startNest,
+  startProduct,
+  startRedis,
+  type Target,
+  WEBHOOK_SECRET,
+} from "./targets.ts";
+
+export interface Row {
+  name: string;
+  connections: number;
+  perSecond: Spread;
+  p50Ms: Spread;
+  p99Ms: Spread;
+  errors: number;
+  /** Of the ceiling's rate and of the NestJS peer's, round by round. */
+  toCeiling: Spread;
+  toNest: Spread;
+}
+
+/** Measures every target in turn, round after round, each on a server of its own. Unique deliveries for each run. */
+export async function measureIntake(scratch: string, rounds: number, seconds: number): Promise<Row[]> {
+  const corpus = join(scratch, "corpus.tsv");
+  const perRun = Math.ceil(45_000 * seconds);
+  const runs = rounds * 2;
+  await writeCorpus(corpus, perRun * runs, WEBHOOK_SECRET, `evt_${Date.now().toString(36)}_`);
+  const nest = buildNest(scratch);
+  const redis = await startRedis(scratch);
+
+  const starters: { name: string; start: () => Promise<Target | null> }[] = [
+    { name: "bare node:http", start: () => startCeiling(scratch) },
+    { name: "authserve", start: () => startProduct(scratch) },
+    { name: "NestJS + BullMQ", start: () => startNest(nest, redis.port) },
+    { name: "Debian webhook", start: () => startDebianWebhook(scratch) },
+  ];
+  const results = new Map<string, LoadResult[]>();
+  let run = 0;
+  try {
+    for (const connections of [64, 256]) {
+      for (let round = 0; round < rounds; round++, run++) {
+        for (const { name, start } of starters) {
+          const target = await start();
+          if (target === null) {
+            if (round === 0) console.error(`${name} did not run: it is not installed`);
+            continue;
+          }
+          try {
+            const result = await playCorpus(target, {
+              connections,
+              seconds,
+              corpus,
+              start: run * perRun,
+              count: perRun,
+            });
+            const key = `${name}|${connections}`;
+            results.set(key, [...(results.get(key) ?? []), result]);
+            console.error(
+              `round ${round + 1} ${name} ${connections}: ${Math.round(result.perSecond)}/s p99 ${result.p99Ms} ms`,
+            );
+          } finally {
+            await target.stop();
+          }
+        }
+      }
+    }
+  } finally {
+    await redis.stop();
+  }
+  return [...results].map(([key, runsOf]) => toRow(key, runsOf, results));
+}
+
+function toRow(key: string, runs: LoadResult[], all: Map<string, LoadResult[]>): Row {
+  const [name = "", connections = "0"] = key.split("|");
+  const ratioTo = (other: string) => {
+    const reference = all.get(`${other}|${connections}`) ?? [];
+    return spreadOf(runs.map((run, round) => run.perSecond / (reference[round]?.perSecond ?? Number.NaN)));
+  };
+  return {
+    name,
+    connections: Number(connections),
+    perSecond: spreadOf(runs.map((run) => run.perSecond)),
+    p50Ms: spreadOf(runs.map((run) => run.p50Ms)),
+    p99Ms: spreadOf(runs.map((run) => run.p99Ms)),
+    errors: runs.reduce((sum, run) => sum + run.errors, 0),
+    toCeiling: ratioTo("bare node:http"),
+    toNest: ratioTo("NestJS + BullMQ"),
+  };
+}

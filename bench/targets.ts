@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hashPassword } from "../src/auth/password.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+export const WEBHOOK_SECRET = "bench-webhook-secret-0123456789";
+export const EMAIL = "bench@example.com";
+export const PASSWORD = "correct horse battery staple";
+
+/** A server under measurement. */
+export interface Target {
+  name: string;
+  url: string;
+  /** Path that takes deliveries. */
+  path: string;
+  pid: number;
+  dir: string;
+  stop(): Promise<void>;
+}
+
+export function makeScratch(): string {
+  return mkdtempSync(join(tmpdir(), "authserve-bench-"));
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function start(
+  name: string,
+  dir: string,
+  command: string[],
+  env: NodeJS.ProcessEnv,
+  url: string,
+  path: string,
+): Promise<Target> {
+  const log = join(dir, `${name.replaceAll(/\W+/g, "-")}.log`);
+  const [program = "", ...args] = command;
+  const child: ChildProcess = spawn("sh", ["-c", 'exec "$@" >>"$LOG" 2>&1', "sh", program, ...args], {
+    cwd: dir,
+    env: { ...process.env, ...env, LOG: log },
+  });
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const answered = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (answered) break;
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`${name} did not start: ${readFileSync(log, "utf8").slice(-2000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    name,
+    url,
+    path,
+    pid: child.pid as number,
+    dir,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill("SIGTERM");
+        await once(child, "exit");
+      }
+    },
+  };
+}
+
+/** The product, on a data directory of its own unless one is named. */
+export async function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
+  const dir = mkdtempSync(join(scratch, "product-"));
+  const port = await freePort();
+  const settings = {
+    PORT: String(port),
+    DATA_DIR: join(dir, "data"),
+    JWT_SECRET: "q7Zr0xV5tK2mW9yB4nL8sD1fG6hJ3pQe-bench",
+    DEMO_EMAIL: EMAIL,
+    DEMO_PASSWORD: await hashPassword(PASSWORD),
+    WEBHOOK_SECRET,
+    ...env,
+  };
+  return start(
+    "authserve",
+    dir,
+    [join(ROOT, "bin/authserve"), "serve"],
+    settings,
+    `http://127.0.0.1:${port}`,
+    "/webhook",
+  );
+}
+
+export async function startCeiling(scratch: string): Promise<Target> {
+  const port = await freePort();
+  const node = join(ROOT, "node_modules/.bin/node");
+  const command = [node, join(import.meta.dirname, "ceiling.ts")];
+  return start("bare node:http", scratch, command, { PORT: String(port) }, `http://127.0.0.1:${port}`, "/webhook");
+}
+
+/** Redis as Debian ships it, with the durability that is usual for queues: an fsync a second. */
+export async function startRedis(scratch: string): Promise<{ port: number; stop(): Promise<void> }> {
+  const dir = mkdtempSync(join(scratch, "redis-"));
+  const port = await freePort();
+  const child = spawn(
+    "redis-server",
+    ["--port", String(port), "--dir", dir, "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""],
+    { stdio: "ignore" },
+  );
+  await once(child, "spawn");
+  return {
+    port,
+    async stop() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
+
+/** NestJS with passport-jwt, ioredis and BullMQ: what a user would otherwise write. Built once into a scratch folder. */
+export function buildNest(scratch: string): string {
+  const dir = join(scratch, "nest");
+  cpSync(join(import.meta.dirname, "peers/nest"), dir, { recursive: true });
+  for (const [program = "", ...args] of [
+    ["npm", "install", "--silent", "--no-audit", "--no-fund"],
+    ["npx", "tsc", "-p", "."],
+  ]) {
+    const { status, stderr } = spawnSync(program, args, { cwd: dir, encoding: "utf8" });
+    if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}`);
+  }
+  return dir;
+}
+
+export async function startNest(dir: string, redisPort: number): Promise<Target> {
+  const port = await freePort();
+  const env = {
+    PORT: String(port),
+    REDIS_HOST: "127.0.0.1",
+    REDIS_PORT: String(redisPort),
+    JWT_SECRET: "q7Zr0xV5tK2mW9yB4nL8sD1fG6hJ3pQe-bench",
+    DEMO_EMAIL: EMAIL,
+    DEMO_PASSWORD: await hashPassword(PASSWORD),
+    WEBHOOK_SECRET,
+  };
+  const command = [join(ROOT, "node_modules/.bin/node"), "dist/main.js"];
+  return start("NestJS + BullMQ", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
+}
+
+/** Debian's `webhook`: verifies the signature and starts a command for each delivery; it stores nothing. */
+export async function startDebianWebhook(scratch: string): Promise<Target | null> {
+  if (spawnSync("webhook", ["-version"]).error) return null;
+  const dir = join(scratch, "webhook");
+  if (!existsSync(dir)) mkdirSync(dir);
+  const hook = {
+    id: "in",
+    "execute-command": "/bin/true",
+    "http-methods": ["POST"],
+    "trigger-rule": {
+      match: {
+        type: "payload-hmac-sha256",
+        secret: WEBHOOK_SECRET,
+        parameter: { source: "header", name: "X-Signature" },
+      },
+    },
+  };
+  writeFileSync(join(dir, "hooks.json"), JSON.stringify([hook]));
+  const port = await freePort();
+  const command = ["webhook", "-hooks", "hooks.json", "-ip", "127.0.0.1", "-port", String(port)];
+  return start("Debian webhook", dir, command, {}, `http://127.0.0.1:${port}`, "/hooks/in");
+}
+
+export function removeScratch(dir: string): void {
+  rmSync(dir, { recursive: true, force: true });
+}
