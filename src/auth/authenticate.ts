@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
 import type { User } from "./login.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import { type AccessClaims, verifyToken } from "./token.ts";
+import { sharedReads } from "./shared-reads.ts";
+import { type AccessClaims, createVerifyToken } from "./token.ts";
 
 export type Authenticate = (request: IncomingMessage) => Promise<AccessClaims>;
 
@@ -16,11 +17,13 @@ export function createAuthenticate(
   secrets: readonly string[],
   now: () => number = Date.now,
 ): Authenticate {
+  const verify = createVerifyToken(secrets);
+  const currentSession = sharedReads((userId) => sessions.current(userId));
   return async (request) => {
-    const claims = verifyToken(bearerToken(request), secrets, Math.floor(now() / 1000));
+    const claims = verify(bearerToken(request), Math.floor(now() / 1000));
     // A token under another e-mail was made for an earlier configuration.
     if (claims === null || (claims.sub === user.id && claims.email !== user.email)) throw invalidToken();
-    if ((await sessions.current(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
+    if ((await currentSession(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
     return claims;
   };
 }

@@ -32,8 +32,31 @@ export function signToken(claims: AccessClaims, secret: string): Promise<string>
  */
 export function verifyToken(token: string, secrets: readonly string[], nowSeconds: number): AccessClaims | null {
   const { hasOurHeader, claims } = readToken(token, secrets);
-  if (!hasOurHeader || claims === null) return null;
-  return claims.iat <= nowSeconds && claims.exp > nowSeconds ? claims : null;
+  return hasOurHeader && claims !== null && isCurrent(claims, nowSeconds) ? claims : null;
+}
+
+// A token that is used is used again and again. Only genuine ones get in, so nobody without a secret can fill this.
+const REMEMBERED_TOKENS = 256;
+
+/** Creates {@link verifyToken} for some secrets, remembering the tokens that they signed; the clock is always asked. */
+export function createVerifyToken(
+  secrets: readonly string[],
+): (token: string, nowSeconds: number) => AccessClaims | null {
+  const genuine = new Map<string, AccessClaims>();
+  return (token, nowSeconds) => {
+    const remembered = genuine.get(token);
+    if (remembered) return isCurrent(remembered, nowSeconds) ? remembered : null;
+    const claims = verifyToken(token, secrets, nowSeconds);
+    if (claims === null) return null;
+    const [oldest] = genuine.keys();
+    if (genuine.size >= REMEMBERED_TOKENS && oldest !== undefined) genuine.delete(oldest);
+    genuine.set(token, claims);
+    return claims;
+  };
+}
+
+function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
+  return iat <= nowSeconds && exp > nowSeconds;
 }
 
 /** What there is to know of a token without a clock. What was not signed by us is not looked into. */
