@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { Agent, request } from "node:http";
+import { join } from "node:path";
 import { EMAIL, PASSWORD, type Target } from "./targets.ts";
 
 export interface GetResult {
@@ -14,12 +15,7 @@ const UNIT_MS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 /** Asks for one path over and over with wrk, one thread, and reads what it prints. */
 export async function playGet(url: string, token: string, connections: number, seconds: number): Promise<GetResult> {
   const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-H", `Authorization: Bearer ${token}`, url];
-  const child = spawn("wrk", args);
-  let out = "";
-  child.stdout.on("data", (chunk) => {
-    out += chunk;
-  });
-  await new Promise((resolve, reject) => child.on("exit", resolve).on("error", reject));
+  const out = await run("wrk", args);
   const rate = /^Requests\/sec:\s+([\d.]+)/m.exec(out)?.[1];
   const [, p99, unit = ""] = /^\s+99%\s+([\d.]+)(us|ms|s)/m.exec(out) ?? [];
   if (rate === undefined || p99 === undefined) throw new Error(`wrk gave no result for ${url}: ${out}`);
@@ -27,6 +23,29 @@ export async function playGet(url: string, token: string, connections: number, s
   const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(out)?.slice(1) ?? [];
   const errors = broken.reduce((sum, count) => sum + Number(count), refused);
   return { perSecond: Number(rate), p99Ms: Number(p99) * (UNIT_MS[unit] ?? Number.NaN), errors };
+}
+
+/** Logs in over and over with wrk, so many at once; returns the logins in a second. Any refusal is an error. */
+export async function playLogins(target: Target, inFlight: number, seconds: number): Promise<number> {
+  const script = join(import.meta.dirname, "logins.lua");
+  const args = ["-t1", `-c${inFlight}`, `-d${seconds}`, "--timeout", "10s", "-s", script, `${target.url}/auth/login`];
+  const env = { ...process.env, LOGIN_BODY: JSON.stringify({ email: EMAIL, password: PASSWORD }) };
+  const out = await run("wrk", args, env);
+  const [logins = 0, refused = 0, durationUs = 0] = (/^LOGINS (\d+) (\d+) (\d+)$/m.exec(out)?.slice(1) ?? []).map(
+    Number,
+  );
+  if (durationUs === 0 || refused > 0) throw new Error(`${refused} logins of ${target.name} were refused: ${out}`);
+  return (logins * 1e6) / durationUs;
+}
+
+async function run(program: string, args: string[], env = process.env): Promise<string> {
+  const child = spawn(program, args, { env });
+  let out = "";
+  child.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  await new Promise((resolve, reject) => child.on("exit", resolve).on("error", reject));
+  return out;
 }
 
 export interface Client {

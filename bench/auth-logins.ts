@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import * as argon2 from "@node-rs/argon2";
 import { hashPassword } from "../src/auth/password.ts";
-import { openClient, percentile, tokenOf } from "./auth-load.ts";
+import { openClient, percentile, playLogins, tokenOf } from "./auth-load.ts";
 import { type Spread, spreadOf } from "./load.ts";
 import { PASSWORD, startProduct, type Target } from "./targets.ts";
 
@@ -30,8 +30,8 @@ export async function measureLogins(scratch: string, rounds: number, seconds: nu
     bare.push(await barePerSecond(hash, seconds));
     const target = await startProduct(scratch, { DEMO_PASSWORD: hash });
     try {
-      await loginsPerSecond(target, 1);
-      logins.push(await loginsPerSecond(target, seconds));
+      await playLogins(target, IN_FLIGHT, 1);
+      logins.push(await playLogins(target, IN_FLIGHT, seconds));
       times.push(await meTimesDuringLogins(target, seconds));
     } finally {
       await target.stop();
@@ -48,37 +48,19 @@ export async function measureLogins(scratch: string, rounds: number, seconds: nu
   };
 }
 
-/** Runs loops until the time is over; returns how often they went round in a second. */
-async function rate(loops: number, seconds: number, once: () => Promise<void>): Promise<number> {
+/** As many hashes at once as the server runs, one after the other. */
+async function barePerSecond(hash: string, seconds: number): Promise<number> {
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
   let count = 0;
   async function loop(): Promise<void> {
     while (performance.now() < endsAt) {
-      await once();
+      if (!(await argon2.verify(hash, PASSWORD))) throw new Error("the bare hash does not fit");
       count++;
     }
   }
-  await Promise.all(Array.from({ length: loops }, loop));
+  await Promise.all(Array.from({ length: availableParallelism() }, loop));
   return (count * 1000) / (performance.now() - startedAt);
-}
-
-function barePerSecond(hash: string, seconds: number): Promise<number> {
-  return rate(availableParallelism(), seconds, async () => {
-    if (!(await argon2.verify(hash, PASSWORD))) throw new Error("the bare hash does not fit");
-  });
-}
-
-async function loginsPerSecond(target: Target, seconds: number): Promise<number> {
-  const client = openClient(target);
-  try {
-    return await rate(IN_FLIGHT, seconds, async () => {
-      const { status, text } = await client.login();
-      if (status !== 200) throw new Error(`a login was answered ${status}: ${text}`);
-    });
-  } finally {
-    client.close();
-  }
 }
 
 /** Times of `/auth/me` at an easy pace; each login ends the session, and its 401 costs what a 200 does and a read more. */
@@ -95,7 +77,7 @@ async function meTimesDuringLogins(target: Target, seconds: number): Promise<num
   }
   try {
     const asking = Promise.all(Array.from({ length: ME_CONNECTIONS }, ask));
-    await loginsPerSecond(target, seconds);
+    await playLogins(target, IN_FLIGHT, seconds);
     isOver = true;
     await asking;
     return times;

@@ -92,10 +92,14 @@ async function wire(
     sessions,
     [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined),
   );
+  // As many attempts again take and give back their places in the throttle while the hashes of others run.
+  const hashes = createLane(availableParallelism(), LOGIN_QUEUE_LIMIT);
+  const attempts = createLane(2 * availableParallelism(), LOGIN_QUEUE_LIMIT);
+  const verifyPassword = await createPasswordVerifier(hash);
   const login = createLogin({
     user,
-    verifyPassword: await createPasswordVerifier(hash),
-    lane: createLane(availableParallelism(), LOGIN_QUEUE_LIMIT),
+    verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
+    lane: attempts,
     throttle: createThrottle(stores.throttle),
     sessions,
     secret: settings.JWT_SECRET,

@@ -7,7 +7,7 @@ import { coarseOrigin } from "./origin.ts";
 import type { PasswordVerifier } from "./password.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import type { Throttle } from "./throttle.ts";
-import { signToken } from "./token.ts";
+import { createSignToken } from "./token.ts";
 
 /** The one configured user. */
 export interface User {
@@ -47,6 +47,7 @@ export type Login = (credentials: Credentials, origin: Origin) => Promise<{ acce
  */
 export function createLogin(parts: LoginParts): Login {
   const { user, verifyPassword, lane, throttle, sessions, secret, ttlSeconds, log, now } = parts;
+  const signToken = createSignToken(secret);
   const userEmail = canonicalEmail(user.email);
 
   return async ({ email, password }, origin) => {
@@ -70,10 +71,13 @@ export function createLogin(parts: LoginParts): Login {
     }
 
     const sid = randomUUID();
-    const replaced = await sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, origin.userAgent));
-    await throttle.remember(address, wanted);
+    // Together they share one wait for the disk.
+    const [replaced] = await Promise.all([
+      sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, origin.userAgent)),
+      throttle.remember(address, wanted),
+    ]);
     const iat = Math.floor(now() / 1000);
-    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds }, secret);
+    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
     log.info({ event: "login_succeeded", requestId, address, userId: user.id }, "login succeeded");
     if (replaced)
       log.info({ event: "session_superseded", requestId, address, userId: user.id }, "an earlier session ended");

@@ -16,12 +16,20 @@ const CLAIM_NAMES = ["email", "exp", "iat", "sid", "sub"] as const satisfies (ke
 
 /** Signs a token with HS256; its header is exactly `alg` and `typ`. */
 export function signToken(claims: AccessClaims, secret: string): Promise<string> {
-  return new SignJWT({ email: claims.email, sid: claims.sid })
-    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setSubject(claims.sub)
-    .setIssuedAt(claims.iat)
-    .setExpirationTime(claims.exp)
-    .sign(new TextEncoder().encode(secret));
+  return createSignToken(secret)(claims);
+}
+
+/** Creates {@link signToken} for one secret, whose key is made once. */
+export function createSignToken(secret: string): (claims: AccessClaims) => Promise<string> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
+  return async (claims) =>
+    new SignJWT({ email: claims.email, sid: claims.sid })
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      .setSubject(claims.sub)
+      .setIssuedAt(claims.iat)
+      .setExpirationTime(claims.exp)
+      .sign(await key);
 }
 
 /**
