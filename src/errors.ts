@@ -75,10 +75,25 @@ export class OperatorError extends Error {
   }
 }
 
-/** One line about an unknown thrown value: its message and the messages of its causes, without a stack. */
+const MAX_CAUSES = 5;
+
+/** One line about a thrown value of any kind: its message and the messages of its causes, without a stack. Never throws. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
-  const own = error.message.startsWith(code) ? error.message : code + error.message;
-  return error.cause === undefined ? own : `${own}: ${describeError(error.cause)}`;
+  const parts: string[] = [];
+  for (let current = error; parts.length < MAX_CAUSES && current !== undefined; ) {
+    parts.push(describeOne(current));
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return parts.join(": ");
+}
+
+function describeOne(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return String(error);
+    const message = String(error.message);
+    const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
+    return message.startsWith(code) ? message : code + message;
+  } catch {
+    return "a value without a description was thrown";
+  }
 }

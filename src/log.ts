@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from "pino";
+import { withoutRawControls } from "./printable.ts";
 
 /** A structured log. Each line has an `event` from {@link LogEvent}; payloads, signatures, secrets and tokens are never passed in. */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "fatal" | "flush">;
@@ -38,6 +39,7 @@ export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] 
 
 /** Creates the process's log: JSON lines with ISO times and level names. */
 export function createLog(level: (typeof LOG_LEVELS)[number], destination?: DestinationStream): Log {
+  const out = destination ?? pino.destination({ fd: 1, sync: true });
   return pino(
     {
       level,
@@ -46,6 +48,6 @@ export function createLog(level: (typeof LOG_LEVELS)[number], destination?: Dest
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination ?? pino.destination({ fd: 1, sync: true }),
+    { write: (line) => out.write(withoutRawControls(line)) },
   );
 }

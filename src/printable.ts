@@ -2,3 +2,8 @@
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
+
+/** JSON with the control characters that it may leave raw, DEL and C1, escaped: a terminal would obey them. */
+export function withoutRawControls(json: string): string {
+  return json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

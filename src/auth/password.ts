@@ -86,7 +86,7 @@ export async function createPasswordVerifier(stored: PasswordHash): Promise<Pass
 
 function dummyLike(stored: PasswordHash): Promise<string> {
   const password = randomBytes(24).toString("base64");
-  if (stored.algorithm === "bcrypt") return bcrypt.hash(password, { cost: stored.cost });
+  if (stored.algorithm === "bcrypt") return bcrypt.hash(password, stored.cost);
   return argon2.hash(password, {
     algorithm: argon2.Algorithm.Argon2id,
     memoryCost: stored.memoryKib,

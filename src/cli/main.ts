@@ -129,6 +129,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 if (import.meta.main) {
+  // The reader of a pipe may leave early, as `head` does.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   process.on("uncaughtException", (error) => {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);

@@ -1,5 +1,5 @@
 import { createLog, type LogEvent } from "../log.ts";
-import { printable } from "../printable.ts";
+import { printable, withoutRawControls } from "../printable.ts";
 
 /** Writes data to standard output. */
 export function printData(text: string): void {
@@ -17,12 +17,8 @@ export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, w
   else createLog("info", process.stderr).info(line, words);
 }
 
-/** Prints JSON. Control characters that JSON may leave raw, DEL and C1, are escaped: a terminal would obey them. */
 export function printJson(value: unknown): void {
-  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0);
-  printData(
-    json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
+  printData(withoutRawControls(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0)));
 }
 
 /** Prints rows under headings, columns as wide as their widest cell. */

@@ -7,10 +7,9 @@ const BACKSPACE = ["\u0008", "\u007f"];
 /** Asks on the terminal without echo. Throws {@link OperatorError} when the person breaks off. */
 export function askHidden(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
+  // Before the question is there: what is typed on seeing it must not be echoed.
   stdin.setRawMode(true);
   stdin.setEncoding("utf8");
-  stdin.resume();
   return new Promise((resolve, reject) => {
     let typed: string[] = [];
     const onData = (text: string) => {
@@ -30,6 +29,8 @@ export function askHidden(question: string): Promise<string> {
       end();
     }
     stdin.on("data", onData);
+    stdin.resume();
+    stderr.write(question);
   });
 }
 

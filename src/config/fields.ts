@@ -83,9 +83,10 @@ export const path = v.pipe(
 );
 
 export const url = parsed((value) => {
-  const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-  return isHttp ? value : null;
-}, "expected an http or https URL, e.g. http://127.0.0.1:8080/events");
+  if (!URL.canParse(value)) return null;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username + password === "" ? value : null;
+}, "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events");
 
 /** Comma-separated addresses and CIDR ranges, as a list that answers `check(address, family)`. */
 export const networks = parsed((value) => {

@@ -123,6 +123,7 @@ export function readSettings<const Name extends SettingName = SettingName>(
     }
     try {
       values[name] = readSecretFile(file);
+      if (values[name] === "") problems.push(`${name}_FILE names an empty file: put the value in it`);
     } catch (error) {
       problems.push(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable file`);
       delete values[name];

@@ -10,9 +10,12 @@ const DISCARD_MS = 2000;
 /** Throws `unsupported_media_type` unless the request announces JSON in UTF-8 without Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
-  const [type = "", ...parameters] = (request.headers["content-type"] ?? "")
-    .split(";")
-    .map((part) => part.trim().toLowerCase());
+  const [type = "", ...parameters] = (request.headers["content-type"] ?? "").split(";").map((part) =>
+    part
+      .trim()
+      .replace(/\s*=\s*/, "=")
+      .toLowerCase(),
+  );
   const charsets = parameters.filter((parameter) => parameter.startsWith("charset="));
   const isUtf8 = charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
   if (type !== "application/json" || !isUtf8 || encoding !== undefined) throw new AppError("unsupported_media_type");
@@ -79,21 +82,19 @@ export async function readJson<Schema extends v.GenericSchema>(
   requireJson(request);
   const parsed = parseStrictJson(await readRawBody(request, limitBytes));
   if (!parsed.ok) throw new AppError("malformed_json", { errors: [{ path: "", message: parsed.reason }] });
+  if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
+    throw new AppError("validation_failed", { errors: [{ path: "", message: "must be an object" }] });
+  }
   // JSON makes `__proto__` an own property, which a schema's key check may pass over.
-  if (hasOwnProto(parsed.value))
+  if (Object.hasOwn(parsed.value, "__proto__"))
     throw new AppError("validation_failed", { errors: [{ path: "__proto__", message: "is not a known property" }] });
   const result = v.safeParse(schema, parsed.value);
   if (!result.success) throw new AppError("validation_failed", { errors: result.issues.map(toFieldError) });
   return result.output;
 }
 
-function hasOwnProto(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__");
-}
-
 function toFieldError(issue: v.BaseIssue<unknown>): FieldError {
   const path = v.getDotPath(issue) ?? "";
-  if (path === "") return { path, message: "must be an object" };
   if (issue.type !== "strict_object") return { path, message: issue.message };
   return { path, message: issue.expected === "never" ? "is not a known property" : "is required" };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, OperatorError } from "../errors.ts";
@@ -33,32 +33,66 @@ export function prepareDataDir(dataDir: string): void {
 export function openDatabase(dataDir: string, options: { busyTimeoutMs?: number } = {}): Database {
   prepareDataDir(dataDir);
   const file = join(dataDir, DATABASE_FILE);
-  let database: Database;
+  let database: Database | undefined;
   try {
+    refuseForeignFile(file);
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000 });
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
     database.pragma("synchronous = FULL");
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     chmodSync(file, 0o600);
-  } catch (error) {
-    throw openFailure(error);
-  }
-  try {
     migrate(database);
+    return database;
   } catch (error) {
-    database.close();
+    database?.close();
     throw error instanceof OperatorError ? error : openFailure(error);
   }
-  return database;
 }
+
+const HEADER_BYTES = 100;
+const MAGIC = "SQLite format 3\0";
+
+/**
+ * Looks at the file before SQLite does, which would write to it: a damaged file or another program's stays as it is.
+ * Offsets are those of the database header (SQLite, File Format, 1.3). A log beside the file makes its header stale.
+ */
+function refuseForeignFile(file: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (size === 0) return;
+  const header = Buffer.alloc(HEADER_BYTES);
+  const handle = openSync(file, "r");
+  try {
+    readSync(handle, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(handle);
+  }
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged("another file format");
+  if (hasLog) return;
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  if (size < header.readUInt32BE(28) * pageSize) throw damaged("it was cut short");
+  if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
+  if (header.readUInt32BE(60) > MIGRATIONS.length) throw newer(header.readUInt32BE(60));
+}
+
+const damaged = (how: string) =>
+  new OperatorError(
+    `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${how}): restore a backup; nothing was changed`,
+  );
+
+const foreign = () =>
+  new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
+
+const newer = (version: number) =>
+  new OperatorError(
+    `DATA_DIR/${DATABASE_FILE} has schema ${version} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
+  );
 
 function openFailure(error: unknown): OperatorError {
   const code = (error as { code?: string }).code ?? "";
   if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
-    return new OperatorError(
-      `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${code}): restore a backup; nothing was changed`,
-    );
+    return damaged(code);
   }
   return new OperatorError(
     `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): the directory must exist on a disk with space and be writable by this user`,
@@ -69,14 +103,8 @@ function migrate(database: Database): void {
   const applicationId = database.pragma("application_id", { simple: true });
   const version = database.pragma("user_version", { simple: true }) as number;
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
-  if (!isEmpty && applicationId !== APPLICATION_ID) {
-    throw new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
-  }
-  if (version > MIGRATIONS.length) {
-    throw new OperatorError(
-      `DATA_DIR/${DATABASE_FILE} has schema ${version} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
-    );
-  }
+  if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
+  if (version > MIGRATIONS.length) throw newer(version);
   if (version === MIGRATIONS.length) return;
   database
     .transaction(() => {

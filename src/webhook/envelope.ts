@@ -51,6 +51,9 @@ export function identify(headers: IncomingHttpHeaders, payload: Record<string, u
     bodyId ??
     `sha256:${createHash("sha256").update(body).digest("hex")}`;
   const type = textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? bodyType ?? "unknown";
+  // Ill-formed ids that differ would be one and the same in UTF-8.
+  if (!eventId.isWellFormed()) throw invalid("id", "must be well-formed Unicode");
+  if (!type.isWellFormed()) throw invalid("type", "must be well-formed Unicode");
   if (eventId.length > MAX_ID_LENGTH) throw invalid("id", `must have at most ${MAX_ID_LENGTH} characters`);
   if (type.length > MAX_TYPE_LENGTH) throw invalid("type", `must have at most ${MAX_TYPE_LENGTH} characters`);
   return { eventId, type };

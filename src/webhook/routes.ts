@@ -4,7 +4,6 @@ import { readRawBody, requireJson } from "../http/body.ts";
 import { isIn } from "../http/client-address.ts";
 import { type Handler, reply } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
-import { printable } from "../printable.ts";
 import { identify, parsePayload } from "./envelope.ts";
 import type { Intake } from "./intake.ts";
 import { originHeaders } from "./origin.ts";
@@ -44,7 +43,7 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
     });
     if (conflict) {
       log.warn(
-        { event: "delivery_conflict", requestId, source: source.name, eventId: printable(eventId), address },
+        { event: "delivery_conflict", requestId, source: source.name, eventId, address },
         "other bytes under a known event id",
       );
     }

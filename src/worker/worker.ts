@@ -3,7 +3,6 @@ import { createBatcher } from "../batch.ts";
 import { describeError } from "../errors.ts";
 import type { ClaimedEvent, EventStore, EventSummary, Settlement } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import { printable } from "../printable.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import { decide } from "./decide.ts";
 import { type EventHandler, runEvent } from "./run-event.ts";
@@ -156,9 +155,10 @@ export function createWorker(options: WorkerOptions): Worker {
     const { id, attempt } = event;
     const startedAt = now();
     running++;
-    const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption);
-    running--;
-    fillSoon();
+    const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption).finally(() => {
+      running--;
+      fillSoon();
+    });
     const finishedAt = now();
     const next = decide(outcome, event.attemptOfBudget, policy, finishedAt, random());
     const error = outcome.kind === "succeeded" ? null : outcome.error;
@@ -196,7 +196,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   function labels({ source, eventId, type, attempt }: ClaimedEvent) {
-    return { source, eventId: printable(eventId), type: printable(type), attempt };
+    return { source, eventId, type, attempt };
   }
 
   function logDeadLetter(
@@ -205,7 +205,7 @@ export function createWorker(options: WorkerOptions): Worker {
     error: string | null,
   ): void {
     log.error(
-      { event: "event_dead_lettered", source, eventId: printable(eventId), type: printable(type), attempt, error },
+      { event: "event_dead_lettered", source, eventId, type, attempt, error },
       "event dead-lettered: attempts are used up",
     );
   }

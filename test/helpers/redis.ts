@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { needsRedis } from "./back-end.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 import { until } from "./until.ts";
 
@@ -32,25 +33,23 @@ interface RedisProcessOptions {
   sentinel?: string[];
 }
 
-/**
- * Why tests on Redis are skipped: false when they are not. A missing `redis-server` is an error under
- * REQUIRE_BACKENDS=1, for what did not run must not pass there.
- */
+/** Why tests on Redis are skipped; false when they are not. */
 export function skipWithoutRedis(): string | false {
-  if (spawnSync("redis-server", ["--version"]).status === 0) return false;
-  const reason = "redis-server is not on PATH (Debian: apt-get install redis-server): the Redis back end did not run";
-  if (process.env.REQUIRE_BACKENDS === "1") throw new Error(reason);
-  return reason;
+  return needsRedis().skip;
 }
 
 const START_TRIES = 3;
 
 /** Starts a real `redis-server` on a free port; it ends with the test. */
 export async function startRedis(context: Cleanup, options: RedisProcessOptions = {}): Promise<RedisProcess> {
+  // Callbacks run in order: the process ends before its directory is removed.
+  let started: RedisProcess | undefined;
+  context.after(() => started?.kill());
   const dir = tempDir(context);
   for (let left = START_TRIES; ; left--) {
     try {
-      return await startOn(context, dir, await freePort(), options);
+      started = await startOn(dir, await freePort(), options);
+      return started;
     } catch (error) {
       // Between the probe and the start another process may have taken the port.
       if (left === 1) throw error;
@@ -59,7 +58,6 @@ export async function startRedis(context: Cleanup, options: RedisProcessOptions 
 }
 
 async function startOn(
-  context: Cleanup,
   dir: string,
   port: number,
   { password, tls, args = [], sentinel }: RedisProcessOptions,
@@ -103,8 +101,12 @@ async function startOn(
 
   // A sentinel rewrites this file.
   writeFileSync(config, (sentinel ?? []).map((line) => `${line}\n`).join(""));
-  await start();
-  context.after(kill);
+  try {
+    await start();
+  } catch (error) {
+    await kill();
+    throw error;
+  }
   return {
     port,
     pause: () => void child.kill("SIGSTOP"),

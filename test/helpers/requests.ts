@@ -24,7 +24,7 @@ export function openRequest(
     server.emit("connection", serverSide);
   });
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  client.on("error", () => {});
+  client.on("error", () => {}).on("close", () => serverSide.destroy());
   client.write(Buffer.from(`${sent.method ?? "POST"} / HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n`, "latin1"));
   if (sent.body !== undefined)
     client.write(typeof sent.body === "string" ? Buffer.from(sent.body, "latin1") : sent.body);

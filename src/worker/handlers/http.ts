@@ -26,7 +26,7 @@ export function createHttpHandler(url: string): EventHandler {
   };
 }
 
-/** Header values are printable ASCII; anything else in an id is percent-encoded, so that the key stays unique. */
+/** Header values are printable ASCII. Any other id is percent-encoded, and so is one with a percent sign: keys stay unique. */
 function headerSafe(text: string): string {
-  return /^[\x21-\x7e]+$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
+  return /^[\x21-\x7e]+$/.test(text) && !text.includes("%") ? text : encodeURIComponent(text.toWellFormed());
 }

@@ -1,10 +1,9 @@
 import type { Log } from "../../log.ts";
-import { printable } from "../../printable.ts";
 import type { EventHandler } from "../run-event.ts";
 
 /** Logs each event by id and type: what processing means until there is somewhere to forward to. */
 export function createLogHandler(log: Log): EventHandler {
   return async ({ source, eventId, type }) => {
-    log.info({ event: "event_received", source, eventId: printable(eventId), type: printable(type) }, "event received");
+    log.info({ event: "event_received", source, eventId, type }, "event received");
   };
 }

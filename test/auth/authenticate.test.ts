@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createAuthenticate } from "../../src/auth/authenticate.ts";
+import type { SessionStore } from "../../src/auth/sessions/store.ts";
+import { signToken } from "../../src/auth/token.ts";
+import { AppError, type ErrorCode } from "../../src/errors.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { requestWith } from "../helpers/requests.ts";
+
+const SECRET = "3kX9vQ2mZ7pL4tR8wY1cB6nH5jD0sF-gA";
+const USER = { id: "1", email: "demo@example.com" };
+const NOW_MS = 1_800_000_000_500;
+const IAT = Math.floor(NOW_MS / 1000);
+const CLAIMS = { sub: "1", email: USER.email, sid: "s-1", iat: IAT, exp: IAT + 900 };
+const TOKEN = await signToken(CLAIMS, SECRET);
+
+/** A session store that knows one record, and counts how often it is asked. */
+function sessionsWith(records: Record<string, string>) {
+  let asked = 0;
+  const refuse = () => Promise.reject(new Error("the guard only reads"));
+  const store: SessionStore = {
+    current: async (userId) => {
+      asked++;
+      return records[userId] ?? null;
+    },
+    find: refuse,
+    supersession: async () => null,
+    replace: refuse,
+    remove: refuse,
+    removeIf: refuse,
+    bind: refuse,
+    check: refuse,
+    close: refuse,
+  };
+  return { store, asked: () => asked };
+}
+
+function guard(records: Record<string, string> = { "1": "s-1" }) {
+  const { store, asked } = sessionsWith(records);
+  const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
+  return { asked, with: async (...headers: [string, string][]) => authenticate(await requestWith(headers)) };
+}
+
+async function refusedWith(code: ErrorCode, challenge: string, headers: [string, string][]): Promise<void> {
+  const { with: ask, asked } = guard();
+  const error = await failsWith(code, ask(...headers));
+  assert.equal(error.headers?.["WWW-Authenticate"], challenge);
+  assert.equal(asked(), 0, "the store was asked for a token that is not genuine");
+}
+
+suite("the Authorization header", () => {
+  for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
+    test(`with scheme ${scheme} is accepted`, async () => {
+      assert.deepEqual(await guard().with(["Authorization", `${scheme} ${TOKEN}`]), CLAIMS);
+    });
+  }
+
+  for (const value of ["", "Basic dXNlcjpwdw==", `Token ${TOKEN}`, TOKEN, `BearerToken ${TOKEN}`, "Negotiate"]) {
+    test(`${JSON.stringify(value).slice(0, 24)} brings no token: the challenge has no error`, () =>
+      refusedWith("missing_token", "Bearer", [["Authorization", value]]));
+  }
+
+  test("that is absent brings no token", () => refusedWith("missing_token", "Bearer", []));
+
+  for (const [what, value] of [
+    ["two spaces", `Bearer  ${TOKEN}`],
+    ["a tab", `Bearer\t${TOKEN}`],
+    ["a comma", `Bearer,${TOKEN}`],
+    ["an equals sign", `Bearer=${TOKEN}`],
+    ["a second word", `Bearer ${TOKEN} x`],
+    ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
+    ["quotes", `Bearer "${TOKEN}"`],
+    ["no token", "Bearer"],
+    ["an unsigned token", "Bearer x.y.z"],
+    ["a thousand schemes", "Bearer ".repeat(1000)],
+    ["a padded token", `Bearer ${TOKEN}=`],
+  ] as const) {
+    test(`with ${what} is an invalid token`, () =>
+      refusedWith("invalid_token", 'Bearer error="invalid_token"', [["Authorization", value]]));
+  }
+
+  test("glued to the token is refused", async () => {
+    await assert.rejects(guard().with(["Authorization", `Bearer${TOKEN}`]), { name: "AppError" });
+  });
+
+  for (const [first, second] of [
+    [`Bearer ${TOKEN}`, "junk"],
+    ["junk", `Bearer ${TOKEN}`],
+    [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`],
+  ] as const) {
+    test(`sent twice (${first.slice(0, 8)}, ${second.slice(0, 8)}) is refused`, async () => {
+      const { with: ask, asked } = guard();
+      await failsWith("invalid_token", ask(["Authorization", first], ["authorization", second]));
+      assert.equal(asked(), 0);
+    });
+  }
+
+  for (const name of ["X-Authorization", "Authorization_", "Proxy-Authorization", "Cookie"]) {
+    test(`is not ${name}`, () => refusedWith("missing_token", "Bearer", [[name, `Bearer ${TOKEN}`]]));
+  }
+});
+
+suite("a genuine token", () => {
+  const bearer = async (changes: Partial<typeof CLAIMS>): Promise<[string, string]> => [
+    "Authorization",
+    `Bearer ${await signToken({ ...CLAIMS, ...changes }, SECRET)}`,
+  ];
+
+  test("of a superseded session is refused as ended", async () => {
+    const error = await failsWith("session_invalidated", guard({ "1": "s-2" }).with(await bearer({})));
+    assert.equal(error.headers?.["WWW-Authenticate"], 'Bearer error="invalid_token"');
+  });
+
+  test("without a record is refused as ended", async () => {
+    await failsWith("session_invalidated", guard({}).with(await bearer({})));
+  });
+
+  test("of a user without a record is refused although another has that sid", async () => {
+    await failsWith("session_invalidated", guard({ "1": "s-1" }).with(await bearer({ sub: "2" })));
+  });
+
+  test("under another e-mail than the configured one is invalid", async () => {
+    await failsWith("invalid_token", guard().with(await bearer({ email: "old@example.com" })));
+  });
+
+  test("that has expired is invalid whatever the record says", async () => {
+    await failsWith("invalid_token", guard().with(await bearer({ iat: IAT - 900, exp: IAT })));
+  });
+
+  test("meets a store that is down: 503 and never 401", async () => {
+    const { store } = sessionsWith({});
+    store.current = () => Promise.reject(new AppError("store_unavailable"));
+    const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
+    await failsWith("store_unavailable", authenticate(await requestWith([["Authorization", `Bearer ${TOKEN}`]])));
+  });
+});

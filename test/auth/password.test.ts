@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import * as argon2 from "@node-rs/argon2";
+import * as bcrypt from "@node-rs/bcrypt";
+import { createPasswordVerifier, hashPassword, type PasswordVerifier } from "../../src/auth/password.ts";
+import { parsePasswordHash } from "../../src/password-hash.ts";
+
+const CHEAP = { algorithm: argon2.Algorithm.Argon2id, memoryCost: 64, timeCost: 1, parallelism: 1 };
+
+async function verifierOf(encoded: string): Promise<PasswordVerifier> {
+  const hash = parsePasswordHash(encoded);
+  assert.ok("algorithm" in hash, "the hash was refused");
+  return createPasswordVerifier(hash);
+}
+
+const hashers: Record<string, (password: string) => Promise<string>> = {
+  argon2id: (password) => argon2.hash(password, CHEAP),
+  bcrypt: (password) => bcrypt.hash(password, 4),
+};
+
+for (const [algorithm, hash] of Object.entries(hashers)) {
+  suite(`a password under ${algorithm}`, () => {
+    test("is accepted when it is right and refused when it is not", async () => {
+      const verify = await verifierOf(await hash("correct horse"));
+      assert.equal(await verify("correct horse", true), true);
+      for (const wrong of ["correct hors", "Correct horse", "correct horse ", " correct horse", ""]) {
+        assert.equal(await verify(wrong, true), false, wrong);
+      }
+    });
+
+    test("is refused for an unknown user even when it is right", async () => {
+      const verify = await verifierOf(await hash("correct horse"));
+      assert.equal(await verify("correct horse", false), false);
+      assert.equal(await verify("-", false), false);
+    });
+
+    test("is the same composed and decomposed", async () => {
+      const verify = await verifierOf(await hash("contrase\u00f1a"));
+      assert.equal(await verify("contrasen\u0303a", true), true);
+      assert.equal(await verify("contrasena", true), false);
+    });
+
+    test("does not end at a NUL", async () => {
+      const verify = await verifierOf(await hash("password"));
+      assert.equal(await verify("password\0x", true), false);
+      assert.equal(await verify("password\0", true), false);
+    });
+  });
+}
+
+suite("a long password", () => {
+  const long = "x".repeat(72);
+
+  test("under argon2id counts to its last character", async () => {
+    const verify = await verifierOf(await argon2.hash(`${"x".repeat(1023)}a`, CHEAP));
+    assert.equal(await verify(`${"x".repeat(1023)}a`, true), true);
+    assert.equal(await verify(`${"x".repeat(1023)}b`, true), false);
+  });
+
+  test("under bcrypt counts up to its 72nd byte and is refused beyond", async () => {
+    const verify = await verifierOf(await bcrypt.hash(long, 4));
+    assert.equal(await verify(long, true), true);
+    assert.equal(await verify(`${long.slice(0, -1)}y`, true), false);
+    assert.equal(await verify(`${long}y`, true), false);
+    assert.equal(await verify("é".repeat(37), true), false);
+  });
+
+  test("under bcrypt is refused for an unknown user without failing", async () => {
+    const verify = await verifierOf(await bcrypt.hash(long, 4));
+    assert.equal(await verify("x".repeat(1024), false), false);
+  });
+});
+
+suite("a bcrypt hash", () => {
+  for (const version of ["2a", "2b", "2y"]) {
+    test(`marked $${version}$ verifies`, async () => {
+      const encoded = (await bcrypt.hash("secret password", 4)).replace(/^\$2[aby]/, `$${version}`);
+      const verify = await verifierOf(encoded);
+      assert.equal(await verify("secret password", true), true);
+      assert.equal(await verify("other password", true), false);
+    });
+  }
+
+  test("that is accepted at start never makes the login fail", async () => {
+    const good = await bcrypt.hash("secret password", 4);
+    for (const encoded of [
+      `${good.slice(0, 7)}${"z".repeat(53)}`,
+      `${good.slice(0, -1)}9`,
+      `${good.slice(0, 28)}z${good.slice(29)}`,
+    ]) {
+      const hash = parsePasswordHash(encoded);
+      if ("reason" in hash) continue;
+      const verify = await createPasswordVerifier(hash);
+      assert.equal(typeof (await verify("secret password", true)), "boolean", encoded.slice(0, 7));
+    }
+  });
+});
+
+suite("hashPassword", () => {
+  test("makes an argon2id hash of 19 MiB that DEMO_PASSWORD accepts", async () => {
+    const encoded = await hashPassword("contrasen\u0303a");
+    assert.match(encoded, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    const verify = await verifierOf(encoded);
+    assert.equal(await verify("contrase\u00f1a", true), true);
+  });
+
+  test("salts each hash anew", async () => {
+    assert.notEqual(await hashPassword("same password"), await hashPassword("same password"));
+  });
+});

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
+import { WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { openDatabase } from "../../src/sqlite/database.ts";
+import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+
+const NOW = 1_800_000_000_000;
+
+throttleStoreContract("SQLite", async (t) => createSqliteThrottleStore(tempDatabase(t).database));
+
+test("failures outlive a restart", async (t) => {
+  const { database, dataDir } = tempDatabase(t);
+  const store = createSqliteThrottleStore(database);
+  const reservation = await store.reserve([{ bucket: "a", limit: 1 }], NOW);
+  assert.equal(reservation.outcome, "reserved");
+  if (reservation.outcome === "reserved") await store.fail(reservation.ids, NOW);
+  database.close();
+
+  const reopened = openDatabase(dataDir);
+  t.after(() => void reopened.close());
+  assert.equal(await createSqliteThrottleStore(reopened).wait([{ bucket: "a", limit: 1 }], NOW), WINDOW_MS);
+});
+
+test("what has left the window is forgotten, so that a flood does not stay on disk", async (t) => {
+  const { database } = tempDatabase(t);
+  const store = createSqliteThrottleStore(database);
+  const rows = () => database.prepare("SELECT count(*) FROM login_failures").pluck().get();
+  for (let i = 0; i < 250; i++) await store.reserve([{ bucket: `b${i}`, limit: 10 }], NOW);
+  assert.equal(rows(), 250);
+  for (let i = 0; i < 3; i++) await store.reserve([{ bucket: "later", limit: 10 }], NOW + WINDOW_MS);
+  assert.equal(rows(), 3);
+});
+
+test("a database that another process keeps locked is store_unavailable, and well again after", async (t) => {
+  const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
+  const store = createSqliteThrottleStore(database);
+  const other = openDatabase(dataDir);
+  t.after(() => void other.close());
+  other.exec("BEGIN IMMEDIATE");
+  await failsWith("store_unavailable", store.reserve([{ bucket: "a", limit: 1 }], NOW));
+  other.exec("ROLLBACK");
+  assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "reserved");
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { deliver, event } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { list, settled, show, stats } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+
+const target = await startTarget();
+target.answer(
+  ({ headers }, response) => void response.writeHead(headers["x-event-type"] === "fails" ? 500 : 200).end(),
+);
+const server = await startServer({
+  env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "1", WORKER_POLL_INTERVAL: "50ms" },
+});
+after(() => server[Symbol.asyncDispose]());
+after(() => target[Symbol.asyncDispose]());
+
+await deliver(server, event("first", { type: "order.paid" }));
+await settled(server, "first");
+await deliver(server, event("second", { type: "fails" }));
+await settled(server, "second", "event_dead_lettered");
+const startedThird = new Date().toISOString();
+await deliver(server, event("third", { type: "user.created" }));
+await settled(server, "third");
+
+const KEYS = ["source", "eventId", "type", "status", "attempts", "receivedAt", "processedAt", "lastError"];
+const ISO = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
+
+test("list --json prints one array, newest first, with the promised members in order and of their types", async () => {
+  const { code, stdout, stderr } = await server.run(["events", "list", "--json"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const found = JSON.parse(stdout) as Record<string, unknown>[];
+  assert.deepEqual(
+    found.map((one) => one.eventId),
+    ["third", "second", "first"],
+  );
+  for (const one of found) assert.deepEqual(Object.keys(one), KEYS);
+  const [third, second] = found;
+  assert.match(String(third?.receivedAt), ISO);
+  assert.match(String(third?.processedAt), ISO);
+  assert.deepEqual(
+    { ...third, receivedAt: "", processedAt: "" },
+    {
+      source: "default",
+      eventId: "third",
+      type: "user.created",
+      status: "processed",
+      attempts: 1,
+      receivedAt: "",
+      processedAt: "",
+      lastError: null,
+    },
+  );
+  assert.deepEqual([second?.status, second?.processedAt, typeof second?.lastError], ["failed", null, "string"]);
+});
+
+test("list prints a table with one line for each event", async () => {
+  const { code, stdout } = await server.run(["events", "list"]);
+  assert.equal(code, 0);
+  const [headings = "", ...lines] = stdout.trimEnd().split("\n");
+  assert.match(headings, /^RECEIVED +STATUS +ATTEMPTS +SOURCE +TYPE +EVENT ID +LAST ERROR$/);
+  assert.equal(lines.length, 3);
+  const column = headings.indexOf("EVENT ID");
+  assert.deepEqual(
+    lines.map((line) => line.slice(column).split(" ")[0]),
+    ["third", "second", "first"],
+  );
+});
+
+test("list shows what its filters leave", async () => {
+  const cases: [options: string[], ids: string[]][] = [
+    [["--status", "failed"], ["second"]],
+    [
+      ["--status", "processed"],
+      ["third", "first"],
+    ],
+    [["--status", "queued"], []],
+    [["--type", "order.paid"], ["first"]],
+    [
+      ["--source", "default"],
+      ["third", "second", "first"],
+    ],
+    [["--source", "other"], []],
+    [
+      ["--since", "1h"],
+      ["third", "second", "first"],
+    ],
+    [["--since", startedThird], ["third"]],
+    [["--since", "2999-01-01T00:00:00Z"], []],
+    [
+      ["--limit", "2"],
+      ["third", "second"],
+    ],
+    [["--status", "processed", "--type", "order.paid", "--limit", "1"], ["first"]],
+  ];
+  await Promise.all(
+    cases.map(async ([options, ids]) => {
+      const found = await list(server, ...options);
+      assert.deepEqual(
+        found.map(({ eventId }) => eventId),
+        ids,
+        options.join(" "),
+      );
+    }),
+  );
+});
+
+test("wrong usage is exit code 2 with the option's name and no data", async () => {
+  const cases: [args: string[], names: RegExp][] = [
+    [["list", "--status", "nonsense"], /--status is one of queued, processed, failed/],
+    [["list", "--limit", "0"], /--limit/],
+    [["list", "--limit", "-1"], /--limit/],
+    [["list", "--limit", "many"], /--limit/],
+    [["list", "--since", "yesterday"], /--since/],
+    [["list", "--nonsense"], /--nonsense/],
+    [["list", "--status"], /--status/],
+    [["show"], /id/],
+    [["show", "first", "second"], /argument/],
+    [["replay"], /--dead-letter/],
+    [["replay", "second", "--dead-letter"], /--dead-letter/],
+    [["replay", "--dead-letter", "--source", "default"], /--source/],
+    [["nonsense"], /nonsense/],
+  ];
+  await Promise.all(
+    cases.map(async ([args, names]) => {
+      const { code, stdout, stderr } = await server.run(["events", ...args]);
+      assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+      assert.match(stderr, names);
+      assert.doesNotMatch(stderr, /\n\s+at /);
+    }),
+  );
+});
+
+test("show prints the event with its attempts, origin and payload", async () => {
+  const stored = await show(server, "second");
+  assert.deepEqual(Object.keys(stored).slice(0, KEYS.length), KEYS);
+  assert.deepEqual(
+    stored.attemptHistory.map(({ attempt, outcome }) => [attempt, outcome]),
+    [[1, "failed"]],
+  );
+  assert.equal(stored.payload, JSON.stringify(event("second", { type: "fails" })));
+  const { code, stdout } = await server.run(["events", "show", "second"]);
+  assert.equal(code, 0);
+  for (const text of ["second", "fails", "attempt 1", "500", "127.0.0.1", stored.payload]) {
+    assert.ok(stdout.includes(text), text);
+  }
+});
+
+test("an event that is not there is exit code 1 with a message", async () => {
+  const shown = await server.run(["events", "show", "missing"]);
+  assert.deepEqual([shown.code, shown.stdout], [1, ""]);
+  assert.match(shown.stderr, /There is no event missing/);
+  const replayed = await server.run(["events", "replay", "missing", "--json"]);
+  assert.equal(replayed.code, 1);
+  assert.equal(JSON.parse(replayed.stdout).replayed, 0);
+});
+
+test("replay says how many and refuses by name what it cannot, with exit code 1", async () => {
+  const { code, stdout } = await server.run(["events", "replay", "second", "third", "missing", "--json"]);
+  assert.equal(code, 1);
+  const { replayed, refused } = JSON.parse(stdout);
+  assert.equal(replayed, 1);
+  assert.deepEqual(
+    refused.map((one: { eventId: string }) => one.eventId),
+    ["third", "missing"],
+  );
+  await until(async () => (await show(server, "second")).attempts === 2, 5000);
+});
+
+test("stats counts events by status", async () => {
+  await until(async () => (await stats(server)).queued === 0, 5000);
+  assert.deepEqual(await stats(server), { queued: 0, failed: 1, conflicts: 0, oldestQueuedAt: null, processed: 2 });
+  const { stdout } = await server.run(["events", "stats"]);
+  assert.match(stdout, /queued/);
+  assert.equal(stdout.trimEnd().split("\n").length, 2);
+});

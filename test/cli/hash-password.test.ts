@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { logIn } from "../helpers/client.ts";
+import { authserve, EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const dir = workingDir();
+const hash = (input: string | Buffer) => authserve(["hash-password"], { dir, input });
+
+const HASH = /\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}/;
+
+/** Types each line at a terminal when its question is there. Returns all that the terminal showed. */
+async function typed(lines: readonly string[]): Promise<{ code: number | null; shown: string }> {
+  const program = startProgram("script", ["-qec", `${EXECUTABLE} hash-password`, "/dev/null"], {
+    dir,
+    keepInputOpen: true,
+  });
+  try {
+    for (const [index, line] of lines.entries()) {
+      await until(() => program.stdout().split(/: ?$|: \r?\n/m).length > index + 1, 5000);
+      program.child.stdin?.write(line);
+    }
+    const { code } = await program.exited;
+    return { code, shown: program.stdout() };
+  } finally {
+    program.child.kill("SIGKILL");
+  }
+}
+
+test("the hash of a password on standard input is all of standard output, and it works", async () => {
+  const { code, stdout, stderr } = await hash("a password of words\n");
+  assert.equal(code, 0);
+  assert.match(stdout, new RegExp(`^${HASH.source}\n$`));
+  assert.equal(stderr, "");
+  await using server = await startServer({ env: { DEMO_PASSWORD: stdout.trim() } });
+  await logIn(server, { password: "a password of words" });
+});
+
+test("one line end is taken off and nothing else", async () => {
+  const { stdout } = await hash(" spaces stay \r\n");
+  await using server = await startServer({ env: { DEMO_PASSWORD: stdout.trim() } });
+  await logIn(server, { password: " spaces stay " });
+});
+
+test("a password that is too short, too long or not UTF-8 is refused with exit code 2 and no hash", async () => {
+  for (const input of [
+    "",
+    "\n",
+    "12345\n",
+    "x".repeat(1025),
+    Buffer.from([0xff, 0xfe, 0x41, 0x41, 0x41, 0x41, 0x41]),
+  ]) {
+    const { code, stdout, stderr } = await hash(input);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^authserve: .*(?:characters|UTF-8)/);
+  }
+});
+
+test("at a terminal the password is asked for twice and never shown", async () => {
+  const { code, shown } = await typed(["typed-secret\r", "typed-secret\r"]);
+  assert.equal(code, 0, shown);
+  assert.match(shown, HASH);
+  assert.match(shown, /Password: [\s\S]*Again: /);
+  assert.doesNotMatch(shown, /typed|secret\b/);
+});
+
+test("at a terminal backspace takes a character back", async () => {
+  const { code, shown } = await typed(["typed-secrex\x7ft\r", "typed-secret\r"]);
+  assert.equal(code, 0, shown);
+  assert.match(shown, HASH);
+});
+
+test("at a terminal two passwords that differ are no hash and exit code 1", async () => {
+  const { code, shown } = await typed(["typed-secret\r", "typed-other\r"]);
+  assert.equal(code, 1);
+  assert.doesNotMatch(shown, HASH);
+  assert.match(shown, /differ/);
+});
+
+test("at a terminal Ctrl+C breaks off with exit code 1", async () => {
+  const { code, shown } = await typed(["typed\x03"]);
+  assert.equal(code, 1);
+  assert.match(shown, /Broken off/);
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { deliver, logIn, me } from "../helpers/client.ts";
+import { authserve } from "../helpers/command.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+// What comes from .env when the environment leaves it out.
+const FROM_FILE = { JWT_SECRET: undefined, DEMO_EMAIL: undefined, DEMO_PASSWORD: undefined, WEBHOOK_SECRET: undefined };
+
+const passwordIn = (text: string) => /^ {2}password\s+(\S+)$/m.exec(text)?.[1] ?? "";
+
+async function assertUsable(server: Server, email: string, password: string): Promise<void> {
+  const answer = await me(server, await logIn(server, { email, password }));
+  assert.equal(answer.json.email, email);
+  const secret = /^WEBHOOK_SECRET='(.*)'$/m.exec(readFileSync(join(server.dir, ".env"), "utf8"))?.[1] ?? "";
+  const body = '{"id":"init","type":"order.paid"}';
+  assert.equal((await deliver(server, body, { "X-Signature": signature(body, secret) })).status, 200);
+}
+
+test("init writes settings that only their owner can read and a server starts with, and shows the password once", async () => {
+  const dir = workingDir();
+  const { code, stdout, stderr } = await authserve(["init", "--email", "ana@example.com"], { dir });
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout, "");
+  assert.equal(statSync(join(dir, ".env")).mode & 0o777, 0o600);
+  const password = passwordIn(stderr);
+  assert.ok(password.length >= 16);
+  assert.ok(!readFileSync(join(dir, ".env"), "utf8").includes(password));
+  await using server = await startServer({ dir, env: FROM_FILE });
+  await assertUsable(server, "ana@example.com", password);
+});
+
+test("init never replaces a file and makes other secrets each time", async () => {
+  const dir = workingDir();
+  writeFileSync(join(dir, ".env"), "KEPT='as it is'\n");
+  const refused = await authserve(["init"], { dir });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /\.env is there already/);
+  assert.equal(readFileSync(join(dir, ".env"), "utf8"), "KEPT='as it is'\n");
+
+  const files = [workingDir(), workingDir()];
+  for (const one of files) assert.equal((await authserve(["init"], { dir: one })).code, 0);
+  const [first = [], second = []] = files.map((one) => readFileSync(join(one, ".env"), "utf8").split("\n"));
+  for (const name of ["JWT_SECRET", "DEMO_PASSWORD", "WEBHOOK_SECRET"]) {
+    const line = first.find((text) => text.startsWith(`${name}=`));
+    assert.ok(line !== undefined && !second.includes(line), name);
+  }
+});
+
+test("init refuses what is no e-mail address and writes nothing", async () => {
+  const dir = workingDir();
+  const { code, stderr } = await authserve(["init", "--email", "x' INJECTED='y"], { dir });
+  assert.equal(code, 2);
+  assert.match(stderr, /--email/);
+  assert.throws(() => statSync(join(dir, ".env")));
+});
+
+test("serve --init starts from nothing with data of mode 0700, and a second time with what is there", async () => {
+  const dir = workingDir();
+  const options = { dir, args: ["--init"], env: { ...FROM_FILE, DATA_DIR: undefined } };
+  await using first = await startServer(options);
+  const password = passwordIn(first.stderr());
+  await assertUsable(first, "demo@example.com", password);
+  assert.match(first.stderr(), new RegExp(`ready at ${first.url}`));
+  assert.equal(statSync(join(dir, "data")).mode & 0o777, 0o700);
+  assert.equal(statSync(join(dir, "data", "authserve.db")).mode & 0o777, 0o600);
+  const env = readFileSync(join(dir, ".env"), "utf8");
+  await first.stop();
+
+  await using second = await startServer(options);
+  assert.equal(passwordIn(second.stderr()), "");
+  assert.equal(readFileSync(join(dir, ".env"), "utf8"), env);
+  await assertUsable(second, "demo@example.com", password);
+});

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { deliver } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { list, settled } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+
+const ID = "evil\u001b[2J\u001b]0;owned\u0007\r\n\u009b31m\u202eid\u2028";
+
+const target = await startTarget();
+target.answer((_, response) => void response.writeHead(500).end());
+const server = await startServer({ env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "1" } });
+after(() => server[Symbol.asyncDispose]());
+after(() => target[Symbol.asyncDispose]());
+
+await deliver(server, { id: ID, type: `type${ID}`, note: ID }, { "User-Agent": "agent\u009b31m" });
+await settled(server, ID, "event_dead_lettered");
+
+// What a terminal acts on, but for the line end: C0, DEL and C1.
+const CONTROL = /[^\P{Cc}\n]/u;
+// What makes a line read other than it is.
+const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u2028\u2029]/;
+
+for (const args of [
+  ["events", "list"],
+  ["events", "list", "--json"],
+  ["events", "show", ID],
+  ["events", "show", ID, "--json"],
+  ["events", "show", `${ID}missing`],
+  ["events", "replay", `${ID}missing`],
+  ["events", "replay", `${ID}missing`, "--json"],
+]) {
+  test(`${args.join(" ").replace(ID, "ID")} lets no control character of an event through`, async () => {
+    const { stdout, stderr } = await server.run(args);
+    assert.ok((stdout + stderr).includes("evil"));
+    assert.doesNotMatch(stdout + stderr, CONTROL);
+    if (!args.includes("--json")) assert.doesNotMatch(stdout + stderr, DISGUISE);
+  });
+}
+
+test("JSON gives the id back as it is", async () => {
+  assert.equal((await list(server))[0]?.eventId, ID);
+});
+
+test("the log holds one line for each entry and no control character of an event", () => {
+  assert.doesNotMatch(server.stdout(), CONTROL);
+  assert.ok(server.log("event_dead_lettered").every(({ eventId }) => eventId === ID));
+});

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { authserve } from "../helpers/command.ts";
+import { OTHER_JWT_SECRET } from "../helpers/credentials.ts";
+import { settings, startServer } from "../helpers/server.ts";
+import { list, settled } from "../helpers/stored-events.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const server = await startServer();
+after(() => server[Symbol.asyncDispose]());
+
+const dir = workingDir();
+const run = (...args: string[]) => authserve(args, { dir });
+
+test("help is data, on standard output, and exit code 0", async () => {
+  const lines = [["--help"], ["-h"], ["help"], ["events", "--help"], ["events", "list", "--help"], ["serve", "--help"]];
+  await Promise.all(
+    lines.map(async (args: string[]) => {
+      const { code, stdout, stderr } = await run(...args);
+      assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+      assert.match(stdout, /Usage: authserve/);
+    }),
+  );
+});
+
+test("help names every command", async () => {
+  const { stdout } = await run("--help");
+  for (const name of ["serve", "init", "hash-password", "events", "session"])
+    assert.match(stdout, new RegExp(`^  ${name}\\b`, "m"));
+  const events = await run("events", "--help");
+  for (const name of ["list", "show", "replay", "stats", "send-test"]) {
+    assert.match(events.stdout, new RegExp(`^  ${name}\\b`, "m"));
+  }
+});
+
+test("--version prints the version of the package", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const { code, stdout } = await run("--version");
+  assert.deepEqual([code, stdout], [0, `${version}\n`]);
+});
+
+test("an unknown command or option and no command at all are exit code 2 with words on standard error", async () => {
+  const lines = [
+    ["nonsense"],
+    ["--nonsense"],
+    [],
+    ["events"],
+    ["session", "nonsense"],
+    ["serve", "--nonsense"],
+    ["serve", "x"],
+  ];
+  await Promise.all(
+    lines.map(async (args: string[]) => {
+      const { code, stdout, stderr } = await run(...args);
+      assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+      assert.match(stderr, /Usage|--help/);
+      assert.doesNotMatch(stderr, /\n\s+at /);
+    }),
+  );
+});
+
+test("a command on a folder without data is exit code 2, and makes none", async () => {
+  const lines = [
+    ["events", "list"],
+    ["events", "stats"],
+    ["session", "show"],
+    ["session", "revoke"],
+  ];
+  await Promise.all(
+    lines.map(async (args: string[]) => {
+      const { code, stdout, stderr } = await run(...args);
+      assert.deepEqual([code, stdout], [2, ""]);
+      assert.match(stderr, /DATA_DIR has no authserve\.db/);
+    }),
+  );
+});
+
+test("an admin command needs the settings of the store alone, and refuses bad ones with exit code 2", async () => {
+  const { DATA_DIR } = server.env;
+  assert.equal((await authserve(["events", "list"], { dir, env: { DATA_DIR } })).code, 0);
+  const bad = await authserve(["events", "list"], { dir, env: { DATA_DIR, REDIS_PORT: "bad-value" } });
+  assert.equal(bad.code, 2);
+  assert.match(bad.stderr, /REDIS_PORT/);
+  assert.doesNotMatch(bad.stderr, /bad-value/);
+});
+
+test("send-test delivers a signed event to the running server, of the wanted id and type", async () => {
+  const sent = await server.run(["events", "send-test", "--id", "sent", "--type", "order.test"], {
+    PORT: String(server.port),
+  });
+  assert.equal(sent.code, 0, sent.stderr);
+  assert.deepEqual(JSON.parse(sent.stdout), { received: true, duplicate: false, eventId: "sent" });
+  await settled(server, "sent");
+  const stored = (await list(server)).find(({ eventId }) => eventId === "sent");
+  assert.deepEqual([stored?.type, stored?.status], ["order.test", "processed"]);
+  const byUrl = await server.run(["events", "send-test", "--url", `${server.url}/webhook`]);
+  assert.equal(byUrl.code, 0);
+  assert.match(JSON.parse(byUrl.stdout).eventId, /^evt_test_/);
+});
+
+test("send-test that is refused or finds no server is exit code 1, and without a secret 2", async () => {
+  const url = `${server.url}/webhook`;
+  const refused = await server.run(["events", "send-test", "--url", url], { WEBHOOK_SECRET: OTHER_JWT_SECRET });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /403/);
+  const nowhere = await server.run(["events", "send-test", "--url", "http://127.0.0.1:1/webhook"]);
+  assert.deepEqual([nowhere.code, nowhere.stdout], [1, ""]);
+  assert.match(nowhere.stderr, /does not answer/);
+  const without = await server.run(["events", "send-test", "--url", url], { WEBHOOK_SECRET: undefined });
+  assert.equal(without.code, 2);
+  assert.match(without.stderr, /WEBHOOK_SECRET is not set/);
+});
+
+test("commands work on the store when the server does not run", async () => {
+  await using first = await startServer();
+  const { PORT: _, ...env } = settings(first.dir);
+  const sent = await authserve(["events", "send-test", "--id", "offline", "--url", `${first.url}/webhook`], {
+    dir,
+    env,
+  });
+  assert.equal(sent.code, 0);
+  await until(() => first.log("event_processed").length === 1, 5000);
+  await first.stop();
+  assert.deepEqual(
+    (await list(first)).map(({ eventId, status }) => [eventId, status]),
+    [["offline", "processed"]],
+  );
+  assert.equal((await first.run(["events", "stats", "--json"])).code, 0);
+});

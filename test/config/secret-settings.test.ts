@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { readEnvironment, readSettings, SECRET_NAMES } from "../../src/config/settings.ts";
+import { OperatorError } from "../../src/errors.ts";
+import { createHttpHandler } from "../../src/worker/handlers/http.ts";
+import { tempDir } from "../helpers/temp-dir.ts";
+import { PASSWORD_HASH, problemsIn, REQUIRED, SECRET } from "./environment.ts";
+
+suite("the report on bad settings", () => {
+  test("names all of them in one go", () => {
+    const problems = problemsIn({
+      JWT_SECRET: "short",
+      JWT_SECRET_PREVIOUS: "ab".repeat(32),
+      JWT_TTL: "0s",
+      DEMO_PASSWORD: "plain",
+      PORT: "99999",
+      TLS_CERT_FILE: "cert.pem",
+      REDIS_PASSWORD_FILE: "/nonexistent/file",
+      RETRY_JITTER: "2",
+    });
+    const names = problems.map((problem) => problem.split(/[: ]/)[0]).sort();
+    assert.deepEqual(names, [
+      "DEMO_EMAIL",
+      "DEMO_PASSWORD",
+      "JWT_SECRET",
+      "JWT_SECRET_PREVIOUS",
+      "JWT_TTL",
+      "PORT",
+      "REDIS_PASSWORD_FILE",
+      "RETRY_JITTER",
+      "TLS_CERT_FILE",
+    ]);
+  });
+
+  test("says of a missing setting how to get it", () => {
+    assert.deepEqual(problemsIn({}).sort(), [
+      "DEMO_EMAIL is not set: run authserve init, or set it",
+      "DEMO_PASSWORD is not set: run authserve init, or set it",
+      "JWT_SECRET is not set: run authserve init, or set it",
+    ]);
+  });
+
+  test("never holds a value", () => {
+    const marked = "Tr0ub4dor";
+    const environment = Object.fromEntries(
+      [
+        ...["JWT_SECRET", "JWT_SECRET_PREVIOUS", "DEMO_PASSWORD", "DEMO_EMAIL", "DEMO_USER_ID", "PORT", "LOG_LEVEL"],
+        ...["TRUSTED_PROXIES", "WEBHOOK_PATH", "FORWARD_URL", "RETRY_BACKOFF", "RETRY_DELAY", "RETRY_JITTER"],
+      ].map((name) => [name, `${marked} !`]),
+    );
+    const problems = problemsIn(environment);
+    assert.equal(problems.length, 13);
+    assert.ok(!problems.join("\n").includes(marked));
+  });
+
+  test("offers the command that makes a secret and the one that makes a hash", () => {
+    const problems = problemsIn({ ...REQUIRED, JWT_SECRET: "short", DEMO_PASSWORD: "plain" });
+    assert.match(problems[0] ?? "", /^JWT_SECRET: .*openssl rand/);
+    assert.match(problems[1] ?? "", /^DEMO_PASSWORD: .*authserve hash-password/);
+  });
+});
+
+suite("JWT_SECRET", () => {
+  for (const [what, secret] of [
+    ["short", "3kX9vQ2mZ7pL4tR8wY1cB6nH5jD0sF-"],
+    ["a known word", "secret"],
+    ["one character", "x".repeat(40)],
+    ["leaked", "a-string-secret-at-least-256-bits-long"],
+    ["repeated", "3kX9vQ2m".repeat(5)],
+  ] as const) {
+    test(`that is ${what} is refused, and so is such a previous one`, () => {
+      assert.match(problemsIn({ ...REQUIRED, JWT_SECRET: secret }).join(), /^JWT_SECRET: /);
+      assert.match(problemsIn({ ...REQUIRED, JWT_SECRET_PREVIOUS: secret }).join(), /^JWT_SECRET_PREVIOUS: /);
+    });
+  }
+});
+
+suite("DEMO_PASSWORD", () => {
+  const tail = PASSWORD_HASH.slice(PASSWORD_HASH.lastIndexOf("$c29t"));
+  for (const encoded of [
+    "",
+    "plain text",
+    `$argon2d$v=19$m=19456,t=2,p=1${tail}`,
+    `$argon2i$v=19$m=19456,t=2,p=1${tail}`,
+    `$argon2id$v=16$m=19456,t=2,p=1${tail}`,
+    `$argon2id$v=19$m=4194304,t=2,p=1${tail}`,
+    `$argon2id$v=19$m=19456,t=4294967295,p=1${tail}`,
+    PASSWORD_HASH.slice(0, -30),
+    "$2b$31$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
+  ]) {
+    test(`${JSON.stringify(encoded.slice(0, 34))} is refused`, () => {
+      const problems = problemsIn({ ...REQUIRED, DEMO_PASSWORD: encoded });
+      assert.match(problems.join(), /^DEMO_PASSWORD: .*make a hash with: authserve hash-password$/);
+    });
+  }
+});
+
+suite("a secret's NAME_FILE", () => {
+  const good: Record<(typeof SECRET_NAMES)[number], string> = {
+    JWT_SECRET: SECRET.current,
+    JWT_SECRET_PREVIOUS: SECRET.previous,
+    DEMO_PASSWORD: PASSWORD_HASH,
+    REDIS_PASSWORD: "redis password",
+    WEBHOOK_SECRET: "whsec_bXlzZWNyZXQ=",
+  };
+
+  for (const name of SECRET_NAMES) {
+    test(`${name}_FILE gives ${name} without the line end`, (t) => {
+      const file = join(tempDir(t), "secret");
+      writeFileSync(file, `${good[name]}\n`);
+      const settings = readSettings({ ...REQUIRED, [name]: undefined, [`${name}_FILE`]: file });
+      const value = settings[name];
+      assert.equal(typeof value === "object" ? value.encoded : value, good[name]);
+    });
+
+    test(`${name}_FILE beside ${name} is an error`, (t) => {
+      const file = join(tempDir(t), "secret");
+      writeFileSync(file, good[name]);
+      const problems = problemsIn({ ...REQUIRED, [name]: good[name], [`${name}_FILE`]: file });
+      assert.deepEqual(problems, [`${name} and ${name}_FILE are both set: remove one`]);
+    });
+
+    test(`${name}_FILE that cannot be read is one error`, (t) => {
+      const folder = tempDir(t);
+      for (const file of [folder, join(folder, "missing")]) {
+        const problems = problemsIn({ ...REQUIRED, [name]: undefined, [`${name}_FILE`]: file });
+        assert.equal(problems.length, 1);
+        assert.match(problems[0] ?? "", new RegExp(`^${name}_FILE cannot be read \\((?:EISDIR|ENOENT)\\)`));
+      }
+    });
+  }
+
+  test("that is empty never makes an empty webhook secret, which anybody could sign with", (t) => {
+    const file = join(tempDir(t), "secret");
+    for (const content of ["", "\n"]) {
+      writeFileSync(file, content);
+      let secret: string | undefined;
+      try {
+        secret = readSettings({ ...REQUIRED, WEBHOOK_SECRET_FILE: file }).WEBHOOK_SECRET;
+      } catch (error) {
+        assert.match((error as Error).message, /WEBHOOK_SECRET/);
+      }
+      assert.notEqual(secret, "");
+    }
+  });
+});
+
+suite("the environment", () => {
+  test("stands above the .env file, where an empty value counts as not set", (t) => {
+    const folder = tempDir(t);
+    writeFileSync(join(folder, ".env"), "PORT=4000\nHOST=\nDATA_DIR='./from file'\nLOG_LEVEL=warn\n");
+    assert.deepEqual(readEnvironment(folder, { PORT: "5000", LOG_LEVEL: "", OTHER: undefined }), {
+      PORT: "5000",
+      DATA_DIR: "./from file",
+      LOG_LEVEL: "warn",
+    });
+  });
+
+  test("keeps a hash from the .env file to the letter", (t) => {
+    const folder = tempDir(t);
+    writeFileSync(join(folder, ".env"), `DEMO_PASSWORD='${PASSWORD_HASH}'\n`);
+    assert.equal(readEnvironment(folder, {}).DEMO_PASSWORD, PASSWORD_HASH);
+  });
+
+  test("needs no .env file", (t) => assert.deepEqual(readEnvironment(tempDir(t), { PORT: "1" }), { PORT: "1" }));
+
+  test("with an .env that cannot be read is an operator's error", (t) => {
+    const folder = tempDir(t);
+    mkdirSync(join(folder, ".env"));
+    assert.throws(() => readEnvironment(folder, {}), OperatorError);
+  });
+});
+
+test("a password in FORWARD_URL is refused or used, and never told", async () => {
+  const event = { id: 1, source: "s", eventId: "e", type: "t", contentType: "application/json", attempt: 1 };
+  let problem: unknown;
+  try {
+    const { FORWARD_URL = "" } = readSettings({ ...REQUIRED, FORWARD_URL: "http://user:hunter2@127.0.0.1:9/" });
+    const forward = createHttpHandler(FORWARD_URL);
+    await forward({ ...event, payload: Buffer.from("{}"), attemptOfBudget: 1 }, AbortSignal.timeout(1000));
+  } catch (error) {
+    problem = error;
+  }
+  assert.ok(problem instanceof Error);
+  assert.ok(!String(problem.message).includes("hunter2"), problem.message);
+});

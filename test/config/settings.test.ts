@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { readSettings, SETTING_NAMES, type Settings } from "../../src/config/settings.ts";
+import { problemsIn, REQUIRED, SECRET } from "./environment.ts";
+
+const read = (changes: Record<string, string>) => readSettings({ ...REQUIRED, ...changes });
+
+suite("settings", () => {
+  test("need no more than the secret, the e-mail and the hash, and default to the documented values", () => {
+    const { DEMO_PASSWORD, ...settings } = readSettings(REQUIRED);
+    assert.equal(DEMO_PASSWORD.algorithm, "argon2id");
+    const defaults: Partial<Settings> = {
+      JWT_SECRET: REQUIRED.JWT_SECRET,
+      JWT_TTL: { seconds: 900, fellBack: false },
+      DEMO_EMAIL: "demo@example.com",
+      DEMO_USER_ID: "1",
+      REDIS_PORT: 6379,
+      PORT: 3000,
+      DATA_DIR: "./data",
+      LOG_LEVEL: "info",
+      SHUTDOWN_TIMEOUT: 10_000,
+      WEBHOOK_PATH: "/webhook",
+      WEBHOOK_BODY_LIMIT: 1_048_576,
+      WEBHOOK_QUEUE_LIMIT: 10_000,
+      RETRY_ATTEMPTS: 5,
+      RETRY_BACKOFF: "exponential",
+      RETRY_JITTER: 0.2,
+      WORKER_CONCURRENCY: 10,
+      WORKER_POLL_INTERVAL: 1000,
+      HANDLER_TIMEOUT: 30_000,
+    };
+    for (const [name, value] of Object.entries(defaults)) {
+      assert.deepEqual(settings[name as keyof typeof settings], value, name);
+    }
+    for (const name of ["REDIS_HOST", "HOST", "WEBHOOK_SECRET", "FORWARD_URL", "TRUSTED_PROXIES"] as const) {
+      assert.equal(settings[name], undefined, name);
+    }
+  });
+
+  test("are all read when all are set", () => {
+    const settings = read({
+      JWT_SECRET_PREVIOUS: SECRET.previous,
+      JWT_TTL: "2h",
+      DEMO_USER_ID: "user-7@x",
+      REDIS_HOST: "redis.internal",
+      REDIS_PORT: "6380",
+      REDIS_USERNAME: "u",
+      REDIS_PASSWORD: "p",
+      REDIS_DB: "2",
+      REDIS_TLS: "true",
+      REDIS_TLS_CA_FILE: "ca.pem",
+      REDIS_MASTER_NAME: "main",
+      REDIS_KEY_PREFIX: "app:",
+      REDIS_TIMEOUT: "500ms",
+      PORT: "0",
+      HOST: "::1",
+      TLS_CERT_FILE: "cert.pem",
+      TLS_KEY_FILE: "key.pem",
+      TRUSTED_PROXIES: "10.0.0.0/8, ::1",
+      DATA_DIR: "/var/lib/x",
+      LOG_LEVEL: "debug",
+      SHUTDOWN_TIMEOUT: "0ms",
+      WEBHOOK_PATH: "/hooks/a.b_c~d-e",
+      WEBHOOK_SECRET: "s",
+      WEBHOOK_ALLOWED_ADDRESSES: "192.0.2.1",
+      WEBHOOK_BODY_LIMIT: "512k",
+      WEBHOOK_QUEUE_LIMIT: "5",
+      FORWARD_URL: "https://example.com/events",
+      RETRY_ATTEMPTS: "3",
+      RETRY_BACKOFF: "linear",
+      RETRY_DELAY: "30s",
+      RETRY_JITTER: "0",
+      WORKER_CONCURRENCY: "4",
+      WORKER_POLL_INTERVAL: "250ms",
+      HANDLER_TIMEOUT: "5s",
+    });
+    // Each of these is another place to find Redis in, and only one is taken.
+    const others = ["REDIS_SENTINELS", "REDIS_CLUSTER"];
+    for (const name of SETTING_NAMES) if (!others.includes(name)) assert.notEqual(settings[name], undefined, name);
+    assert.equal(settings.JWT_TTL.seconds, 7200);
+    assert.equal(settings.REDIS_PORT, 6380);
+    assert.equal(settings.WEBHOOK_BODY_LIMIT, 524_288);
+    assert.equal(settings.RETRY_DELAY, 30_000);
+    assert.equal(settings.WORKER_POLL_INTERVAL, 250);
+    assert.ok(settings.TRUSTED_PROXIES?.check("10.9.8.7", "ipv4"));
+    assert.ok(settings.TRUSTED_PROXIES?.check("::1", "ipv6"));
+    assert.ok(!settings.TRUSTED_PROXIES?.check("11.0.0.1", "ipv4"));
+  });
+
+  for (const [name, values] of Object.entries({
+    DEMO_EMAIL: ["demo", "a@b\nc@d"],
+    DEMO_USER_ID: [" ", "a b", "x".repeat(129), "a\n"],
+    REDIS_PORT: ["0", "65536", "6379.0", "0x10", " 6379"],
+    PORT: ["-1", "65536", "http", "3000 "],
+    TRUSTED_PROXIES: ["10.0.0.0/33", "10.0.0", "::1/129", "10.0.0.0/", "10.0.0.0/8/8", "all", ",", "fe80::1%eth0/x"],
+    WEBHOOK_ALLOWED_ADDRESSES: ["192.0.2.0/-1", "example.com"],
+    LOG_LEVEL: ["verbose", "INFO"],
+    SHUTDOWN_TIMEOUT: ["10", "25d", "-1s"],
+    WEBHOOK_PATH: [
+      "webhook",
+      "/",
+      "//webhook",
+      "/webhook/",
+      "/a b",
+      "/a?b",
+      "/%61",
+      "/a/../b",
+      "/..",
+      "/auth",
+      "/auth/login",
+      "/healthz",
+      "/readyz",
+      "/metrics/x",
+    ],
+    WEBHOOK_BODY_LIMIT: ["0", "65m", "1g"],
+    WEBHOOK_QUEUE_LIMIT: ["0", "1000001"],
+    FORWARD_URL: ["example.com", "ftp://example.com/", "http://", "javascript:alert(1)"],
+    RETRY_ATTEMPTS: ["0", "101", "1.5"],
+    RETRY_BACKOFF: ["constant", "Linear"],
+    RETRY_DELAY: ["0ms", "1", "25d"],
+    RETRY_JITTER: ["-0.1", "1.1", "20%", ".2", "1e-1"],
+    WORKER_CONCURRENCY: ["0", "1001"],
+    WORKER_POLL_INTERVAL: ["9ms", "1"],
+    HANDLER_TIMEOUT: ["0ms", "forever"],
+  })) {
+    test(`refuse a bad ${name} by name and without its value`, () => {
+      for (const value of values) {
+        const problems = problemsIn({ ...REQUIRED, [name]: value });
+        assert.equal(problems.length, 1, `${name}=${JSON.stringify(value)}: ${problems.join(" | ")}`);
+        assert.ok(problems[0]?.startsWith(`${name}: expected `), problems.join());
+      }
+    });
+  }
+
+  test("accept the paths that only begin like the service's own", () => {
+    assert.equal(read({ WEBHOOK_PATH: "/authors" }).WEBHOOK_PATH, "/authors");
+    assert.equal(read({ WEBHOOK_PATH: "/hooks/auth" }).WEBHOOK_PATH, "/hooks/auth");
+  });
+
+  test("of TLS belong together", () => {
+    for (const name of ["TLS_CERT_FILE", "TLS_KEY_FILE"]) {
+      const problems = problemsIn({ ...REQUIRED, [name]: "x.pem" });
+      assert.deepEqual(problems, ["TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither"]);
+    }
+  });
+
+  test("that are named are read alone", () => {
+    assert.deepEqual(readSettings({ DATA_DIR: "/x", JWT_SECRET: "weak" }, ["DATA_DIR", "REDIS_PORT"]), {
+      DATA_DIR: "/x",
+      REDIS_PORT: 6379,
+    });
+  });
+});
+
+suite("JWT_TTL", () => {
+  for (const value of ["900", "15 m", "1.5h", "15min", "ten", "-5m", "900S"]) {
+    test(`of another form (${value}) falls back to 900 seconds and says so`, () => {
+      assert.deepEqual(read({ JWT_TTL: value }).JWT_TTL, { seconds: 900, fellBack: true });
+    });
+  }
+
+  for (const value of ["0s", "000m", "31d", "2592001s", "721h", `${"9".repeat(400)}s`]) {
+    test(`of zero or more than 30 days (${value.slice(0, 10)}) is refused`, () => {
+      const problems = problemsIn({ ...REQUIRED, JWT_TTL: value });
+      assert.match(problems.join(), /^JWT_TTL: expected a lifetime above zero and at most 30d/);
+    });
+  }
+
+  test("of exactly 30 days is accepted", () => {
+    assert.deepEqual(read({ JWT_TTL: "30d" }).JWT_TTL, { seconds: 2_592_000, fellBack: false });
+  });
+});

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Next } from "../../src/events/event.ts";
+import type { ClaimedEvent, EventStore, Settlement } from "../../src/events/store.ts";
+import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
+import type { OpenEventStore } from "./event-store.ts";
+
+const DONE: Next = { to: "processed" };
+const LEASE_MS = 30_000;
+
+function settlement({ id, attempt }: ClaimedEvent, changes: Partial<Settlement> = {}): Settlement {
+  return { id, owner: "a", attempt, next: DONE, startedAt: NOW, finishedAt: NOW + 5, error: null, ...changes };
+}
+
+const idsOf = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId).join("");
+
+/** Claims, leases and settlements. */
+export function claimContract(adapter: string, open: OpenEventStore): void {
+  async function withOne(t: Parameters<OpenEventStore>[0]): Promise<EventStore> {
+    const store = await open(t);
+    await store.append([newEvent()]);
+    return store;
+  }
+
+  suite(`event store: ${adapter}: claims`, () => {
+    test("an event is claimed with its bytes, and the attempt is counted then", async (t) => {
+      const store = await withOne(t);
+      const { id, ...event } = await claimOne(store);
+      assert.ok(Number.isInteger(id));
+      assert.deepEqual(
+        { ...event, payload: Buffer.from(event.payload).toString() },
+        {
+          source: "default",
+          eventId: "e-1",
+          type: "push",
+          contentType: "application/json",
+          payload: '{"a":1}',
+          attempt: 1,
+          attemptOfBudget: 1,
+        },
+      );
+      const [stored] = await store.get("e-1");
+      assert.deepEqual([stored?.status, stored?.attempts, stored?.leased], ["queued", 1, true]);
+      assert.equal(stored?.dueAt, NOW + LEASE_MS);
+    });
+
+    test("oldest due first, no more than asked for, and nothing that is not due", async (t) => {
+      const store = await open(t);
+      const at = { a: 30, b: 10, c: 20, d: 1000 };
+      const rows = Object.entries(at);
+      await store.append(rows.map(([eventId, ms]) => newEvent({ eventId, receivedAt: NOW + ms })));
+      assert.equal(idsOf((await claim(store, { limit: 2, now: NOW + 100 })).claimed), "bc");
+      assert.equal(idsOf((await claim(store, { limit: 2, now: NOW + 100 })).claimed), "a");
+      assert.equal(idsOf((await claim(store, { now: NOW + 100 })).claimed), "");
+      assert.equal(idsOf((await claim(store, { now: NOW + 1000 })).claimed), "d");
+    });
+
+    test("parallel workers never get the same event", async (t) => {
+      const store = await open(t);
+      const ids = Array.from({ length: 40 }, (_, i) => `e-${i}`);
+      await store.append(ids.map((eventId) => newEvent({ eventId })));
+      const claims = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => claim(store, { owner: `w-${i}`, limit: 7 })),
+      );
+      const claimed = claims.flatMap((answer) => answer.claimed.map(({ eventId }) => eventId));
+      assert.deepEqual(claimed.sort(), ids.sort());
+    });
+
+    test("a lease that has expired is taken over, and the dead attempt is in the history", async (t) => {
+      const store = await withOne(t);
+      await claimOne(store);
+      assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS - 1 })).claimed, []);
+      const taken = await claimOne(store, { owner: "b", now: NOW + LEASE_MS });
+      assert.deepEqual([taken.attempt, taken.attemptOfBudget], [2, 2]);
+      const [event] = await store.get("e-1");
+      assert.deepEqual(
+        event?.history.map(({ attempt, outcome, startedAt, finishedAt }) => [attempt, outcome, startedAt, finishedAt]),
+        [[1, "lease_expired", NOW, NOW + LEASE_MS]],
+      );
+    });
+
+    test("an expired lease that was the last attempt is dead-lettered, not claimed", async (t) => {
+      const store = await withOne(t);
+      await claimOne(store, { maxAttempts: 2 });
+      await claimOne(store, { maxAttempts: 2, now: NOW + LEASE_MS });
+      const { claimed, buried } = await claim(store, { maxAttempts: 2, now: NOW + 2 * LEASE_MS });
+      assert.deepEqual(claimed, []);
+      assert.deepEqual(
+        buried.map(({ eventId, status, attempts }) => [eventId, status, attempts]),
+        [["e-1", "failed", 2]],
+      );
+      const [event] = await store.get("e-1");
+      assert.equal(event?.status, "failed");
+      assert.equal(event?.leased, false);
+      assert.equal(event?.deadLetter?.failedAt, NOW + 2 * LEASE_MS);
+      assert.match(event?.lastError ?? "", /lease expired/);
+      assert.equal(event?.history.length, 2);
+      assert.deepEqual((await claim(store, { now: NOW + 10 * LEASE_MS })).claimed, []);
+      assert.equal((await store.counts()).failed, 1);
+    });
+
+    test("a renewed lease holds on, also after it has expired if nobody took it", async (t) => {
+      const store = await withOne(t);
+      const { id, attempt } = await claimOne(store);
+      assert.equal(await store.renew({ id, owner: "a", attempt }, LEASE_MS, NOW + LEASE_MS - 1), true);
+      assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS })).claimed, []);
+      assert.equal(await store.renew({ id, owner: "a", attempt }, LEASE_MS, NOW + 3 * LEASE_MS), true);
+      assert.deepEqual((await claim(store, { owner: "b", now: NOW + 3 * LEASE_MS })).claimed, []);
+    });
+
+    test("leases of workers known to be dead are freed", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW + 50 })]);
+      await claimOne(store, { limit: 1 });
+      assert.equal(await store.releaseAll(NOW + 10), 1);
+      const freed = await claimOne(store, { owner: "b", now: NOW + 10 });
+      assert.deepEqual([freed.eventId, freed.attempt], ["a", 2]);
+      assert.deepEqual((await claim(store, { owner: "b", now: NOW + 20 })).claimed, []);
+    });
+  });
+
+  suite(`event store: ${adapter}: settlements`, () => {
+    test("a success makes the event processed, with its time and its attempt", async (t) => {
+      const store = await withOne(t);
+      assert.deepEqual(await store.settle([settlement(await claimOne(store))]), [true]);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["processed", NOW + 5, null]);
+      assert.deepEqual([event?.leased, event?.dueAt], [false, null]);
+      assert.deepEqual(event?.history, [
+        { attempt: 1, startedAt: NOW, finishedAt: NOW + 5, outcome: "succeeded", error: null },
+      ]);
+      assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
+    });
+
+    test("a retry queues the event for its time, with what went wrong", async (t) => {
+      const store = await withOne(t);
+      const next: Next = { to: "queued", runAt: NOW + 1000 };
+      assert.deepEqual(await store.settle([settlement(await claimOne(store), { next, error: "no" })]), [true]);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.status, event?.dueAt, event?.lastError], ["queued", NOW + 1000, "no"]);
+      assert.deepEqual((await claim(store, { now: NOW + 999 })).claimed, []);
+      assert.equal((await claimOne(store, { now: NOW + 1000 })).attempt, 2);
+      assert.equal((await store.get("e-1"))[0]?.history.length, 1);
+    });
+
+    test("a failure for good is a dead letter with its reason", async (t) => {
+      const store = await withOne(t);
+      const next: Next = { to: "failed", reason: "attempt 1 of 1: no" };
+      await store.settle([settlement(await claimOne(store), { next, error: "no" })]);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["failed", null, "no"]);
+      assert.deepEqual(event?.deadLetter, { failedAt: NOW + 5, reason: "attempt 1 of 1: no" });
+      assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
+    });
+
+    test("a worker that lost its lease cannot settle or renew the event", async (t) => {
+      const store = await withOne(t);
+      const lost = await claimOne(store);
+      const taken = await claimOne(store, { owner: "b", now: NOW + LEASE_MS });
+      const before = await store.get("e-1");
+      assert.deepEqual(await store.settle([settlement(lost)]), [false]);
+      assert.deepEqual(await store.settle([settlement(lost, { next: { to: "failed", reason: "x" } })]), [false]);
+      assert.equal(await store.renew({ id: lost.id, owner: "a", attempt: 1 }, LEASE_MS, NOW), false);
+      assert.deepEqual(await store.get("e-1"), before);
+      assert.deepEqual(await store.settle([settlement(taken, { owner: "b" })]), [true]);
+    });
+
+    test("a worker that claimed the event anew cannot settle its own earlier attempt", async (t) => {
+      const store = await withOne(t);
+      const first = await claimOne(store);
+      const second = await claimOne(store, { now: NOW + LEASE_MS });
+      assert.deepEqual(await store.settle([settlement(first)]), [false]);
+      assert.equal(await store.renew({ id: first.id, owner: "a", attempt: 1 }, LEASE_MS, NOW), false);
+      assert.deepEqual(await store.settle([settlement(second)]), [true]);
+    });
+
+    test("an attempt is settled once", async (t) => {
+      const store = await withOne(t);
+      const event = await claimOne(store);
+      assert.deepEqual(await store.settle([settlement(event), settlement(event)]), [true, false]);
+      assert.deepEqual(await store.settle([settlement(event)]), [false]);
+      assert.equal((await store.get("e-1"))[0]?.history.length, 1);
+    });
+
+    test("the answers of a batch are in its order, and a lost claim does not stop the others", async (t) => {
+      const store = await open(t);
+      await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
+      const { claimed } = await claim(store);
+      const batch = claimed.map((event, i) => settlement(event, i === 1 ? { owner: "other" } : {}));
+      assert.deepEqual(await store.settle(batch), [true, false, true]);
+      assert.deepEqual(idsOf(await store.list({ status: "processed", limit: 10 })), "ca");
+    });
+  });
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Next } from "../../src/events/event.ts";
+import type { EventStore } from "../../src/events/store.ts";
+import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
+import type { OpenEventStore } from "./event-store.ts";
+
+const LATER = NOW + 60_000;
+
+/** Taking events out of the dead-letter table, and processing them again. */
+export function replayContract(adapter: string, open: OpenEventStore): void {
+  const one = (eventId: string, evenIfProcessed = false) => ({ eventId, source: "default", evenIfProcessed });
+
+  /** Appends an event and takes it to this end. */
+  async function ended(store: EventStore, eventId: string, next: Next, maxAttempts = 5): Promise<void> {
+    await store.append([newEvent({ eventId })]);
+    const { id, attempt } = await claimOne(store, { maxAttempts });
+    const error = next.to === "processed" ? null : "no";
+    await store.settle([{ id, owner: "a", attempt, next, startedAt: NOW, finishedAt: NOW, error }]);
+  }
+  const FAILED: Next = { to: "failed", reason: "no" };
+
+  suite(`event store: ${adapter}: replay`, () => {
+    test("queues a dead letter, due now, with a fresh budget and its history kept", async (t) => {
+      const store = await open(t);
+      await ended(store, "e-1", FAILED);
+      assert.equal(await store.replay(one("e-1"), LATER), 1);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.status, event?.dueAt, event?.deadLetter], ["queued", LATER, null]);
+      assert.deepEqual([event?.attempts, event?.history.length], [1, 1]);
+      assert.equal((await store.counts()).failed, 0);
+      const claimed = await claimOne(store, { now: LATER });
+      assert.deepEqual([claimed.attempt, claimed.attemptOfBudget], [2, 1]);
+    });
+
+    test("gives an event whose process dies again its whole budget before it is buried again", async (t) => {
+      const store = await open(t);
+      await ended(store, "e-1", FAILED, 2);
+      await store.replay(one("e-1"), LATER);
+      const crash = (round: number) => claim(store, { maxAttempts: 2, leaseMs: 1000, now: LATER + round * 1000 });
+      assert.equal((await crash(0)).claimed.length, 1);
+      assert.equal((await crash(1)).claimed.length, 1);
+      assert.equal((await crash(2)).buried.length, 1);
+      const [event] = await store.get("e-1");
+      assert.deepEqual(
+        event?.history.map(({ attempt, outcome }) => [attempt, outcome]),
+        [
+          [1, "failed"],
+          [2, "lease_expired"],
+          [3, "lease_expired"],
+        ],
+      );
+      assert.equal(event?.deadLetter?.failedAt, LATER + 2000);
+    });
+
+    test("leaves what was processed alone unless forced", async (t) => {
+      const store = await open(t);
+      await ended(store, "e-1", { to: "processed" });
+      assert.equal(await store.replay(one("e-1"), LATER), 0);
+      assert.equal((await store.get("e-1"))[0]?.status, "processed");
+      assert.equal(await store.replay(one("e-1", true), LATER), 1);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.status, event?.processedAt, event?.dueAt], ["queued", null, LATER]);
+      assert.equal((await claimOne(store, { now: LATER })).attemptOfBudget, 1);
+    });
+
+    test("leaves what is queued or in work alone, forced or not", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent()]);
+      assert.equal(await store.replay(one("e-1", true), LATER), 0);
+      await claimOne(store);
+      assert.equal(await store.replay(one("e-1", true), LATER), 0);
+      assert.equal((await store.get("e-1"))[0]?.leased, true);
+    });
+
+    test("knows no event of another source or id", async (t) => {
+      const store = await open(t);
+      await ended(store, "e-1", FAILED);
+      assert.equal(await store.replay({ ...one("e-1"), source: "other" }, LATER), 0);
+      assert.equal(await store.replay(one("e-2"), LATER), 0);
+      assert.equal((await store.counts()).failed, 1);
+    });
+
+    test("of all dead letters takes all of them and nothing else", async (t) => {
+      const store = await open(t);
+      await ended(store, "a", FAILED);
+      await ended(store, "b", { to: "processed" });
+      await ended(store, "c", FAILED);
+      assert.equal(await store.replay({ deadLetters: true }, LATER), 2);
+      const counts = await store.counts();
+      assert.deepEqual([counts.queued, counts.processed, counts.failed], [2, 1, 0]);
+      assert.equal(await store.replay({ deadLetters: true }, LATER), 0);
+    });
+
+    test("does not let the worker of the attempt before it settle", async (t) => {
+      const store = await open(t);
+      await ended(store, "e-1", FAILED);
+      await store.replay(one("e-1"), LATER);
+      const { id } = await claimOne(store, { owner: "b", now: LATER });
+      const late = { id, owner: "a", attempt: 1, startedAt: NOW, finishedAt: LATER, error: null };
+      assert.deepEqual(await store.settle([{ ...late, next: { to: "processed" } }]), [false]);
+      assert.equal((await store.get("e-1"))[0]?.status, "queued");
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { needsMount } from "../helpers/back-end.ts";
+import { assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { list, settled, show } from "../helpers/stored-events.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+/** Mounts a disk of 2 MB. Throws when this user may not. */
+function mountSmallDisk(path: string): Disposable {
+  mkdirSync(path);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", path], { encoding: "utf8" });
+  if (mounted.status !== 0) {
+    throw new Error(`a full disk needs the right to mount a tmpfs (root, CAP_SYS_ADMIN): ${mounted.stderr.trim()}`);
+  }
+  return { [Symbol.dispose]: () => void spawnSync("umount", ["--lazy", path]) };
+}
+
+/** Writes a file until the disk has no more room. */
+function fill(file: string): void {
+  const handle = openSync(file, "w");
+  try {
+    for (const size of [65_536, 4096, 1]) {
+      try {
+        for (;;) writeSync(handle, Buffer.alloc(size));
+      } catch (error) {
+        assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
+      }
+    }
+  } finally {
+    closeSync(handle);
+  }
+}
+
+test(
+  "on a full disk deliveries are answered 503 and not stored, and with room again they are accepted",
+  needsMount(),
+  async () => {
+    const dir = workingDir();
+    using _disk = mountSmallDisk(join(dir, "data"));
+    await using server = await startServer({ dir });
+    const token = await logIn(server);
+    for (const id of ["before-1", "before-2", "before-3"]) {
+      assert.equal((await deliver(server, event(id))).status, 200);
+      await settled(server, id);
+    }
+
+    fill(join(dir, "data", "filler"));
+    const accepted: string[] = [];
+    let refused = 0;
+    // What the write-ahead log has allocated may still take a little.
+    for (let n = 0; n < 60 && refused < 3; n++) {
+      const id = `during-${n}`;
+      const answer = await deliver(server, event(id, { pad: "x".repeat(20_000) }));
+      if (answer.status === 200) accepted.push(id);
+      else {
+        assertProblem(answer, 503, "store_unavailable");
+        assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+        refused++;
+      }
+    }
+    assert.equal(refused, 3);
+    assert.equal((await me(server, token)).status, 200);
+
+    rmSync(join(dir, "data", "filler"));
+    await until(async () => (await deliver(server, event("after"))).status === 200, 5000);
+    await settled(server, "after");
+    const stored = await list(server);
+    assert.deepEqual(
+      stored.map(({ eventId }) => eventId).sort(),
+      ["after", "before-1", "before-2", "before-3", ...accepted].sort(),
+    );
+    assert.equal((await show(server, "before-1")).payload, JSON.stringify(event("before-1")));
+    assert.equal((await server.stop()).code, 0);
+  },
+);

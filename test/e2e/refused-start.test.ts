@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { NOBODY, needsOtherUser } from "../helpers/back-end.ts";
+import { ask, logIn } from "../helpers/client.ts";
+import type { Finished } from "../helpers/command.ts";
+import { PASSWORD_HASH } from "../helpers/credentials.ts";
+import { serveRefused, startServer } from "../helpers/server.ts";
+import { claimsOf } from "../helpers/sign.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+/** One clear message, and no log line, stack or value. */
+function assertRefused({ code, stdout, stderr }: Finished, names: RegExp): void {
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, names);
+  assert.match(stderr, /^authserve: /);
+  assert.doesNotMatch(stderr, /\n\s+at |node:internal/);
+  assert.doesNotMatch(stdout, /server_started/);
+}
+
+const oneLine = ({ stderr }: Finished) => stderr.trim().split("\n").length === 1;
+
+test("a port in use is one message with the port and a remedy, and exit code 2", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = other.address() as { port: number };
+    const refused = await serveRefused({ PORT: String(port) });
+    assertRefused(refused, new RegExp(`PORT ${port} is in use.*set another PORT`));
+    assert.ok(oneLine(refused));
+  } finally {
+    other.close();
+  }
+});
+
+test("a HOST of another machine is refused with exit code 2", async () => {
+  assertRefused(await serveRefused({ HOST: "192.0.2.1" }), /HOST/);
+});
+
+test("a DATA_DIR below a file is one message and exit code 2", async () => {
+  const dir = workingDir();
+  writeFileSync(join(dir, "file"), "");
+  const refused = await serveRefused({ DATA_DIR: join(dir, "file", "data") }, dir);
+  assertRefused(refused, /DATA_DIR cannot be created/);
+  assert.ok(oneLine(refused));
+});
+
+test("a DATA_DIR that the user cannot write is one message and exit code 2", needsOtherUser(), async () => {
+  const dir = workingDir(0o755);
+  mkdirSync(join(dir, "data"), { mode: 0o555 });
+  // Modes do not bind root: as root the server runs as nobody.
+  const uid = process.getuid?.() === 0 ? NOBODY : undefined;
+  const refused = await serveRefused({}, dir, uid);
+  assertRefused(refused, /DATA_DIR/);
+  assert.ok(oneLine(refused));
+});
+
+test("a second server on the same DATA_DIR is refused and the first serves on", async () => {
+  await using first = await startServer();
+  const refused = await serveRefused({}, first.dir);
+  assertRefused(refused, /Another authserve serves this DATA_DIR/);
+  assert.ok(oneLine(refused));
+  assert.equal((await ask(first, "/readyz")).status, 200);
+});
+
+test("a database that is damaged is refused and not changed", async () => {
+  const dir = workingDir();
+  const file = join(dir, "data", "authserve.db");
+  const content = "this is no database, and it is long enough to be read as one".repeat(99);
+  mkdirSync(join(dir, "data"));
+  writeFileSync(file, content);
+  assertRefused(await serveRefused({}, dir), /damaged or not a database/);
+  assert.equal(readFileSync(file, "utf8"), content);
+});
+
+test("every bad setting is named in one report, with a remedy and without its value", async () => {
+  const bad: Record<string, string> = {
+    JWT_SECRET: "bad-value-1",
+    JWT_TTL: "0s",
+    DEMO_EMAIL: "bad-value-2",
+    DEMO_PASSWORD: "bad-value-3",
+    DEMO_USER_ID: "bad value 4",
+    PORT: "bad-value-5",
+    LOG_LEVEL: "bad-value-6",
+    WEBHOOK_PATH: "bad-value-7",
+    WEBHOOK_BODY_LIMIT: "bad-value-8",
+    FORWARD_URL: "ftp://bad-value-9",
+    RETRY_ATTEMPTS: "0",
+    RETRY_BACKOFF: "bad-value-10",
+    RETRY_DELAY: "1.5s",
+    RETRY_JITTER: "2",
+    WORKER_CONCURRENCY: "bad-value-11",
+    WORKER_POLL_INTERVAL: "bad-value-12",
+    HANDLER_TIMEOUT: "bad-value-13",
+    SHUTDOWN_TIMEOUT: "bad-value-14",
+    TRUSTED_PROXIES: "bad-value-15",
+    WEBHOOK_ALLOWED_ADDRESSES: "10.0.0.0/33",
+    REDIS_PORT: "65536",
+    TLS_CERT_FILE: "/bad-value-16",
+    REDIS_PASSWORD_FILE: "/bad-value-17",
+  };
+  const refused = await serveRefused(bad);
+  assertRefused(refused, /These settings are not usable/);
+  for (const name of Object.keys(bad)) assert.match(refused.stderr, new RegExp(`^  ${name}\\b`, "m"));
+  assert.doesNotMatch(refused.stderr, /bad.value/);
+});
+
+test("settings that are missing are named, with init as the remedy", async () => {
+  const missing = { JWT_SECRET: undefined, DEMO_EMAIL: "", DEMO_PASSWORD: undefined };
+  const refused = await serveRefused(missing);
+  assertRefused(refused, /authserve init/);
+  for (const name of Object.keys(missing)) assert.match(refused.stderr, new RegExp(`${name} is not set`));
+});
+
+test("a secret that is given as itself and as a file is refused", async () => {
+  const dir = workingDir();
+  writeFileSync(join(dir, "hash"), PASSWORD_HASH);
+  const refused = await serveRefused({ DEMO_PASSWORD_FILE: join(dir, "hash") }, dir);
+  assertRefused(refused, /DEMO_PASSWORD and DEMO_PASSWORD_FILE are both set/);
+});
+
+test("a secret comes from a file and settings come from .env, below the environment", async () => {
+  const dir = workingDir();
+  writeFileSync(join(dir, "hash"), `${PASSWORD_HASH}\n`);
+  writeFileSync(join(dir, ".env"), "DEMO_EMAIL='of-the-file@example.com'\nJWT_TTL='60s'\n");
+  await using server = await startServer({
+    dir,
+    env: { DEMO_PASSWORD: undefined, DEMO_PASSWORD_FILE: join(dir, "hash"), DEMO_EMAIL: undefined, JWT_TTL: "120s" },
+  });
+  const { exp, iat } = claimsOf(await logIn(server, { email: "of-the-file@example.com" }));
+  assert.equal(exp - iat, 120);
+});
+
+test("a JWT_TTL of another form means 900 seconds and a warning", async () => {
+  await using server = await startServer({ env: { JWT_TTL: "15 minutes" } });
+  assert.match(
+    server
+      .log("setting_warning")
+      .map(({ message }) => message)
+      .join(),
+    /JWT_TTL/,
+  );
+  const { exp, iat } = claimsOf(await logIn(server));
+  assert.equal(exp - iat, 900);
+  const session = JSON.parse((await server.run(["session", "show", "--json"])).stdout);
+  assert.ok(Math.abs(Date.parse(session.expiresAt) / 1000 - exp) <= 2);
+});

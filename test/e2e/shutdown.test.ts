@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
+import { show } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+
+const BODY = JSON.stringify(event("in-flight"));
+
+/** Opens a delivery and holds back the end of its body. */
+async function openDelivery(port: number): Promise<{ finish(): void; answer: Promise<string> }> {
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  const answer = new Promise<string>((resolve) => {
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(text));
+  });
+  const head = [
+    "POST /webhook HTTP/1.1",
+    "Host: localhost",
+    "Content-Type: application/json",
+    "Expect: 100-continue",
+    `Content-Length: ${BODY.length}`,
+    `X-Signature: ${signature(BODY)}`,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n${BODY.slice(0, 5)}`);
+  // The interim answer says that the server has begun with the request.
+  await until(() => text.startsWith("HTTP/1.1 100"), 5000);
+  return { finish: () => void socket.write(BODY.slice(5)), answer };
+}
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal} answers the request in flight, stores its event, refuses new connections and exits with 0`, async () => {
+    await using server = await startServer();
+    const delivery = await openDelivery(server.port);
+    server.signal(signal);
+    await server.logged("server_stopping");
+    await assert.rejects(ask(server, "/healthz", { headers: { Connection: "close" } }));
+    delivery.finish();
+    const answer = await delivery.answer;
+    assert.match(answer, /HTTP\/1\.1 200 OK/);
+    assert.match(answer, /"received":true/);
+    assert.match(answer, /\r\nConnection: close\r\n/i);
+    assert.deepEqual(await server.exited, { code: 0, signal: null });
+    assert.equal(server.log().at(-1)?.event, "server_stopped");
+    assert.equal((await show(server, "in-flight")).payload, BODY);
+  });
+}
+
+test("a second signal ends the process at once although a request is in flight", async () => {
+  await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "60s" } });
+  await openDelivery(server.port);
+  server.signal("SIGTERM");
+  await server.logged("server_stopping");
+  const startedAt = performance.now();
+  server.signal("SIGTERM");
+  const exit = await server.exited;
+  assert.ok(performance.now() - startedAt < 2000);
+  assert.notDeepEqual(exit, { code: 0, signal: null });
+});
+
+test("a request that does not end is cut at SHUTDOWN_TIMEOUT and the process exits with 0", async () => {
+  await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "300ms" } });
+  const delivery = await openDelivery(server.port);
+  const startedAt = performance.now();
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  assert.ok(performance.now() - startedAt >= 290);
+  assert.doesNotMatch(await delivery.answer, /HTTP\/1\.1 200/);
+});
+
+test("an idle keep-alive connection does not hold up the end", async () => {
+  await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "30s" } });
+  await ask(server, "/healthz");
+  const startedAt = performance.now();
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  assert.ok(performance.now() - startedAt < 3000);
+});
+
+test("an event in work is finished before the process ends", async () => {
+  await using target = await startTarget();
+  await using server = await startServer({ env: { FORWARD_URL: target.url } });
+  target.answer((_, response) => void setTimeout(() => response.writeHead(200).end(), 300));
+  await deliver(server, event("in-work"));
+  await until(() => target.of("in-work").length === 1, 5000);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  const stored = await show(server, "in-work");
+  assert.deepEqual([stored.status, stored.attempts], ["processed", 1]);
+});
+
+test("an event whose handler outlasts the shutdown is queued again and processed after the next start", async () => {
+  await using target = await startTarget();
+  const env = { FORWARD_URL: target.url, SHUTDOWN_TIMEOUT: "200ms" };
+  await using first = await startServer({ env });
+  target.answer(() => {});
+  await deliver(first, event("outlasts"));
+  await until(() => target.of("outlasts").length === 1, 5000);
+  assert.deepEqual(await first.stop(), { code: 0, signal: null });
+  assert.equal((await show(first, "outlasts")).status, "queued");
+  target.answer((_, response) => void response.writeHead(200).end());
+  await using second = await startServer({ env, dir: first.dir });
+  await until(async () => (await show(second, "outlasts")).status === "processed", 5000);
+  assert.equal(target.of("outlasts").length, 2);
+});
+
+test("a session outlives kill -9", async () => {
+  await using first = await startServer();
+  const token = await logIn(first);
+  await first.kill();
+  await using second = await startServer({ dir: first.dir });
+  assert.equal((await me(second, token)).status, 200);
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { test } from "node:test";
+import { connect } from "node:tls";
+import { serveRefused, startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+interface Pair {
+  cert: string;
+  key: string;
+}
+
+/** A self-signed pair for localhost; its common name is its own name. */
+function pairNamed(name: string): Pair {
+  const fixture = join(import.meta.dirname, "../fixtures", name);
+  return { cert: `${fixture}.crt`, key: `${fixture}.key` };
+}
+
+const dir = workingDir();
+const pairs = { first: pairNamed("first"), second: pairNamed("second") };
+
+/** The common name of the certificate that a new connection is shown. */
+function shownName(port: number, more: object = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...more }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.end();
+    });
+    socket.on("error", reject);
+  });
+}
+
+function get(port: number, path: string, ca: string): Promise<{ status: number; hsts: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const options = { port, path, host: "127.0.0.1", servername: "localhost", ca: readFileSync(ca), agent: false };
+    const sent = request(options, (response) => {
+      response.resume();
+      const hsts = response.headers["strict-transport-security"];
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, hsts }));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+function use(files: Pair, { cert, key }: Pair): void {
+  writeFileSync(files.key, readFileSync(key));
+  writeFileSync(files.cert, readFileSync(cert));
+}
+
+test("with a certificate the service speaks HTTPS alone, demands it for the future, and takes a new pair while it runs", async () => {
+  const files = { cert: join(dir, "in-use.crt"), key: join(dir, "in-use.key") };
+  use(files, pairs.first);
+  await using server = await startServer({ env: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
+  assert.match(server.url, /^https:/);
+
+  const answer = await get(server.port, "/auth/me", files.cert);
+  assert.equal(answer.status, 401);
+  assert.match(answer.hsts ?? "", /^max-age=[1-9][0-9]{6,}/);
+  await assert.rejects(fetch(`http://127.0.0.1:${server.port}/healthz`));
+  await assert.rejects(shownName(server.port, { maxVersion: "TLSv1.1" }));
+  assert.equal(await shownName(server.port), "first");
+
+  writeFileSync(files.key, readFileSync(pairs.second.key));
+  await server.logged("tls_reload_failed");
+  assert.equal(await shownName(server.port), "first");
+
+  use(files, pairs.second);
+  await until(async () => (await shownName(server.port)) === "second", 5000);
+  await server.logged("tls_reloaded");
+  assert.equal((await get(server.port, "/healthz", files.cert)).status, 200);
+
+  writeFileSync(files.cert, "no certificate");
+  const failures = server.log("tls_reload_failed").length;
+  await until(() => server.log("tls_reload_failed").length > failures, 5000);
+  assert.equal(await shownName(server.port), "second");
+  assert.doesNotMatch(server.stdout(), /PRIVATE KEY/);
+});
+
+test("a certificate and a key that do not belong together are refused at the start", async () => {
+  const refused = await serveRefused({ TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.second.key });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair/);
+  assert.doesNotMatch(refused.stderr, /PRIVATE KEY|\n\s+at /);
+});
+
+test("a certificate file that is missing is refused at the start", async () => {
+  const refused = await serveRefused({ TLS_CERT_FILE: join(dir, "missing"), TLS_KEY_FILE: pairs.first.key });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /TLS_CERT_FILE cannot be read/);
+});

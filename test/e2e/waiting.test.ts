@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { deliver, event } from "../helpers/client.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
+import { startServer } from "../helpers/server.ts";
+import { settled } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+
+const target = await startTarget();
+const server = await startServer({ env: { FORWARD_URL: target.url } });
+after(() => server[Symbol.asyncDispose]());
+after(() => target[Symbol.asyncDispose]());
+
+// They wait for the clock: side by side they take as long as the longest.
+describe("what takes its time", { concurrency: true }, () => {
+  test("the default policy makes five attempts, 1, 2, 4 and 8 seconds apart", async () => {
+    target.answer((_, response) => void response.writeHead(500).end());
+    await deliver(server, event("spaced"));
+    await settled(server, "spaced", "event_dead_lettered", 25_000);
+    const at = target.of("spaced").map((request) => request.at);
+    assert.equal(at.length, 5);
+    for (const [index, expected] of [1000, 2000, 4000, 8000].entries()) {
+      const gap = (at[index + 1] ?? 0) - (at[index] ?? 0);
+      assert.ok(gap >= expected * 0.8 - 5 && gap <= expected * 1.2 + 150, `wait ${index + 1} took ${gap} ms`);
+    }
+  });
+
+  test("B6 a header that does not end is answered 408 and cut within 12 seconds", async () => {
+    const answer = await sendRaw(server.port, "GET /auth/me HTTP/1.1\r\nHost: local", { deadlineMs: 14_000 });
+    assert.equal(answer.status, 408);
+    assert.equal(JSON.parse(answer.body).code, "request_timeout");
+    assert.ok(answer.elapsedMs >= 9000 && answer.elapsedMs <= 12_500, `cut after ${answer.elapsedMs} ms`);
+  });
+
+  test("a connection that sends nothing is cut within 12 seconds", async () => {
+    const answer = await sendRaw(server.port, "", { deadlineMs: 14_000 });
+    assert.ok(answer.elapsedMs <= 12_500, `cut after ${answer.elapsedMs} ms`);
+  });
+});

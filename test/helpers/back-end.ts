@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { EXECUTABLE } from "./command.ts";
+
+/**
+ * Options for tests of a back end that this machine may lack. Where it is missing they are skipped and say its name;
+ * with `REQUIRE_BACKENDS=1` that fails instead, so that nothing passes without having run.
+ */
+export function needs(backEnd: string, isThere: () => boolean, remedy: string): { skip: string | false } {
+  if (isThere()) return { skip: false };
+  const message = `${backEnd} did not run: ${remedy}`;
+  if (process.env.REQUIRE_BACKENDS === "1") throw new Error(message);
+  return { skip: message };
+}
+
+const hasProgram = (name: string) => spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined;
+
+export const needsRedis = () =>
+  needs(
+    "Redis",
+    () => hasProgram("redis-server"),
+    "redis-server is not on the path (Debian: apt-get install redis-server)",
+  );
+
+export const needsMount = () =>
+  needs(
+    "the full disk",
+    () => spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" }).status === 0,
+    "mounting a small disk needs root",
+  );
+
+export const NOBODY = 65_534;
+
+export const needsOtherUser = () =>
+  needs(
+    "the server as another user",
+    () => process.getuid?.() !== 0 || spawnSync("test", ["-x", EXECUTABLE], { uid: NOBODY, gid: NOBODY }).status === 0,
+    "the checkout lies in a folder that only root can read",
+  );

@@ -1,0 +1,68 @@
+import { connect } from "node:net";
+
+export interface RawAnswer {
+  status: number;
+  /** Names in lower case; the last of several. */
+  headers: Record<string, string>;
+  /** What follows the header of the first answer. */
+  body: string;
+  /** Everything that was received. */
+  text: string;
+  elapsedMs: number;
+}
+
+export interface RawOptions {
+  deadlineMs?: number;
+}
+
+/** Sends bytes as they are and reads until the server closes. Throws when it has not closed by the deadline. */
+export function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  { deadlineMs = 5000 }: RawOptions = {},
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const received: Buffer[] = [];
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the connection was still open after ${deadlineMs} ms; received: ${textOf(received)}`));
+    }, deadlineMs);
+    socket.on("data", (chunk: Buffer) => received.push(chunk));
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(timer);
+      resolve(parse(textOf(received), performance.now() - startedAt));
+    });
+  });
+}
+
+export interface RawRequest {
+  method?: string;
+  target?: string;
+  /** Header lines as they are, beside Host and `Connection: close`. */
+  lines?: readonly string[];
+  body?: string | Buffer;
+}
+
+/** Sends a request whose target and header lines nobody corrects. */
+export function request(port: number, { method = "GET", target = "/auth/me", lines = [], body = "" }: RawRequest) {
+  const head = [`${method} ${target} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines];
+  return sendRaw(port, Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]));
+}
+
+function textOf(received: Buffer[]): string {
+  return Buffer.concat(received).toString("utf8");
+}
+
+function parse(text: string, elapsedMs: number): RawAnswer {
+  const end = text.indexOf("\r\n\r\n");
+  const [statusLine = "", ...lines] = text.slice(0, end === -1 ? 0 : end).split("\r\n");
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  return { status: Number(statusLine.split(" ")[1] ?? 0), headers, body: text.slice(end + 4), text, elapsedMs };
+}

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import * as v from "valibot";
+import { readJson, readRawBody, refuseBody, requireJson } from "../../src/http/body.ts";
+import { failsWith, throwsCode } from "../helpers/fails-with.ts";
+import { openRequest, requestWith, requestWithBody } from "../helpers/requests.ts";
+
+const JSON_TYPE = ["Content-Type", "application/json"] as const;
+const CHUNKED = ["Transfer-Encoding", "chunked"] as const;
+const Body = v.strictObject({ name: v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty")) });
+
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+suite("a content type", () => {
+  for (const type of [
+    "application/json",
+    "Application/JSON",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    'application/json; charset="utf-8"',
+    "application/json; profile=x",
+  ]) {
+    test(`${type} is accepted`, async () =>
+      assert.equal(requireJson(await requestWith([["Content-Type", type]])), undefined));
+  }
+
+  for (const type of [
+    "",
+    "text/plain",
+    "text/json",
+    "application/jsonp",
+    "application/json-patch+json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=utf-16",
+    "application/json; charset=latin1",
+    "application/json; charset=utf-8; charset=utf-16",
+    "application/json; charset = utf-16",
+    "text/plain; application/json",
+  ]) {
+    test(`${JSON.stringify(type)} is unsupported`, async () => {
+      const request = await requestWith([["Content-Type", type]]);
+      throwsCode("unsupported_media_type", () => requireJson(request));
+    });
+  }
+
+  test("that is absent is unsupported", async () => {
+    const request = await requestWith([]);
+    throwsCode("unsupported_media_type", () => requireJson(request));
+  });
+
+  test("with a content encoding is unsupported", async () => {
+    for (const encoding of ["gzip", "br", "identity"]) {
+      const request = await requestWith([JSON_TYPE, ["Content-Encoding", encoding]]);
+      throwsCode("unsupported_media_type", () => requireJson(request));
+    }
+  });
+});
+
+suite("a raw body", () => {
+  test("is the bytes that were sent", async () => {
+    const bytes = Buffer.from([0, 255, 13, 10, 195, 40]);
+    assert.deepEqual(await readRawBody(await requestWithBody(bytes), 6), bytes);
+  });
+
+  test("may be empty", async () => assert.equal((await readRawBody(await requestWithBody(""), 1)).length, 0));
+
+  test("comes together from chunks", async () => {
+    const request = await requestWith([CHUNKED], { body: `${chunk("ab")}${chunk("cd")}0\r\n\r\n` });
+    assert.equal((await readRawBody(request, 4)).toString(), "abcd");
+  });
+
+  test("that is announced as too large is refused before it comes", async () => {
+    const request = await requestWith([["Content-Length", "11"]]);
+    await failsWith("payload_too_large", readRawBody(request, 10));
+  });
+
+  test("in chunks without end is refused as soon as it is too large", async () => {
+    const { client, request } = openRequest([CHUNKED], { body: chunk("12345") });
+    const reading = readRawBody(await request, 10);
+    client.write(chunk("123456"));
+    await failsWith("payload_too_large", reading);
+  });
+
+  test("that breaks off is a bad request", async () => {
+    const { client, request } = openRequest([["Content-Length", "10"]], { body: "12345" });
+    const reading = readRawBody(await request, 10);
+    client.destroy();
+    await failsWith("bad_request", reading);
+  });
+});
+
+suite("a JSON body", () => {
+  const read = async (text: string, limit = 1000) => readJson(await requestWithBody(text, [JSON_TYPE]), Body, limit);
+
+  test("of the declared shape is returned", async () => {
+    assert.deepEqual(await read('{"name":"ñ"}'), { name: "ñ" });
+  });
+
+  test("is refused by type before size, and by size before content", async () => {
+    const plain = await requestWithBody("x".repeat(20), [["Content-Type", "text/plain"]]);
+    await failsWith("unsupported_media_type", readJson(plain, Body, 10));
+    await failsWith("payload_too_large", read("x".repeat(20), 10));
+  });
+
+  for (const text of [
+    "",
+    "{",
+    '{"name":"a","name":"b"}',
+    '{"name":"a","n\\u0061me":"b"}',
+    "\ufeff{}",
+    "[".repeat(1000),
+  ]) {
+    test(`that is not strict JSON (${text.slice(0, 20)}) is malformed`, async () => {
+      await failsWith("malformed_json", read(text));
+    });
+  }
+
+  for (const [text, path] of [
+    ["null", ""],
+    ['"x"', ""],
+    ["1", ""],
+    ["{}", "name"],
+    ['{"name":1}', "name"],
+    ['{"name":["a"]}', "name"],
+    ['{"name":""}', "name"],
+    ['{"name":"a","other":1}', "other"],
+    ['{"name":"a","constructor":1}', "constructor"],
+    ['{"name":"a","toString":1}', "toString"],
+    ['{"name":"a","__proto__":{"x":1}}', "__proto__"],
+    ['{"__proto__":{"name":"a"}}', "__proto__"],
+  ] as const) {
+    test(`${text} fails validation at ${path === "" ? "the top" : path}`, async () => {
+      const error = await failsWith("validation_failed", read(text));
+      assert.equal(error.errors?.[0]?.path, path);
+    });
+  }
+
+  test("that is an array is refused, whatever it holds", async () => {
+    for (const text of ["[]", '[{"name":"a"}]']) await failsWith("validation_failed", read(text));
+  });
+
+  test("is never echoed in the errors", async () => {
+    const error = await failsWith("validation_failed", read('{"name":12345678}'));
+    assert.ok(!JSON.stringify(error.errors).includes("12345678"));
+  });
+});
+
+suite("an operation without a body", () => {
+  for (const text of ["", "{}", " { } \n"]) {
+    test(`takes ${JSON.stringify(text)} for none`, async () => {
+      assert.equal(await refuseBody(await requestWithBody(text)), undefined);
+    });
+  }
+
+  test("needs no length header", async () => assert.equal(await refuseBody(await requestWith([])), undefined));
+
+  for (const text of ['{"a":1}', "[]", "x", "null"]) {
+    test(`refuses ${text}`, async () => {
+      await failsWith("validation_failed", refuseBody(await requestWithBody(text)));
+    });
+  }
+
+  test("refuses a large one", async () => {
+    await failsWith("payload_too_large", refuseBody(await requestWithBody(" ".repeat(2000))));
+  });
+});

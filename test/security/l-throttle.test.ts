@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import * as argon2 from "@node-rs/argon2";
+import { type Answer, assertProblem, tryLogin } from "../helpers/client.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { request } from "../helpers/raw-http.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+
+// Behind a proxy of ours each test has addresses of its own, and its e-mails too.
+const server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+after(() => server[Symbol.asyncDispose]());
+
+const LIMIT = 10;
+
+function guess(address: string, email: string, to: Server = server): Promise<Answer> {
+  return tryLogin(to, { email, password: "a wrong password" }, { "X-Forwarded-For": address });
+}
+
+async function exhaust(address: string, email: string): Promise<void> {
+  for (let n = 0; n < LIMIT; n++) assert.equal((await guess(address, email)).status, 401);
+}
+
+async function isThrottled(address: string, email: string): Promise<boolean> {
+  return (await guess(address, email)).status === 429;
+}
+
+/** All of an answer but what must differ. */
+function comparable({ status, headers, json }: Answer): object {
+  const { requestId: _, ...body } = json;
+  const kept = [...headers].filter(([name]) => !["date", "x-request-id", "retry-after"].includes(name));
+  return { status, headers: kept, body };
+}
+
+test("L1 the answers to an unknown e-mail and to a wrong password are the same byte for byte", async () => {
+  const same = { "X-Request-ID": "same", "X-Forwarded-For": "10.1.0.1" };
+  const wrong = await tryLogin(server, { password: "a wrong password" }, same);
+  const unknown = await tryLogin(server, { email: "unknown@example.com", password: "a wrong password" }, same);
+  const right = await tryLogin(server, { email: "unknown@example.com" }, same);
+  assert.equal(wrong.status, 401);
+  for (const other of [unknown, right]) {
+    assert.equal(other.text, wrong.text);
+    assert.deepEqual(comparable(other), comparable(wrong));
+  }
+});
+
+test("L3 a known and an unknown e-mail see the same sequence of answers up to the bound and beyond", async () => {
+  const sequence = async (email: string) => {
+    const answers: object[] = [];
+    for (let n = 0; n < LIMIT + 3; n++) answers.push(comparable(await guess("10.3.0.1", email)));
+    return answers;
+  };
+  const known = await sequence(EMAIL);
+  assert.deepEqual(await sequence("unknown-3@example.com"), known);
+  assert.deepEqual(
+    known.map((answer) => (answer as Answer).status),
+    [...Array(LIMIT).fill(401), 429, 429, 429],
+  );
+});
+
+test("L4 of 50 parallel guesses no more than the bound are compared", async () => {
+  for (const email of [EMAIL, "unknown-4@example.com"]) {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => guess("10.4.0.1", email)));
+    const statuses = answers.map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 401).length, LIMIT);
+    assert.equal(statuses.filter((status) => status === 429).length, 50 - LIMIT);
+  }
+});
+
+test("L5 an e-mail counts with what it is compared as, and a look-alike is refused", async () => {
+  await exhaust("10.5.0.1", EMAIL);
+  assert.ok(await isThrottled("10.5.0.1", EMAIL.toUpperCase()));
+  assert.ok(await isThrottled("10.5.0.1", "Owner@Example.com"));
+  for (const email of [` ${EMAIL}`, `${EMAIL} `, EMAIL.replace("@", "＠"), `${EMAIL}\n`, EMAIL.replace("o", "ｏ")]) {
+    assertProblem(await guess("10.5.0.1", email), 400, "validation_failed");
+  }
+  assert.equal((await guess("10.5.0.1", "owner+tag@example.com")).status, 401);
+});
+
+test("L6 one address in any spelling and one IPv6 /64 are one bucket", async () => {
+  await exhaust("10.6.0.1", EMAIL);
+  for (const address of ["::ffff:10.6.0.1", "::FFFF:0a06:0001", "0:0:0:0:0:ffff:10.6.0.1"]) {
+    assert.ok(await isThrottled(address, EMAIL), address);
+  }
+  assert.ok(!(await isThrottled("10.6.0.2", EMAIL)));
+  await exhaust("2001:db8:6:1::1", EMAIL);
+  for (const address of ["2001:db8:6:1::2", "2001:0DB8:0006:0001:ffff:ffff:ffff:ffff"]) {
+    assert.ok(await isThrottled(address, EMAIL), address);
+  }
+  assert.ok(!(await isThrottled("2001:db8:6:2::1", EMAIL)));
+});
+
+test("L8 no other spelling of the path reaches the login", async () => {
+  const body = JSON.stringify({ email: EMAIL, password: PASSWORD });
+  const lines = ["Content-Type: application/json", `Content-Length: ${body.length}`];
+  for (const target of [
+    "/auth/login/",
+    "/auth/%6cogin",
+    "/x/../auth/login",
+    "//auth/login",
+    "/auth/./login",
+    "/Auth/Login",
+  ]) {
+    assert.equal((await request(server.port, { method: "POST", target, lines, body })).status, 404, target);
+  }
+});
+
+test("L10 beyond the bound even the right password is answered 429 with whole seconds to wait", async () => {
+  await exhaust("10.10.0.1", "unknown-10@example.com");
+  await exhaust("10.10.0.1", EMAIL);
+  const right = await tryLogin(server, {}, { "X-Forwarded-For": "10.10.0.1" });
+  for (const answer of [right, await guess("10.10.0.1", "unknown-10@example.com")]) {
+    assertProblem(answer, 429, "too_many_attempts");
+    const seconds = answer.headers.get("retry-after") ?? "";
+    assert.match(seconds, /^[1-9][0-9]*$/);
+    assert.ok(Number(seconds) <= 300);
+  }
+});
+
+test("L7 an address that the client claims itself is not believed", async () => {
+  await using direct = await startServer();
+  const claims = (n: number) => ({
+    "X-Forwarded-For": `10.7.0.${n}`,
+    Forwarded: `for=10.7.0.${n}`,
+    "X-Real-IP": `10.7.0.${n}`,
+    "True-Client-IP": `10.7.0.${n}`,
+  });
+  const statuses: number[] = [];
+  for (let n = 0; n < LIMIT + 2; n++) {
+    statuses.push((await tryLogin(direct, { password: "a wrong password" }, claims(n))).status);
+  }
+  assert.deepEqual(statuses, [...Array(LIMIT).fill(401), 429, 429]);
+});
+
+test("L9 the owner logs in from a known address while guesses from elsewhere hold the e-mail at its bound", async () => {
+  await using own = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  const fromHome = { "X-Forwarded-For": "192.0.2.1" };
+  assert.equal((await tryLogin(own, {}, fromHome)).status, 200);
+  const guesses = Array.from({ length: 120 }, (_, n) => guess(`10.9.0.${n + 1}`, EMAIL, own));
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 401).length, 100);
+  assert.equal(statuses.filter((status) => status === 429).length, 20);
+  assert.equal((await tryLogin(own, {}, { "X-Forwarded-For": "10.9.1.1" })).status, 429);
+  assert.equal((await tryLogin(own, {}, fromHome)).status, 200);
+  assert.equal((await guess("192.0.2.1", EMAIL, own)).status, 401);
+});
+
+test("L10 beyond the bound no password is hashed", async () => {
+  const hash = await argon2.hash(PASSWORD, { memoryCost: 65_536, timeCost: 3, parallelism: 1 });
+  await using costly = await startServer({ env: { DEMO_PASSWORD: hash } });
+  await Promise.all(Array.from({ length: LIMIT + 5 }, () => guess("-", EMAIL, costly)));
+  for (let n = 0; n < 5; n++) assert.equal((await guess("-", EMAIL, costly)).status, 429);
+  const durations = (status: number) =>
+    costly
+      .log("request_completed")
+      .filter((line) => line.status === status)
+      .map((line) => Number(line.durationMs))
+      .sort((a, b) => a - b);
+  const [fastestRefusal = Number.NaN] = durations(429);
+  const [fastestHash = Number.NaN] = durations(401);
+  assert.ok(fastestRefusal < fastestHash / 5, `${fastestRefusal} ms against ${fastestHash} ms`);
+});
+
+test("L12 a restart keeps the counts", async () => {
+  await using first = await startServer();
+  for (let n = 0; n < LIMIT; n++) await guess("-", EMAIL, first);
+  await first.stop();
+  await using second = await startServer({ dir: first.dir });
+  assertProblem(await guess("-", EMAIL, second), 429, "too_many_attempts");
+});

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type Answer, ask, assertProblem, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { startServer } from "../helpers/server.ts";
+import { claimsOf } from "../helpers/sign.ts";
+import { until } from "../helpers/until.ts";
+
+const KEY = "authserve:session:1";
+
+const redis = await startRedis({ after });
+const client = redis.client({ after });
+const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
+const [one, two] = await Promise.all([startServer({ env }), startServer({ env })]);
+after(() => Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()]));
+
+function assertUnavailable(answer: Answer): void {
+  assertProblem(answer, 503, "store_unavailable");
+  assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+  assert.doesNotMatch(answer.text, /redis|\n\s+at |ECONN|OOM|READONLY|WRONGTYPE/i);
+}
+
+test("S2 of 50 parallel logins at two processes on one Redis exactly one token lives, at both", async () => {
+  for (let round = 0; round < 5; round++) {
+    const tokens = await Promise.all(Array.from({ length: 50 }, (_, n) => logIn(n % 2 ? one : two)));
+    for (const server of [one, two]) {
+      const answers = await Promise.all(tokens.map((token) => me(server, token)));
+      const alive = tokens.filter((_, index) => answers[index]?.status === 200);
+      assert.equal(alive.length, 1);
+      assert.equal(claimsOf(alive[0] ?? "").sid, await client.call("GET", KEY));
+    }
+  }
+});
+
+test("S3 a logout at one process that races a login at the other never ends the new session", async () => {
+  for (let round = 0; round < 30; round++) {
+    const first = await logIn(one);
+    const [, second] = await Promise.all([logOut(one, first), logIn(two)]);
+    assert.equal((await me(one, second)).status, 200);
+  }
+});
+
+test("S11 the record's lifetime is the token's", async () => {
+  await logIn(one);
+  const ttl = Number(await client.call("TTL", KEY));
+  assert.ok(ttl > 890 && ttl <= 900, String(ttl));
+});
+
+test("S13 a Redis that hangs is 503 within seconds, and the service serves again when it goes on", async () => {
+  const token = await logIn(one);
+  redis.pause();
+  try {
+    const startedAt = performance.now();
+    for (const answer of await Promise.all([me(one, token), logOut(one, token), tryLogin(one)]))
+      assertUnavailable(answer);
+    assert.ok(performance.now() - startedAt < 4000);
+    assert.equal((await ask(one, "/healthz")).status, 200);
+    const ready = await ask(one, "/readyz");
+    assert.deepEqual([ready.status, ready.json.parts], [503, { events: "ok", sessions: "unavailable" }]);
+  } finally {
+    redis.resume();
+  }
+  await until(async () => (await ask(one, "/readyz")).status === 200, 5000);
+  assert.notEqual((await tryLogin(one)).status, 503);
+});
+
+test("S13 a Redis that refuses writes for want of memory is 503 at login, never a success", async () => {
+  const token = await logIn(one);
+  await client.call("CONFIG", "SET", "maxmemory", "1");
+  try {
+    assertUnavailable(await tryLogin(one));
+  } finally {
+    await client.call("CONFIG", "SET", "maxmemory", "0");
+  }
+  assert.equal((await me(one, token)).status, 200);
+});
+
+test("S13 a read-only Redis is 503 at login and at logout", async () => {
+  const token = await logIn(one);
+  await client.call("CONFIG", "SET", "min-replicas-to-write", "1");
+  try {
+    assertUnavailable(await tryLogin(one));
+    assertUnavailable(await logOut(one, token));
+    assert.equal((await me(one, token)).status, 200);
+  } finally {
+    await client.call("CONFIG", "SET", "min-replicas-to-write", "0");
+  }
+});
+
+test("S14 a record of another type or with another value is no session and no internal error", async () => {
+  const token = await logIn(one);
+  await client.call("SET", KEY, "{not a sid");
+  assertProblem(await me(one, token), 401, "session_invalidated");
+  await client.call("DEL", KEY);
+  await client.call("RPUSH", KEY, "a", "b");
+  assertUnavailable(await me(one, token));
+  assertUnavailable(await logOut(one, token));
+  await client.call("DEL", KEY);
+  assert.equal((await me(one, await logIn(one))).status, 200);
+});
+
+test("S15 FLUSHALL ends the session and the next login opens one", async () => {
+  const token = await logIn(one);
+  await client.call("FLUSHALL");
+  assertProblem(await me(one, token), 401, "session_invalidated", "Sesión invalidada. Inicia sesión de nuevo.");
+  assert.equal((await me(one, await logIn(one))).status, 200);
+});
+
+test("S13 a Redis that is gone is 503 everywhere, and found again when it is back", async (t) => {
+  const own = await startRedis(t);
+  await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(own.port) } });
+  const token = await logIn(server);
+  await own.kill();
+  for (const answer of [await me(server, token), await tryLogin(server), await logOut(server, token)]) {
+    assertUnavailable(answer);
+  }
+  assert.equal((await ask(server, "/healthz")).status, 200);
+  await own.restart();
+  await until(async () => (await ask(server, "/readyz")).status === 200, 5000);
+  assert.equal((await me(server, await logIn(server))).status, 200);
+});
+
+test("a session lives on at the other process, and a revocation is seen by both", async () => {
+  const token = await logIn(one);
+  assert.equal((await me(two, token)).status, 200);
+  assert.equal((await two.run(["session", "revoke"])).code, 0);
+  for (const server of [one, two]) assertProblem(await me(server, token), 401, "session_invalidated");
+});

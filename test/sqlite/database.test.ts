@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { OperatorError } from "../../src/errors.ts";
+import { DATABASE_FILE, lockDataDir, openDatabase } from "../../src/sqlite/database.ts";
+import { createMetadata } from "../../src/sqlite/metadata.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { tempDir } from "../helpers/temp-dir.ts";
+
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+/** What a refusal must leave as it was: bytes and mode of the database file, and the names beside it. */
+function stateOf(dataDir: string) {
+  const file = join(dataDir, DATABASE_FILE);
+  return {
+    sha256: createHash("sha256").update(readFileSync(file)).digest("hex"),
+    mode: mode(file),
+    names: readdirSync(dataDir),
+  };
+}
+
+function refusedUnchanged(dataDir: string, message: RegExp): void {
+  const before = stateOf(dataDir);
+  assert.throws(
+    () => openDatabase(dataDir).close(),
+    (error) => error instanceof OperatorError && error.exitCode === 2 && message.test(error.message),
+  );
+  assert.deepEqual(stateOf(dataDir), before);
+}
+
+/** A closed database of ours with something in it. */
+function closedDatabase(t: TestContext): string {
+  const { database, dataDir } = tempDatabase(t);
+  createMetadata(database).set("key", "value");
+  database.close();
+  return dataDir;
+}
+
+suite("the database", () => {
+  test("is made in a directory that only its owner can enter, and so are its files", (t) => {
+    const dataDir = join(tempDir(t), "made", "on", "the", "way");
+    const database = openDatabase(dataDir);
+    t.after(() => void database.close());
+    createMetadata(database).set("key", "value");
+    assert.equal(mode(dataDir), 0o700);
+    for (const name of readdirSync(dataDir)) assert.equal(mode(join(dataDir, name)), 0o600, name);
+  });
+
+  test("keeps what was in it when it is opened again", (t) => {
+    const dataDir = closedDatabase(t);
+    const database = openDatabase(dataDir);
+    t.after(() => void database.close());
+    assert.equal(createMetadata(database).get("key"), "value");
+  });
+
+  test("commits to the disk before it answers", (t) => {
+    const { database } = tempDatabase(t);
+    assert.equal(database.pragma("journal_mode", { simple: true }), "wal");
+    assert.equal(database.pragma("synchronous", { simple: true }), 2);
+  });
+
+  test("of a newer version is refused and unchanged", (t) => {
+    const dataDir = closedDatabase(t);
+    const raw = new Sqlite(join(dataDir, DATABASE_FILE));
+    raw.pragma("user_version = 999");
+    raw.close();
+    refusedUnchanged(dataDir, /schema 999 .* run the newer authserve/);
+  });
+
+  test("of another program is refused and unchanged", (t) => {
+    const dataDir = tempDir(t);
+    const raw = new Sqlite(join(dataDir, DATABASE_FILE));
+    raw.exec("CREATE TABLE theirs (id INTEGER)");
+    raw.close();
+    chmodSync(join(dataDir, DATABASE_FILE), 0o644);
+    refusedUnchanged(dataDir, /another program's database/);
+  });
+
+  test("that is no database is refused and unchanged", (t) => {
+    const dataDir = tempDir(t);
+    writeFileSync(join(dataDir, DATABASE_FILE), "this is a letter to my mother, and not a database. ".repeat(100));
+    refusedUnchanged(dataDir, /damaged or not a database/);
+  });
+
+  test("that was cut short is refused and unchanged", (t) => {
+    const dataDir = closedDatabase(t);
+    const file = join(dataDir, DATABASE_FILE);
+    writeFileSync(file, readFileSync(file).subarray(0, 6000));
+    refusedUnchanged(dataDir, /damaged or not a database/);
+  });
+
+  test("with a first page overwritten is refused and unchanged", (t) => {
+    const dataDir = closedDatabase(t);
+    const file = join(dataDir, DATABASE_FILE);
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, 100, 4096);
+    writeFileSync(file, bytes);
+    refusedUnchanged(dataDir, /damaged or not a database/);
+  });
+
+  test("that cannot be made names DATA_DIR", (t) => {
+    const folder = tempDir(t);
+    writeFileSync(join(folder, "file"), "");
+    assert.throws(() => openDatabase(join(folder, "file")), OperatorError);
+    mkdirSync(join(folder, "dir", DATABASE_FILE), { recursive: true });
+    assert.throws(() => openDatabase(join(folder, "dir")), /DATA_DIR\/authserve\.db cannot be opened/);
+  });
+
+  test("may be opened by several at once while it is new", (t) => {
+    const { dataDir, database } = tempDatabase(t);
+    const other = openDatabase(dataDir);
+    t.after(() => void other.close());
+    createMetadata(database).set("key", "value");
+    assert.equal(createMetadata(other).get("key"), "value");
+  });
+});
+
+suite("the lock on a data directory", () => {
+  const held = (dataDir: string) => {
+    try {
+      lockDataDir(dataDir)();
+      return false;
+    } catch (error) {
+      assert.ok(error instanceof OperatorError);
+      assert.match(error.message, /Another authserve serves this DATA_DIR/);
+      return true;
+    }
+  };
+
+  test("is held once, until it is released", (t) => {
+    const dataDir = tempDir(t);
+    const release = lockDataDir(dataDir);
+    assert.equal(held(dataDir), true);
+    release();
+    assert.equal(held(dataDir), false);
+  });
+
+  test("does not keep commands from the database", (t) => {
+    const { dataDir, database } = tempDatabase(t);
+    t.after(lockDataDir(dataDir));
+    createMetadata(database).set("key", "value");
+    assert.equal(createMetadata(database).get("key"), "value");
+  });
+
+  test("held by another process is refused, and gone when that process is killed", async (t) => {
+    const dataDir = tempDir(t);
+    const module = new URL("../../src/sqlite/database.ts", import.meta.url).href;
+    const script = `
+      import { lockDataDir } from ${JSON.stringify(module)};
+      lockDataDir(process.argv[1]);
+      console.log("locked");
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script, dataDir], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    t.after(() => void child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    assert.equal(held(dataDir), true);
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+    assert.equal(held(dataDir), false);
+  });
+});

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
+import { openDatabase } from "../../src/sqlite/database.ts";
+import { openStorage, type Storage } from "../../src/storage/open.ts";
+import { eventStoreContract } from "../contract/event-store.ts";
+import { sessionStoreContract } from "../contract/session-store.ts";
+import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { newEvent } from "../helpers/events.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
+
+async function open(t: Cleanup): Promise<{ storage: Storage; dataDir: string }> {
+  // Declared first: callbacks run in order, and the files must be closed before they are removed.
+  let storage: Storage | undefined;
+  t.after(() => storage?.close());
+  const dataDir = tempDir(t);
+  storage = await openStorage({ dataDir, onThreadDeath: (error) => assert.fail(error) });
+  return { storage, dataDir };
+}
+
+eventStoreContract("SQLite on its thread", async (t) => (await open(t)).storage.events);
+sessionStoreContract("embedded on its thread", async (t) => (await open(t)).storage.sessions);
+throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).storage.throttle);
+
+test("what the storage thread stored is there after it has closed", async (t) => {
+  const dataDir = tempDir(t);
+  const storage = await openStorage({ dataDir, onThreadDeath: (error) => assert.fail(error) });
+  await Promise.all([storage.events.append([newEvent()]), storage.sessions.replace("1", "a", 60)]);
+  await storage.close();
+  const database = openDatabase(dataDir);
+  t.after(() => void database.close());
+  assert.equal((await createSqliteEventStore(database).list({ limit: 10 })).length, 1);
+});
+
+test("calls after the storage has closed are store_unavailable", async (t) => {
+  const dataDir = tempDir(t);
+  const storage = await openStorage({ dataDir, onThreadDeath: (error) => assert.fail(error) });
+  await storage.close();
+  await failsWith("store_unavailable", storage.events.append([newEvent()]));
+});
+
+test("the caller's payload is still whole after it was sent to the thread", async (t) => {
+  const { storage } = await open(t);
+  const event = newEvent({ payload: Buffer.from("some bytes") });
+  await storage.events.append([event, newEvent({ eventId: "e-2", payload: Buffer.alloc(100_000, "x") })]);
+  assert.equal(Buffer.from(event.payload).toString(), "some bytes");
+  assert.equal((await storage.events.get("e-2"))[0]?.payload.length, 100_000);
+});

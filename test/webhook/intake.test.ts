@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { AppError } from "../../src/errors.ts";
+import type { Appended, NewEvent } from "../../src/events/store.ts";
+import { createIntake } from "../../src/webhook/intake.ts";
+import { type Deferred, deferred } from "../helpers/deferred.ts";
+import { newEvent } from "../helpers/events.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { until } from "../helpers/until.ts";
+
+const NEW: Appended = { duplicate: false, conflict: false };
+const KNOWN: Appended = { duplicate: true, conflict: false };
+
+function open(queueLimit = 100) {
+  const commits: { batch: NewEvent[]; gate: Deferred<Appended[]> }[] = [];
+  let nudges = 0;
+  const intake = createIntake({
+    append(batch) {
+      const gate = deferred<Appended[]>();
+      commits.push({ batch, gate });
+      return gate.promise;
+    },
+    queueLimit,
+    onCommitted: () => {
+      nudges++;
+    },
+  });
+  async function commit(number: number) {
+    await until(() => commits.length >= number);
+    const found = commits[number - 1];
+    assert.ok(found);
+    return found;
+  }
+  return { intake, commit, nudges: () => nudges };
+}
+
+suite("the intake", () => {
+  test("answers a delivery when its commit has returned, and not before", async () => {
+    const { intake, commit, nudges } = open();
+    let answered = false;
+    const answer = intake.append(newEvent()).finally(() => {
+      answered = true;
+    });
+    const { batch, gate } = await commit(1);
+    assert.equal(batch.length, 1);
+    assert.equal(answered, false);
+    assert.equal(nudges(), 0);
+    gate.resolve([NEW]);
+    assert.deepEqual(await answer, NEW);
+    assert.equal(nudges(), 1);
+  });
+
+  test("commits what arrives during a commit together, and gives each delivery its own answer", async () => {
+    const { intake, commit } = open();
+    const first = intake.append(newEvent({ eventId: "a" }));
+    const running = await commit(1);
+    const others = ["b", "c", "d"].map((eventId) => intake.append(newEvent({ eventId })));
+    running.gate.resolve([NEW]);
+    const next = await commit(2);
+    assert.deepEqual(
+      next.batch.map(({ eventId }) => eventId),
+      ["b", "c", "d"],
+    );
+    next.gate.resolve([NEW, KNOWN, NEW]);
+    assert.deepEqual(await Promise.all([first, ...others]), [NEW, NEW, KNOWN, NEW]);
+  });
+
+  test("rejects every delivery of a failed commit, and takes the next one", async () => {
+    const { intake, commit, nudges } = open();
+    const answers = ["a", "b", "c"].map((eventId) => intake.append(newEvent({ eventId })));
+    (await commit(1)).gate.reject(new AppError("store_unavailable", { retryAfterSeconds: 5 }));
+    for (const answer of answers) await failsWith("store_unavailable", answer);
+    assert.equal(nudges(), 0);
+    const next = intake.append(newEvent());
+    (await commit(2)).gate.resolve([NEW]);
+    assert.deepEqual(await next, NEW);
+  });
+
+  test("wakes nobody for duplicates", async () => {
+    const { intake, commit, nudges } = open();
+    const answer = intake.append(newEvent());
+    (await commit(1)).gate.resolve([KNOWN]);
+    await answer;
+    assert.equal(nudges(), 0);
+  });
+
+  test("refuses at once what its queue cannot hold, and takes more when there is room", async () => {
+    const { intake, commit } = open(2);
+    const first = intake.append(newEvent({ eventId: "a" }));
+    const running = await commit(1);
+    const waiting = ["b", "c"].map((eventId) => intake.append(newEvent({ eventId })));
+    const error = await failsWith("queue_full", intake.append(newEvent({ eventId: "d" })));
+    assert.ok(Number.isInteger(error.retryAfterSeconds));
+    running.gate.resolve([NEW]);
+    const next = await commit(2);
+    assert.equal(next.batch.length, 2);
+    const later = intake.append(newEvent({ eventId: "e" }));
+    next.gate.resolve([NEW, NEW]);
+    (await commit(3)).gate.resolve([NEW]);
+    assert.equal((await Promise.all([first, ...waiting, later])).length, 4);
+  });
+
+  test("bounds the bytes that wait, also after commits that failed", async () => {
+    const { intake, commit } = open(1000);
+    const payload = Buffer.alloc(16 * 1024 * 1024);
+    const large = () => intake.append(newEvent({ payload }));
+    for (const round of [0, 1]) {
+      const running = large();
+      const first = await commit(round * 2 + 1);
+      const waiting = [large(), large(), large(), large()];
+      await failsWith("queue_full", large());
+      first.gate.reject(new AppError("store_unavailable"));
+      await failsWith("store_unavailable", running);
+      (await commit(round * 2 + 2)).gate.reject(new AppError("store_unavailable"));
+      for (const answer of waiting) await failsWith("store_unavailable", answer);
+    }
+  });
+
+  test("flushes when everything taken in is answered", async () => {
+    const { intake, commit } = open();
+    const answers = [intake.append(newEvent({ eventId: "a" }))];
+    const running = await commit(1);
+    answers.push(intake.append(newEvent({ eventId: "b" })));
+    let flushed = false;
+    const flush = intake.flush().then(() => {
+      flushed = true;
+    });
+    running.gate.resolve([NEW]);
+    const next = await commit(2);
+    assert.equal(flushed, false);
+    next.gate.resolve([NEW]);
+    await flush;
+    assert.equal((await Promise.all(answers)).length, 2);
+  });
+});

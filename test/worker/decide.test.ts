@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type RetryPolicy, retryDelayMs } from "../../src/worker/backoff.ts";
+import { decide } from "../../src/worker/decide.ts";
+
+const POLICY: RetryPolicy = { attempts: 5, backoff: "exponential", delayMs: 1000, jitter: 0.2 };
+const NOW = 1_800_000_000_000;
+const MIDDLE = 0.5;
+
+suite("the wait before a retry", () => {
+  test("doubles when it is exponential", () => {
+    const delays = [1, 2, 3, 4].map((failed) => retryDelayMs(POLICY, failed, MIDDLE));
+    assert.deepEqual(delays, [1000, 2000, 4000, 8000]);
+  });
+
+  test("stays when it is linear", () => {
+    const policy: RetryPolicy = { ...POLICY, backoff: "linear", delayMs: 30_000 };
+    const delays = [1, 2, 3].map((failed) => retryDelayMs(policy, failed, MIDDLE));
+    assert.deepEqual(delays, [30_000, 30_000, 30_000]);
+  });
+
+  test("varies by the jitter to either side and no further", () => {
+    assert.equal(retryDelayMs(POLICY, 1, 0), 800);
+    assert.ok(retryDelayMs(POLICY, 1, 0.999_999) <= 1200);
+    assert.ok(retryDelayMs(POLICY, 1, 0.999_999) >= 1199);
+    assert.equal(retryDelayMs({ ...POLICY, jitter: 0 }, 1, 0), 1000);
+  });
+
+  test("is never negative, a fraction or beyond a day and its jitter", () => {
+    for (const failed of [1, 10, 100, 2000]) {
+      for (const random of [0, 0.3, 0.999]) {
+        const delay = retryDelayMs({ ...POLICY, jitter: 1 }, failed, random);
+        assert.ok(Number.isSafeInteger(delay) && delay >= 0 && delay <= 2 * 86_400_000, String(delay));
+      }
+    }
+  });
+});
+
+suite("an attempt", () => {
+  const failed = { kind: "failed", error: "no" } as const;
+  const interrupted = { kind: "interrupted", error: "the server stopped" } as const;
+
+  test("that succeeded makes its event processed, also the last one", () => {
+    for (const attempt of [1, 5]) {
+      assert.deepEqual(decide({ kind: "succeeded" }, attempt, POLICY, NOW, MIDDLE), { to: "processed" });
+    }
+  });
+
+  test("that failed queues its event for the time after the wait", () => {
+    assert.deepEqual(decide(failed, 1, POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 1000 });
+    assert.deepEqual(decide(failed, 4, POLICY, NOW, 0), { to: "queued", runAt: NOW + 6400 });
+  });
+
+  test("that failed as the last one dead-letters its event with the reason", () => {
+    for (const attempt of [5, 6]) {
+      const next = decide(failed, attempt, POLICY, NOW, MIDDLE);
+      assert.deepEqual(next, { to: "failed", reason: `attempt ${attempt} of 5: no` });
+    }
+    assert.equal(decide(failed, 1, { ...POLICY, attempts: 1 }, NOW, MIDDLE).to, "failed");
+  });
+
+  test("that was interrupted queues its event at once", () => {
+    assert.deepEqual(decide(interrupted, 1, POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW });
+  });
+});

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite, type TestContext, test } from "node:test";
+import type { ClaimedEvent } from "../../../src/events/store.ts";
+import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
+import { runEvent } from "../../../src/worker/run-event.ts";
+import { until } from "../../helpers/until.ts";
+
+const NEVER = new AbortController().signal;
+
+function event(changes: Partial<ClaimedEvent> = {}): ClaimedEvent {
+  const payload = Buffer.from([0x7b, 0xc3, 0xb1, 0x00, 0xff, 0x7d]);
+  const identity = { id: 1, source: "default", eventId: "evt_1", type: "push" };
+  return {
+    ...identity,
+    contentType: "application/json; charset=utf-8",
+    payload,
+    attempt: 3,
+    attemptOfBudget: 1,
+    ...changes,
+  };
+}
+
+interface Received {
+  request: IncomingMessage;
+  body: Buffer;
+}
+
+/** A target on a free port that answers as told and keeps what it received. */
+async function target(t: TestContext, answer: (response: ServerResponse, received: Received) => void) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const entry = { request, body: Buffer.concat(await request.toArray()) };
+    received.push(entry);
+    answer(response, entry);
+  });
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?x=1`, received };
+}
+
+const withStatus =
+  (status: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, headers).end("an answer");
+
+suite("forwarding an event", () => {
+  test("posts its raw bytes with its content type and its identity", async (t) => {
+    const { url, received } = await target(t, withStatus(200));
+    await createHttpHandler(url)(event(), NEVER);
+    const [{ request, body }] = received as [Received];
+    assert.deepEqual(body, event().payload);
+    assert.equal(request.method, "POST");
+    assert.equal(request.url, "/events?x=1");
+    const { headers } = request;
+    assert.equal(headers["content-type"], "application/json; charset=utf-8");
+    assert.equal(headers["idempotency-key"], "evt_1");
+    assert.equal(headers["x-event-id"], "evt_1");
+    assert.equal(headers["x-event-type"], "push");
+    assert.equal(headers["x-event-source"], "default");
+    assert.equal(headers["x-attempt"], "3");
+  });
+
+  for (const status of [200, 201, 202, 204, 299]) {
+    test(`succeeds with ${status}`, async (t) => {
+      const { url, received } = await target(t, withStatus(status));
+      await createHttpHandler(url)(event(), NEVER);
+      assert.equal(received.length, 1);
+    });
+  }
+
+  for (const status of [300, 304, 400, 401, 404, 410, 429, 500, 503]) {
+    test(`fails with ${status} and says so`, async (t) => {
+      const { url } = await target(t, withStatus(status));
+      await assert.rejects(createHttpHandler(url)(event(), NEVER), new RegExp(`answered ${status}`));
+    });
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    test(`does not follow a ${status}: it fails`, async (t) => {
+      const elsewhere = await target(t, withStatus(200));
+      const { url, received } = await target(t, withStatus(status, { Location: elsewhere.url }));
+      await assert.rejects(createHttpHandler(url)(event(), NEVER), new RegExp(`answered ${status}`));
+      assert.equal(received.length, 1);
+      assert.equal(elsewhere.received.length, 0);
+    });
+  }
+
+  test("fails at its time limit when the target does not answer, and lets go of it", async (t) => {
+    let closed = false;
+    const { url } = await target(t, (response) => {
+      response.on("close", () => {
+        closed = true;
+      });
+    });
+    const outcome = await runEvent(createHttpHandler(url), event(), 150, NEVER);
+    assert.deepEqual(outcome, { kind: "failed", error: "the handler did not finish within 150 ms" });
+    await until(() => closed);
+  });
+
+  test("does not wait for a body without end once the status has come", async (t) => {
+    const { url } = await target(t, (response) => void response.writeHead(200).write("and so on"));
+    assert.deepEqual(await runEvent(createHttpHandler(url), event(), 2000, NEVER), { kind: "succeeded" });
+  });
+
+  test("fails with a reason when nobody listens or the connection breaks", async (t) => {
+    const { url } = await target(t, (response) => void response.socket?.destroy());
+    const outcome = await runEvent(createHttpHandler(url), event(), 2000, NEVER);
+    assert.ok(outcome.kind === "failed" && outcome.error.length > 5, JSON.stringify(outcome));
+  });
+
+  test("never tells the payload in its error", async (t) => {
+    const { url } = await target(t, (response, { body }) => void response.writeHead(500).end(body));
+    const handler = createHttpHandler(url);
+    const outcome = await runEvent(handler, event({ payload: Buffer.from("hunter2") }), 2000, NEVER);
+    assert.ok(outcome.kind === "failed" && !outcome.error.includes("hunter2"));
+  });
+});
+
+suite("an id as a header", () => {
+  async function keysOf(t: TestContext, ids: string[]): Promise<string[]> {
+    const { url, received } = await target(t, withStatus(200));
+    for (const eventId of ids) await createHttpHandler(url)(event({ eventId, type: eventId }), NEVER);
+    return received.map(({ request }) => String(request.headers["idempotency-key"]));
+  }
+
+  test("stays as it is when it is printable ASCII", async (t) => {
+    const ids = ["evt_1", "sha256:ab", "a/b+c=d", "{x}", "~!@#$^&*()"];
+    assert.deepEqual(await keysOf(t, ids), ids);
+  });
+
+  test("is printable ASCII whatever it holds", async (t) => {
+    const ids = ["ñandú", "日本", "\u{1f600}", "a b", " a ", "a\r\nX-Evil: 1", "\0", "\u007f", "\ud800"];
+    for (const key of await keysOf(t, ids)) assert.match(key, /^[\x21-\x7e]+$/);
+  });
+
+  test("is different for different ids", async (t) => {
+    const ids = ["é", "%C3%A9", "a b", "a%20b", "e\u0301", "%", "%25"];
+    assert.equal(new Set(await keysOf(t, ids)).size, ids.length);
+  });
+});

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { AppError } from "../../src/errors.ts";
+import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
+import type { EventStore } from "../../src/events/store.ts";
+import type { WorkerOptions } from "../../src/worker/worker.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { deferred } from "../helpers/deferred.ts";
+import { newEvent } from "../helpers/events.ts";
+import { until } from "../helpers/until.ts";
+import { hang, openWorker } from "./open-worker.ts";
+
+suite("a lease", () => {
+  test("is renewed while its handler runs: no other worker gets the event", async (t) => {
+    const gate = deferred();
+    const { worker, stop, append, events, status } = openWorker(t, () => gate.promise, { leaseMs: 90 });
+    await append("a");
+    worker.start();
+    await until(async () => (await events.get("a"))[0]?.leased);
+    const firstDue = (await events.get("a"))[0]?.dueAt ?? 0;
+    await until(() => Date.now() > firstDue + 100);
+    const other = { owner: "other", limit: 1, leaseMs: 1000, maxAttempts: 3 };
+    assert.deepEqual((await events.claim({ ...other, now: Date.now() })).claimed, []);
+    gate.resolve();
+    await until(async () => (await status("a")) === "processed");
+    assert.equal((await events.get("a"))[0]?.attempts, 1);
+    await stop();
+  });
+
+  test("that was lost ends the run, and the settle changes nothing", async (t) => {
+    let ended: unknown;
+    const { worker, stop, append, events, named } = openWorker(
+      t,
+      (_, signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener("abort", () => {
+            ended = signal.reason;
+            reject(signal.reason);
+          }),
+        ),
+      { leaseMs: 90, pollIntervalMs: 60_000 },
+    );
+    await append("a");
+    worker.start();
+    await until(async () => (await events.get("a"))[0]?.leased);
+    const far = Date.now() + 10_000;
+    const taken = await events.claim({ owner: "other", limit: 1, leaseMs: 60_000, maxAttempts: 3, now: far });
+    assert.equal(taken.claimed.length, 1);
+    await until(() => named("lease_lost").length === 1);
+    assert.match(String(ended), /lease was lost/);
+    const [event] = await events.get("a");
+    assert.deepEqual([event?.status, event?.attempts, event?.leased], ["queued", 2, true]);
+    await stop();
+  });
+
+  test("of a worker that died is taken over, and buried when it was the last attempt", async (t) => {
+    const { worker, stop, events, status, named } = openWorker(t, async () => {});
+    const died = (limit: number, now: number) =>
+      events.claim({ owner: "dead", limit, leaseMs: 1, maxAttempts: 99, now });
+    const start = Date.now() - 1000;
+    await events.append([newEvent({ eventId: "spent", receivedAt: start })]);
+    for (const later of [0, 10, 20]) assert.equal((await died(1, start + later)).claimed.length, 1);
+    await events.append([newEvent({ eventId: "once", receivedAt: start + 5 })]);
+    assert.equal((await died(1, start + 20)).claimed[0]?.eventId, "once");
+    worker.start();
+    await until(async () => (await status("spent")) === "failed" && (await status("once")) === "processed");
+    assert.deepEqual(
+      named("event_dead_lettered").map(({ eventId }) => eventId),
+      ["spent"],
+    );
+    await stop();
+  });
+});
+
+suite("stopping", () => {
+  test("claims nothing more and waits for what runs", async (t) => {
+    const gate = deferred();
+    const { worker, append, events, status } = openWorker(t, () => gate.promise, { concurrency: 1 });
+    await append("a", "b");
+    worker.start();
+    await until(async () => (await events.get("a"))[0]?.leased);
+    let stopped = false;
+    const stopping = worker.stop(5000).then(() => {
+      stopped = true;
+    });
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    assert.equal(stopped, false);
+    gate.resolve();
+    await stopping;
+    assert.equal(await status("a"), "processed");
+    assert.deepEqual([await status("b"), (await events.get("b"))[0]?.attempts], ["queued", 0]);
+  });
+
+  test("interrupts at its deadline a handler that ignores it, and queues the event again, due now", async (t) => {
+    const { worker, append, events } = openWorker(t, hang);
+    await append("a");
+    worker.start();
+    await until(async () => (await events.get("a"))[0]?.leased);
+    const startedAt = performance.now();
+    await worker.stop(50);
+    assert.ok(performance.now() - startedAt < 2000);
+    const [event] = await events.get("a");
+    assert.deepEqual([event?.status, event?.leased, event?.attempts], ["queued", false, 1]);
+    assert.ok((event?.dueAt ?? Number.POSITIVE_INFINITY) <= Date.now());
+    assert.match(event?.lastError ?? "", /server stopped/);
+  });
+
+  test("a worker that is idle ends at once", async (t) => {
+    const { worker } = openWorker(t, async () => {});
+    worker.start();
+    const startedAt = performance.now();
+    await worker.stop(5000);
+    assert.ok(performance.now() - startedAt < 1000);
+  });
+});
+
+suite("a store that fails", () => {
+  function failing(events: EventStore, method: "claim" | "settle", times: number): WorkerOptions["store"] {
+    let left = times;
+    const fail = () => Promise.reject(new AppError("store_unavailable"));
+    return {
+      claim: (request) => (method === "claim" && left-- > 0 ? fail() : events.claim(request)),
+      settle: (batch) => (method === "settle" && left-- > 0 ? fail() : events.settle(batch)),
+      renew: (...args) => events.renew(...args),
+    };
+  }
+
+  for (const method of ["claim", "settle"] as const) {
+    test(`to ${method} is asked again, and the event is processed once it recovers`, async (t) => {
+      const events = createSqliteEventStore(tempDatabase(t).database);
+      let runs = 0;
+      const { worker, stop, named } = openWorker(
+        t,
+        async () => {
+          runs++;
+        },
+        { store: failing(events, method, 1) },
+      );
+      await events.append([newEvent({ receivedAt: Date.now() })]);
+      worker.start();
+      await until(async () => (await events.counts()).processed === 1);
+      assert.equal(runs, 1);
+      assert.ok(method === "settle" || named("worker_error").length >= 1);
+      await stop();
+    });
+  }
+});
