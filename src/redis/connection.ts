@@ -84,9 +84,8 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
     try {
       const info = await readInfo(client);
       if (connection !== connections) return;
-      if (info.get("loading") === "1") throw new Error("LOADING: this Redis still reads its data");
-      // A replica may lag behind: what it says of a session may be long over.
-      if (!isCluster && info.get("role") === "slave") throw new Error("READONLY: this Redis is a replica");
+      // A cluster leads each command to a master that serves its slot.
+      if (!isCluster) refuseUnfit(info);
       isUp = true;
       outageTold = false;
       watcher.onUp(factsOf(info));
@@ -201,16 +200,22 @@ async function within<T>(timeoutMs: number, run: (isLate: () => boolean) => Prom
   }
 }
 
-/** The lines of INFO; none when this user may not ask. */
+/** The lines of INFO, of a cluster those of the master that answers first; none when this user may not ask. */
 async function readInfo(client: Redis | Cluster): Promise<Map<string, string>> {
-  const server = client instanceof Cluster ? client.nodes("master")[0] : client;
+  if (client instanceof Cluster) return Promise.any(client.nodes("master").map(readInfo));
   try {
-    const lines = (await server?.info())?.split("\r\n") ?? [];
+    const lines = (await client.info()).split("\r\n");
     return new Map(lines.map((line) => line.split(":", 2) as [string, string]));
   } catch (error) {
     if ((error as Error).message.startsWith("NOPERM")) return new Map();
     throw error;
   }
+}
+
+function refuseUnfit(info: Map<string, string>): void {
+  if (info.get("loading") === "1") throw new Error("LOADING: this Redis still reads its data");
+  // A replica may lag behind: what it says of a session may be long over.
+  if (info.get("role") === "slave") throw new Error("READONLY: this Redis is a replica");
 }
 
 function factsOf(info: Map<string, string>): RedisFacts {
