@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Server } from "node:https";
 import { availableParallelism } from "node:os";
 import { toNodeHandler } from "h3/node";
@@ -6,21 +6,21 @@ import { createApp } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createLane } from "./auth/lane.ts";
 import { createLogin } from "./auth/login.ts";
-import { openAuthStores } from "./auth/open.ts";
+import { boundSessions, openAuthStores } from "./auth/open.ts";
 import { createPasswordVerifier } from "./auth/password.ts";
 import { loginRoute, logoutRoute, meRoute } from "./auth/routes.ts";
-import { afterStep } from "./auth/sessions/after.ts";
-import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
 import type { Settings } from "./config/settings.ts";
-import { describeError } from "./errors.ts";
+import { appendCounted, countingLogins, countingSettles } from "./counting.ts";
+import { describeError, OperatorError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
+import { metricsRoute } from "./http/metrics-route.ts";
 import { closeServer, createHttpServer, listen } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
 import type { Log } from "./log.ts";
-import type { PasswordHash } from "./password-hash.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import { openRedis } from "./redis/open.ts";
 import { lockDataDir } from "./sqlite/database.ts";
 import { openStorage } from "./storage/open.ts";
@@ -40,6 +40,9 @@ export interface RunningServer {
 
 // Waiting longer than this many hashes take would outlast a client's patience.
 const LOGIN_QUEUE_LIMIT = 256;
+
+// After the deadline requests and handlers are cut off, which takes a moment; a disk that stalls would take for ever.
+const STOP_GRACE_MS = 3000;
 
 const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };
 
@@ -80,7 +83,7 @@ async function wire(
   const hash = settings.DEMO_PASSWORD;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const stores = await openAuthStores(redis, storage);
-  const sessions = afterStep(() => endSessionOfChangedPassword(stores.sessions, user.id, hash, log), stores.sessions);
+  const sessions = boundSessions(stores.sessions, user.id, hash, log);
   // A Redis that is down now keeps nobody from starting: sessions wait for it, webhooks do not.
   await sessions.check().catch(() => {});
 
@@ -98,7 +101,11 @@ async function wire(
   const verifyPassword = await createPasswordVerifier(hash);
   const login = createLogin({
     user,
-    verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
+    verifyPassword: (password, userIsKnown) =>
+      hashes.run(() => {
+        metrics.passwordHashes.inc();
+        return verifyPassword(password, userIsKnown);
+      }),
     lane: attempts,
     throttle: createThrottle(stores.throttle),
     sessions,
@@ -108,8 +115,14 @@ async function wire(
     now: Date.now,
   });
 
+  const metrics: Metrics = createMetrics({
+    waitingDeliveries: () => intake.waiting,
+    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+    backlog: () => events.backlog(),
+    now: Date.now,
+  });
   const worker = createWorker({
-    store: events,
+    store: countingSettles(events, metrics),
     handler: settings.FORWARD_URL === undefined ? createLogHandler(log) : createHttpHandler(settings.FORWARD_URL),
     policy: {
       attempts: settings.RETRY_ATTEMPTS,
@@ -124,16 +137,22 @@ async function wire(
     log,
   });
   const intake = createIntake({
-    append: (batch) => events.append(batch),
+    append: (batch) => appendCounted(events, metrics, batch),
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
     onCommitted: () => worker.nudge(),
   });
 
   const routes: Route[] = [
-    { method: "POST", path: "/auth/login", handler: loginRoute(login) },
+    { method: "POST", path: "/auth/login", handler: loginRoute(countingLogins(login, metrics)) },
     { method: "POST", path: "/auth/logout", handler: logoutRoute(authenticate, sessions, log) },
     { method: "GET", path: "/auth/me", handler: meRoute(authenticate), quiet: true },
     { method: "GET", path: "/healthz", handler: healthRoute, quiet: true },
+    {
+      method: "GET",
+      path: "/metrics",
+      handler: metricsRoute(metrics, settings.METRICS_ALLOWED_ADDRESSES),
+      quiet: true,
+    },
     {
       method: "GET",
       path: "/readyz",
@@ -173,13 +192,26 @@ async function wire(
       log.info({ event: "server_stopping" }, "stopping");
       const deadline = Date.now() + settings.SHUTDOWN_TIMEOUT;
       // Requests first, so that what they accept is committed; then the worker, which settles; then what both stand on.
-      await closeServer(server, settings.SHUTDOWN_TIMEOUT);
-      await intake.flush();
-      await worker.stop(Math.max(0, deadline - Date.now()));
-      await closeOpened();
+      const drained = closeServer(server, settings.SHUTDOWN_TIMEOUT)
+        .then(() => intake.flush())
+        .then(() => worker.stop(Math.max(0, deadline - Date.now())))
+        .then(closeOpened);
+      await within(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drained);
       log.info({ event: "server_stopped" }, "stopped");
     },
   };
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new OperatorError(
+      "Not everything ended within SHUTDOWN_TIMEOUT: what was acknowledged is on disk",
+      1,
+    );
+    timer = setTimeout(() => reject(error), ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** Says what is legal but probably not meant. */
@@ -194,21 +226,6 @@ function warnOf(settings: Settings, log: Log): void {
   if (settings.TLS_CERT_FILE === undefined && !isLoopback && settings.TRUSTED_PROXIES === undefined) {
     warn(
       "HOST is open to the network without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES for a proxy that does TLS",
-    );
-  }
-}
-
-/** A new password ends what the old one opened, also when it was changed while no server ran. */
-async function endSessionOfChangedPassword(
-  sessions: SessionStore,
-  userId: string,
-  hash: PasswordHash,
-  log: Log,
-): Promise<void> {
-  if (await sessions.bind(userId, createHash("sha256").update(hash.encoded).digest("hex"))) {
-    log.info(
-      { event: "session_revoked", userId, reason: "password_changed" },
-      "the password was changed: its session ended",
     );
   }
 }

@@ -24,7 +24,7 @@ const LAYERS = [
   },
   {
     name: "wiring",
-    files: /^(?:(?:app|serve|.*\/open)\.ts$|storage\/)/,
+    files: /^(?:(?:app|serve|counting|.*\/open)\.ts$|storage\/)/,
     imports: ["base", "config", "adapter", "logic", "http", "wiring"],
   },
   { name: "http", files: /^(?:http\/|auth\/authenticate\.ts|.*\/routes\.ts)/, imports: ["base", "http"] },
@@ -41,6 +41,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@node-rs/argon2": /^auth\/password\.ts$/,
   "@node-rs/bcrypt": /^auth\/password\.ts$/,
   "better-sqlite3": /^sqlite\//,
+  "prom-client": /^metrics\.ts$/,
   pino: /^log\.ts$/,
   commander: /^cli\/main\.ts$/,
   valibot: /^(?:config\/(?:fields|settings)|http\/body|auth\/routes)\.ts$/,

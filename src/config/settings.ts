@@ -52,6 +52,7 @@ const SCHEMA = v.object({
   TRUSTED_PROXIES: v.optional(networks),
   DATA_DIR: v.optional(text, "./data"),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`), "info"),
+  METRICS_ALLOWED_ADDRESSES: v.optional(networks, "127.0.0.0/8,::1"),
   SHUTDOWN_TIMEOUT: v.optional(duration(0, "10s"), "10s"),
   WEBHOOK_PATH: v.optional(path, "/webhook"),
   WEBHOOK_SECRET: v.optional(text),

@@ -99,13 +99,17 @@ export interface EventFilter {
 
 export type ReplayFilter = { deadLetters: true } | { eventId: string; source: string; evenIfProcessed: boolean };
 
-export interface EventCounts {
+/** What is still to be done; cheap to ask. */
+export interface Backlog {
   queued: number;
-  processed: number;
   failed: number;
-  conflicts: number;
   /** When the oldest queued event was received; null when none is queued. */
   oldestQueuedAt: number | null;
+}
+
+export interface EventCounts extends Backlog {
+  processed: number;
+  conflicts: number;
 }
 
 /**
@@ -132,6 +136,8 @@ export interface EventStore {
   list(filter: EventFilter): Promise<EventSummary[]>;
   /** The events with this id: one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
+  backlog(): Promise<Backlog>;
+  /** Counts every event: takes longer the more there are. */
   counts(): Promise<EventCounts>;
   /** Throws `store_unavailable` when the store does not answer. */
   check(): Promise<void>;

@@ -105,7 +105,7 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
   };
   if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = "max-age=31536000";
   if (isStopping) headers.Connection = "close";
-  return new FastResponse(JSON.stringify(answer.body), {
+  return new FastResponse(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body), {
     status: answer.status,
     statusText: STATUS_CODES[answer.status] ?? "",
     headers,

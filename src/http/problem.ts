@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { AppError, type ErrorCode, PROBLEMS } from "../errors.ts";
 
-/** An answer before it is written: a value that becomes JSON, or a problem. */
+/** An answer before it is written. A text is sent as it is, any other value as JSON. */
 export interface Reply {
   status: number;
   body: unknown;

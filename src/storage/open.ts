@@ -103,6 +103,7 @@ function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close">
         const { packed, transfer } = packEvents(batch);
         return remote().call<Appended[]>("events", "append", [packed], { transfer });
       },
+      backlog: events.backlog,
       close: events.close,
     },
     sessions: {

@@ -6,6 +6,8 @@ import type { Appended, NewEvent } from "../events/store.ts";
 export interface Intake {
   /** Throws `queue_full` at once when too much waits, `store_unavailable` when the commit fails. */
   append(event: NewEvent): Promise<Appended>;
+  /** Deliveries that wait for a commit to begin. */
+  readonly waiting: number;
   /** Resolves when nothing waits and no commit is under way. */
   flush(): Promise<void>;
 }
@@ -16,6 +18,8 @@ export interface IntakeOptions {
   queueLimit: number;
   /** Told after each commit that stored something new. */
   onCommitted: () => void;
+  /** How long a delivery may wait for the disk. */
+  timeoutMs?: number;
 }
 
 // Bounds memory when bodies are large: the same as 10,000 waiting events of 6.5 KB.
@@ -24,22 +28,77 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 // While the storage thread commits one batch the next ones already lie before it, so that it never waits for this thread.
 const BATCHES_UNDER_WAY = 4;
 
-/** Creates the intake: commits are grouped, and all waiters of a batch share its result. */
-export function createIntake({ append, queueLimit, onCommitted }: IntakeOptions): Intake {
+// Senders give up after 5 to 30 seconds; an answer before that tells them to come again.
+const DEFAULT_TIMEOUT_MS = 8000;
+const CHECKS_PER_TIMEOUT = 20;
+
+interface Entry {
+  event: NewEvent;
+  resolve: (appended: Appended) => void;
+  reject: (error: unknown) => void;
+  expiresAt: number;
+  expired: boolean;
+}
+
+/**
+ * Creates the intake: commits are grouped, and all waiters of a batch share its result. On a disk that stalls, a waiter
+ * gets `store_unavailable` in time; its event is not stored any more unless its commit has already begun.
+ */
+export function createIntake(options: IntakeOptions): Intake {
+  const { append, queueLimit, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  /** Entries without an answer, oldest first. */
+  const open = new Set<Entry>();
   let waitingBytes = 0;
-  const commits = createBatcher<NewEvent, Appended>(async (batch) => {
-    for (const { payload } of batch) waitingBytes -= payload.length;
-    const results = await append(batch);
-    if (results.some(({ duplicate }) => !duplicate)) onCommitted();
-    return results;
+  let expiry: NodeJS.Timeout | undefined;
+
+  const commits = createBatcher<Entry, void>(async (batch) => {
+    for (const { event } of batch) waitingBytes -= event.payload.length;
+    const live = batch.filter(({ expired }) => !expired);
+    try {
+      const results = live.length === 0 ? [] : await append(live.map(({ event }) => event));
+      for (const [index, entry] of live.entries()) entry.resolve(results[index] as Appended);
+      if (results.some(({ duplicate }) => !duplicate)) onCommitted();
+    } catch (error) {
+      for (const { reject } of live) reject(error);
+    }
+    for (const entry of batch) open.delete(entry);
+    return new Array(batch.length);
   }, BATCHES_UNDER_WAY);
+
+  /** One timer for all that wait: a timer for each would cost as much as its delivery. */
+  function expire(): void {
+    expiry = undefined;
+    const now = performance.now();
+    for (const entry of open) {
+      if (entry.expiresAt > now) break;
+      entry.expired = true;
+      open.delete(entry);
+      entry.reject(
+        new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the disk is too slow") }),
+      );
+    }
+    watch();
+  }
+
+  function watch(): void {
+    if (open.size > 0 && expiry === undefined) expiry = setTimeout(expire, timeoutMs / CHECKS_PER_TIMEOUT);
+  }
 
   return {
     append(event) {
+      // An expired entry still holds its place until its batch is done: what a stalled disk piles up stays bounded.
       const full = commits.waiting >= queueLimit || waitingBytes + event.payload.length > MAX_WAITING_BYTES;
       if (full) return Promise.reject(new AppError("queue_full", { retryAfterSeconds: 1 }));
       waitingBytes += event.payload.length;
-      return commits.add(event);
+      return new Promise((resolve, reject) => {
+        const entry = { event, resolve, reject, expiresAt: performance.now() + timeoutMs, expired: false };
+        open.add(entry);
+        watch();
+        void commits.add(entry);
+      });
+    },
+    get waiting() {
+      return commits.waiting;
     },
     flush: commits.flush,
   };

@@ -36,3 +36,10 @@ export const needsOtherUser = () =>
     () => process.getuid?.() !== 0 || spawnSync("test", ["-x", EXECUTABLE], { uid: NOBODY, gid: NOBODY }).status === 0,
     "the checkout lies in a folder that only root can read",
   );
+
+export const needsFreeze = () =>
+  needs(
+    "the stalled disk",
+    () => process.getuid?.() === 0 && spawnSync("losetup", ["--find"], { stdio: "ignore" }).status === 0,
+    "freezing a loop-mounted disk needs root and loop devices",
+  );

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { openStorage, type Storage } from "../../src/storage/open.ts";
@@ -9,6 +10,7 @@ import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
+import { until } from "../helpers/until.ts";
 
 async function open(t: Cleanup): Promise<{ storage: Storage; dataDir: string }> {
   // Declared first: callbacks run in order, and the files must be closed before they are removed.
@@ -46,4 +48,29 @@ test("the caller's payload is still whole after it was sent to the thread", asyn
   await storage.events.append([event, newEvent({ eventId: "e-2", payload: Buffer.alloc(100_000, "x") })]);
   assert.equal(Buffer.from(event.payload).toString(), "some bytes");
   assert.equal((await storage.events.get("e-2"))[0]?.payload.length, 100_000);
+});
+
+test("when the storage thread dies calls under way are store_unavailable, and a new thread serves what was stored", async (t) => {
+  const threads: Worker[] = [];
+  const onWorker = (thread: Worker) => threads.push(thread);
+  process.on("worker", onWorker);
+  t.after(() => process.off("worker", onWorker));
+  const deaths: Error[] = [];
+  const dataDir = tempDir(t);
+  const storage = await openStorage({ dataDir, onThreadDeath: (error) => void deaths.push(error) });
+  t.after(() => storage.close());
+  await storage.events.append([newEvent({ eventId: "before" })]);
+
+  const underWay = storage.events.append([newEvent({ eventId: "during" })]);
+  void threads[0]?.terminate();
+  await failsWith("store_unavailable", underWay);
+  await until(() =>
+    storage.events.append([newEvent({ eventId: "after" })]).then(
+      () => true,
+      () => false,
+    ),
+  );
+  assert.equal(deaths.length, 1);
+  assert.equal((await storage.events.get("before")).length, 1);
+  assert.equal((await storage.events.get("after")).length, 1);
 });

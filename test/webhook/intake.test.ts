@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 const NEW: Appended = { duplicate: false, conflict: false };
 const KNOWN: Appended = { duplicate: true, conflict: false };
 
-function open(queueLimit = 100) {
+function open(queueLimit = 100, timeoutMs = 60_000) {
   const commits: { batch: NewEvent[]; gate: Deferred<Appended[]> }[] = [];
   let nudges = 0;
   const intake = createIntake({
@@ -21,6 +21,7 @@ function open(queueLimit = 100) {
       return gate.promise;
     },
     queueLimit,
+    timeoutMs,
     onCommitted: () => {
       nudges++;
     },
@@ -131,5 +132,26 @@ suite("the intake", () => {
     next.gate.resolve([NEW]);
     await flush;
     assert.equal((await Promise.all(answers)).length, 2);
+  });
+
+  test("a delivery that waits too long is store_unavailable, and is not stored when its turn comes", async () => {
+    const { intake, commit } = open(100, 40);
+    const refused: Promise<unknown>[] = [];
+    for (let n = 0; n < 4; n++) {
+      refused.push(failsWith("store_unavailable", intake.append(newEvent({ eventId: `e-${n}` }))));
+      await commit(n + 1);
+    }
+    refused.push(failsWith("store_unavailable", intake.append(newEvent({ eventId: "late" }))));
+    await Promise.all(refused);
+    for (let n = 0; n < 4; n++) (await commit(n + 1)).gate.resolve([NEW]);
+    await intake.flush();
+    const next = intake.append(newEvent({ eventId: "next" }));
+    const { batch, gate } = await commit(5);
+    assert.deepEqual(
+      batch.map(({ eventId }) => eventId),
+      ["next"],
+    );
+    gate.resolve([NEW]);
+    assert.deepEqual(await next, NEW);
   });
 });

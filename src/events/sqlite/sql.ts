@@ -94,10 +94,13 @@ export const CONFLICTS = `
 SELECT lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt, address
 FROM conflicts WHERE event = ? ORDER BY first_at`;
 
-export const COUNTS = `
+export const BACKLOG = `
 SELECT
   (SELECT count(*) FROM events WHERE status = 'queued') AS queued,
   (SELECT count(*) FROM dead_letters) AS failed,
+  (SELECT min(received_at) FROM events WHERE status = 'queued' AND status <> 'processed') AS oldestQueuedAt`;
+
+export const TOTALS = `
+SELECT
   (SELECT count(*) FROM events) AS total,
-  (SELECT coalesce(sum(deliveries), 0) FROM conflicts) AS conflicts,
-  (SELECT min(received_at) FROM events WHERE status = 'queued') AS oldestQueuedAt`;
+  (SELECT coalesce(sum(deliveries), 0) FROM conflicts) AS conflicts`;

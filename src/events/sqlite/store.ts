@@ -4,8 +4,8 @@ import { type Database, guarded } from "../../sqlite/database.ts";
 import type {
   Appended,
   AttemptRecord,
+  Backlog,
   ClaimedEvent,
-  EventCounts,
   EventDetail,
   EventFilter,
   EventStore,
@@ -59,7 +59,13 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
   const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
   const conflicts = database.prepare<unknown[], EventDetail["conflicts"][number]>(sql.CONFLICTS);
-  const counts = database.prepare<unknown[], Omit<EventCounts, "processed"> & { total: number }>(sql.COUNTS);
+  const backlog = database.prepare<unknown[], Backlog>(sql.BACKLOG);
+  const totals = database.prepare<unknown[], { total: number; conflicts: number }>(sql.TOTALS);
+  const countAll = database.transaction(() => {
+    const { total, conflicts } = totals.get() as { total: number; conflicts: number };
+    const rest = backlog.get() as Backlog;
+    return { ...rest, processed: total - rest.queued - rest.failed, conflicts };
+  });
   const check = statement("SELECT count(*) FROM sqlite_schema");
 
   function appendOne(event: NewEvent): Appended {
@@ -180,11 +186,11 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     get(eventId, source) {
       return guarded(() => database.transaction(() => get.all({ eventId, source: source ?? null }).map(detail))());
     },
+    backlog() {
+      return guarded(() => backlog.get() as Backlog);
+    },
     counts() {
-      return guarded(() => {
-        const { total, ...row } = counts.get() as Omit<EventCounts, "processed"> & { total: number };
-        return { ...row, processed: total - row.queued - row.failed };
-      });
+      return guarded(() => countAll());
     },
     check() {
       guarded(() => check.get());

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ask, assertProblem, deliver, event, logIn, tryLogin } from "../helpers/client.ts";
+import { EMAIL } from "../helpers/credentials.ts";
+import { startServer } from "../helpers/server.ts";
+import { settled } from "../helpers/stored-events.ts";
+
+const server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+after(() => server[Symbol.asyncDispose]());
+
+test("metrics count deliveries, commits, attempts, logins and hashes, and name nobody", async () => {
+  await deliver(server, event("one"));
+  await deliver(server, event("one"));
+  await deliver(server, event("one", { amount: 2 }));
+  await settled(server, "one");
+  await logIn(server);
+  await tryLogin(server, { password: "wrong password" });
+
+  const answer = await ask(server, "/metrics");
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/);
+  for (const line of [
+    'authserve_deliveries_total{result="new"} 1',
+    'authserve_deliveries_total{result="duplicate"} 1',
+    'authserve_deliveries_total{result="conflict"} 1',
+    "authserve_intake_commit_seconds_count 3",
+    "authserve_intake_batch_events_sum 3",
+    "authserve_intake_queue_limit 10000",
+    'authserve_attempts_total{outcome="processed"} 1',
+    "authserve_events_queued 0",
+    "authserve_events_dead_lettered 0",
+    'authserve_logins_total{outcome="succeeded"} 1',
+    'authserve_logins_total{outcome="invalid_credentials"} 1',
+    "authserve_password_hashes_total 2",
+  ]) {
+    assert.ok(answer.text.split("\n").includes(line), `${line} is not in\n${answer.text}`);
+  }
+  assert.ok(!answer.text.includes(EMAIL));
+});
+
+test("to a client from elsewhere there are no metrics", async () => {
+  assertProblem(await ask(server, "/metrics", { headers: { "X-Forwarded-For": "203.0.113.9" } }), 404, "not_found");
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { needsFreeze } from "../helpers/back-end.ts";
+import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { list } from "../helpers/stored-events.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+function run(program: string, ...args: string[]): void {
+  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  assert.equal(status, 0, `${program} ${args.join(" ")}: ${stderr}`);
+}
+
+/** A disk of its own, which can be made to stall: writes wait until it goes on. */
+function mountDisk(dir: string) {
+  const image = join(dir, "disk.img");
+  const path = join(dir, "data");
+  mkdirSync(path);
+  run("truncate", "--size", "64M", image);
+  run("mkfs.ext4", "-q", image);
+  run("mount", "-o", "loop", image, path);
+  return {
+    stall: () => run("fsfreeze", "--freeze", path),
+    goOn: () => void spawnSync("fsfreeze", ["--unfreeze", path]),
+    [Symbol.dispose]() {
+      this.goOn();
+      spawnSync("umount", ["--lazy", path]);
+    },
+  };
+}
+
+test(
+  "while the disk stalls deliveries are 503 in time and the rest serves; then it goes on by itself",
+  needsFreeze(),
+  async () => {
+    const dir = workingDir();
+    using disk = mountDisk(dir);
+    await using server = await startServer({ dir, env: { WEBHOOK_QUEUE_LIMIT: "20" } });
+    const token = await logIn(server);
+    assert.equal((await deliver(server, event("before"))).status, 200);
+
+    disk.stall();
+    const startedAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => deliver(server, event(`during-${n}`))));
+    assert.ok(performance.now() - startedAt < 12_000);
+    for (const answer of answers) {
+      const code = JSON.parse(answer.text).code;
+      assert.ok(["store_unavailable", "queue_full"].includes(code), code);
+      assertProblem(answer, 503, code);
+      assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+    }
+    assert.equal((await ask(server, "/healthz")).status, 200);
+    assert.equal((await me(server, token)).status, 200);
+
+    disk.goOn();
+    await until(async () => (await deliver(server, event("after"))).status === 200, 10_000);
+    const stored = (await list(server)).map(({ eventId }) => eventId);
+    assert.ok(stored.includes("before") && stored.includes("after"));
+    assert.equal((await server.stop()).code, 0);
+  },
+);
