@@ -10,7 +10,7 @@ const LAYERS = [
   {
     name: "base",
     files:
-      /^(?:errors|log|metrics|text|email|password-hash|strict-json|batch|promised|printable|events\/event|.*\/(?:throttle-)?store)\.ts$/,
+      /^(?:errors|log|metrics|text|email|password-hash|strict-json|batch|promised|printable|packaging|licenses|events\/event|.*\/(?:throttle-)?store)\.ts$/,
     // An adapter is called store.ts too, in a folder named after its driver.
     except: /^events\/(?:sqlite|postgres)\//,
     imports: ["base"],
@@ -29,6 +29,8 @@ const LAYERS = [
   },
   { name: "http", files: /^(?:http\/|auth\/authenticate\.ts|.*\/routes\.ts)/, imports: ["base", "http"] },
   { name: "logic", files: /^(?:auth|webhook|worker)\//, imports: ["base"] },
+  // What stands in for packaging.ts in the single binary, and its entry.
+  { name: "binary", files: /^binary\//, imports: ["base", "config", "cli"] },
   { name: "cli", files: /^cli\//, imports: ["base", "config", "logic", "http", "wiring", "adapter"] },
 ] as const;
 
@@ -43,7 +45,7 @@ const PACKAGES: Record<string, RegExp> = {
   "better-sqlite3": /^sqlite\//,
   "prom-client": /^metrics\.ts$/,
   pino: /^log\.ts$/,
-  commander: /^cli\/main\.ts$/,
+  commander: /^cli\/(?:main|command-tree|completion|man)\.ts$/,
   valibot: /^(?:config\/(?:fields|settings)|http\/body|auth\/routes)\.ts$/,
 };
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
+import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/main.ts";
 import { SECRET_NAMES, SETTING_NAMES } from "../src/config/settings.ts";
 import { PROBLEMS } from "../src/errors.ts";
@@ -47,4 +48,11 @@ test("the README lists every error code with its status, and no other", () => {
     sorted(documented),
     sorted(Object.entries(PROBLEMS).map(([code, { status }]) => `${code} ${status}`)),
   );
+});
+
+test("docs/dependencies.md gives a reason for every production package, and no other", () => {
+  const text = readFileSync(join(import.meta.dirname, "../docs/dependencies.md"), "utf8");
+  const documented = [...text.matchAll(/^\| `([^`]+)` \| \S/gm)].map((match) => match[1] as string);
+  const { dependencies, optionalDependencies } = packageJson;
+  assert.deepEqual(sorted(documented), sorted(Object.keys({ ...dependencies, ...optionalDependencies })));
 });

@@ -108,6 +108,42 @@ export function createProgram(): Command {
     .option("--rounds <count>", "how many races of a logout against a login", "200")
     .option("--json", "print an object")
     .action(async (options) => (await import("./selftest.ts")).runSelftestSessions(options));
+  program
+    .command("ready")
+    .description("wait until the running server is ready; exit 1 when it is not in time")
+    .option("--timeout <duration>", "how long to wait", "10s")
+    .action(async (options) => (await import("./ready.ts")).runReady(options));
+  program
+    .command("backup <file>")
+    .description("write a checked copy of the database, while the server runs or not")
+    .option("--json", "print an object")
+    .action(async (file, options) => (await import("./backup.ts")).runBackup(file, options));
+  program
+    .command("restore <file>")
+    .description("put a backup in the database's place, while no server runs; the old database is kept beside it")
+    .option("--json", "print an object")
+    .action(async (file, options) => (await import("./backup.ts")).runRestore(file, options));
+  program
+    .command("doctor")
+    .description(
+      "check settings, files, database, disk, clock, Redis, port and add-ons; exit 1 when something is wrong",
+    )
+    .option("--json", "print an array of objects")
+    .action(async (options) => (await import("./doctor.ts")).runDoctor(options));
+  program
+    .command("licenses")
+    .description("list the packages that the program is made of")
+    .option("--full", "print their licences word for word")
+    .option("--json", "print an array of objects")
+    .action(async (options) => (await import("./licenses.ts")).runLicenses(options));
+  program
+    .command("completion <shell>")
+    .description("print the completion script of bash, zsh or fish")
+    .action(async (shell) => (await import("./completion.ts")).runCompletion(shell, program));
+  program
+    .command("man")
+    .description("print the manual page; read it with: authserve man | man -l -")
+    .action(async () => (await import("./man.ts")).runMan(program));
   return program;
 }
 
@@ -128,14 +164,22 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-if (import.meta.main) {
+/** Runs the process's command line and sets its exit code. */
+export async function run(): Promise<void> {
   // The reader of a pipe may leave early, as `head` does.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   process.on("uncaughtException", (error) => {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);
   });
+  // The reader has seen enough, as in `authserve events list | head`.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
+  });
   process.exitCode = await main(process.argv.slice(2));
   // What failed may have left a handle open that would keep the process.
   if (process.exitCode !== 0) process.exit();
 }
+
+if (import.meta.main) void run();

@@ -2,23 +2,14 @@ import { createHmac, randomUUID } from "node:crypto";
 import { readEnvironment, readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { printData, say } from "./output.ts";
+import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
 
 /** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
 export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
-  const settings = readSettings(readEnvironment(process.cwd()), [
-    "WEBHOOK_SECRET",
-    "WEBHOOK_PATH",
-    "PORT",
-    "HOST",
-    "TLS_CERT_FILE",
-    "TLS_KEY_FILE",
-  ]);
+  const settings = readSettings(readEnvironment(process.cwd()), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
   if (settings.WEBHOOK_SECRET === undefined)
     throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
-  const scheme = settings.TLS_CERT_FILE === undefined ? "http" : "https";
-  const host = settings.HOST === undefined || /^(?:0\.0\.0\.0|::)$/.test(settings.HOST) ? "127.0.0.1" : settings.HOST;
-  const target =
-    url ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${settings.PORT}${settings.WEBHOOK_PATH}`;
+  const target = url ?? serverUrl(settings) + settings.WEBHOOK_PATH;
   const body = JSON.stringify({
     id: id ?? `evt_test_${randomUUID()}`,
     object: "event",

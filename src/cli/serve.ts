@@ -1,6 +1,7 @@
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { createLog } from "../log.ts";
+import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
 import { writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
@@ -40,8 +41,8 @@ authserve is ready at ${url}. In another terminal, in this folder:
   curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"
 
   # send a signed test event, then see what became of it
-  ./bin/authserve events send-test
-  ./bin/authserve events list
+  ${COMMAND} events send-test
+  ${COMMAND} events list
 
 Stop with Ctrl+C.`;
 }

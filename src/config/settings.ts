@@ -51,6 +51,7 @@ const SCHEMA = v.object({
   TLS_KEY_FILE: v.optional(text),
   TRUSTED_PROXIES: v.optional(networks),
   DATA_DIR: v.optional(text, "./data"),
+  ADDON_DIR: v.optional(text),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`), "info"),
   METRICS_ALLOWED_ADDRESSES: v.optional(networks, "127.0.0.0/8,::1"),
   SHUTDOWN_TIMEOUT: v.optional(duration(0, "10s"), "10s"),
@@ -83,7 +84,7 @@ export const SECRET_NAMES = [
   "WEBHOOK_SECRET",
 ] as const satisfies SettingName[];
 
-type Environment = Record<string, string | undefined>;
+export type Environment = Record<string, string | undefined>;
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
 export function readEnvironment(folder: string, own: Environment = process.env): Environment {

@@ -2,12 +2,10 @@ import { chmodSync, closeSync, mkdirSync, openSync, readSync, statSync } from "n
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, OperatorError } from "../errors.ts";
+import { APPLICATION_ID, inspectDatabase } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export type Database = Sqlite.Database;
-
-/** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
-const APPLICATION_ID = 0x61757468;
 
 // 16 MB of log between checkpoints. Each one writes a page once, however often it changed, and waits for the disk twice.
 const CHECKPOINT_PAGES = 4000;
@@ -26,16 +24,26 @@ export function prepareDataDir(dataDir: string): void {
   }
 }
 
+interface OpenOptions {
+  busyTimeoutMs?: number;
+  /** Looks for damage before anything is written, as far as that is quick. */
+  checked?: boolean;
+}
+
+// Checked in 0.13 s when it is cached; a larger file is left to `authserve doctor`.
+const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
+
 /**
  * Opens the database of a data directory and brings its schema up to date.
  * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or was made by a newer version.
  */
-export function openDatabase(dataDir: string, options: { busyTimeoutMs?: number } = {}): Database {
+export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
   prepareDataDir(dataDir);
   const file = join(dataDir, DATABASE_FILE);
   let database: Database | undefined;
   try {
     refuseForeignFile(file);
+    if (options.checked) assertSound(file);
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000 });
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
@@ -78,7 +86,7 @@ function refuseForeignFile(file: string): void {
 
 const damaged = (how: string) =>
   new OperatorError(
-    `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${how}): restore a backup; nothing was changed`,
+    `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${how}): restore a backup with authserve restore; nothing was changed`,
   );
 
 const foreign = () =>
@@ -88,6 +96,14 @@ const newer = (version: number) =>
   new OperatorError(
     `DATA_DIR/${DATABASE_FILE} has schema ${version} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
   );
+
+function assertSound(file: string): void {
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes === 0 || bytes > QUICKLY_CHECKED_BYTES) return;
+  const [damage] = inspectDatabase(file).damage;
+  if (damage === undefined) return;
+  throw damaged(damage);
+}
 
 function openFailure(error: unknown): OperatorError {
   const code = (error as { code?: string }).code ?? "";

@@ -1,10 +1,10 @@
-import { Worker } from "node:worker_threads";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
 import type { ThrottleStore } from "../auth/throttle-store.ts";
 import { createSqliteEventStore } from "../events/sqlite/store.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
+import { startStorageThread } from "../packaging.ts";
 import { type Database, openDatabase } from "../sqlite/database.ts";
 import { packEvents } from "./packed-events.ts";
 import { createRemote, type Remote } from "./remote.ts";
@@ -32,7 +32,7 @@ const RESTART_DELAY_MS = 200;
  * When the thread dies, what is under way fails with `store_unavailable`, and a new thread takes over.
  */
 export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): Promise<Storage> {
-  const reader = openDatabase(dataDir);
+  const reader = openDatabase(dataDir, { checked: true });
   let closing = false;
   let thread: Thread;
 
@@ -68,7 +68,7 @@ interface Thread {
 }
 
 function startThread(dataDir: string): Thread {
-  const worker = new Worker(new URL("./thread.ts", import.meta.url), { workerData: { dataDir } });
+  const worker = startStorageThread({ dataDir });
   const remote = createRemote(worker);
   const died = new Promise<Error>((resolve) => {
     let reason = new Error("the storage thread ended");

@@ -58,6 +58,7 @@ suite("settings", () => {
       TLS_KEY_FILE: "key.pem",
       TRUSTED_PROXIES: "10.0.0.0/8, ::1",
       DATA_DIR: "/var/lib/x",
+      ADDON_DIR: "/var/lib/addons",
       LOG_LEVEL: "debug",
       SHUTDOWN_TIMEOUT: "0ms",
       WEBHOOK_PATH: "/hooks/a.b_c~d-e",

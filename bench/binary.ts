@@ -1,0 +1,67 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { JWT_SECRET, PASSWORD_HASH } from "../test/helpers/credentials.ts";
+
+/** Size, start and memory of dist/authserve beside its targets. The best of many runs, since noise only adds. */
+const BINARY = join(import.meta.dirname, "../dist/authserve");
+const RUNS = 20;
+const STARTS = 5;
+const IDLE_MS = 3000;
+
+const dir = mkdtempSync(join(tmpdir(), "authserve-bench-"));
+const env = {
+  PORT: "0",
+  DATA_DIR: join(dir, "data"),
+  ADDON_DIR: join(dir, "addons"),
+  JWT_SECRET,
+  DEMO_EMAIL: "owner@example.com",
+  DEMO_PASSWORD: PASSWORD_HASH,
+};
+
+try {
+  const bareMs = bestOf(RUNS, () => execFileSync(process.execPath, ["-e", "0"]));
+  const versionMs = bestOf(RUNS, () => execFileSync(BINARY, ["--version"]));
+  const starts: { readyMs: number; rssMb: number }[] = [];
+  for (let start = 0; start < STARTS; start++) starts.push(await startServer(start === STARTS - 1 ? IDLE_MS : 0));
+  const figures = [
+    { figure: "size", value: statSync(BINARY).size / 1e6, unit: "MB", target: 130 },
+    { figure: "bare node -e 0", value: bareMs, unit: "ms" },
+    { figure: "--version", value: versionMs, unit: "ms" },
+    { figure: "--version / bare node", value: versionMs / bareMs, unit: "x", target: 2.5 },
+    { figure: "serve ready", value: Math.min(...starts.map(({ readyMs }) => readyMs)), unit: "ms", target: 300 },
+    { figure: "idle RSS", value: starts.at(-1)?.rssMb ?? 0, unit: "MB", target: 110 },
+  ];
+  for (const { figure, value, unit, target } of figures) {
+    const missed = target !== undefined && value > target;
+    const beside = target === undefined ? "" : `  target ${target}${missed ? "  MISSED" : ""}`;
+    process.stdout.write(`${figure.padEnd(24)}${value.toFixed(1).padStart(8)} ${unit}${beside}\n`);
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+function bestOf(runs: number, run: () => void): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let index = 0; index < runs; index++) {
+    const from = performance.now();
+    run();
+    best = Math.min(best, performance.now() - from);
+  }
+  return best;
+}
+
+async function startServer(idleMs: number): Promise<{ readyMs: number; rssMb: number }> {
+  const from = performance.now();
+  const child = spawn(BINARY, ["serve"], { cwd: dir, env, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  for await (const chunk of child.stdout) if (String(chunk).includes("server_started")) break;
+  const readyMs = performance.now() - from;
+  await delay(idleMs);
+  const kib = /VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+  child.kill("SIGKILL");
+  await exited;
+  return { readyMs, rssMb: (Number(kib) * 1024) / 1e6 };
+}

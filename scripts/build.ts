@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import packageJson from "../package.json" with { type: "json" };
+import { createProgram } from "../src/cli/main.ts";
+import { manPage } from "../src/cli/man.ts";
+import { type Component, productionComponents } from "../src/licenses.ts";
+import { type Entry, tarGz, zip } from "./build/archive.ts";
+import { ROOT } from "./build/bundle.ts";
+import { buildExecutable } from "./build/executable.ts";
+import { sbom } from "./build/sbom.ts";
+import { ownTarget, TARGETS, type Target } from "./build/targets.ts";
+
+const DIST = join(ROOT, "dist");
+
+const scratch = mkdtempSync(join(tmpdir(), "authserve-packages-"));
+try {
+  mkdirSync(DIST, { recursive: true });
+  if (process.argv.includes("--all")) await buildArchives();
+  else await buildOwn();
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+async function buildOwn(): Promise<void> {
+  const target = ownTarget();
+  const output = join(DIST, executableName(target));
+  await build(target, componentsOf(target), output);
+  process.stderr.write(`built ${output}\n`);
+}
+
+/** One archive with its bill of materials for each target, and the checksums of all. */
+async function buildArchives(): Promise<void> {
+  const sums: string[] = [];
+  const write = (file: string, content: Buffer) => {
+    writeFileSync(join(DIST, file), content);
+    sums.push(`${createHash("sha256").update(content).digest("hex")}  ${file}\n`);
+  };
+  for (const target of TARGETS) {
+    const name = `authserve-${packageJson.version}-${target.name}`;
+    const components = componentsOf(target);
+    const executable = join(scratch, executableName(target));
+    await build(target, components, executable);
+    const entries = [
+      { path: executableName(target), content: readFileSync(executable), executable: true },
+      ...accompanying(),
+    ].map((entry) => ({ ...entry, path: `${name}/${entry.path}` }));
+    write(`${name}.${target.os === "win32" ? "zip" : "tar.gz"}`, target.os === "win32" ? zip(entries) : tarGz(entries));
+    write(`${name}.cdx.json`, Buffer.from(sbom("authserve", packageJson.version, components)));
+    process.stderr.write(`built ${name}\n`);
+  }
+  writeFileSync(join(DIST, "SHA256SUMS"), sums.join(""));
+}
+
+async function build(target: Target, components: readonly Component[], output: string): Promise<void> {
+  rmSync(output, { force: true });
+  await buildExecutable(target, { "licenses.json": JSON.stringify(components) }, output, scratch);
+}
+
+function executableName({ os }: Target): string {
+  return os === "win32" ? "authserve.exe" : "authserve";
+}
+
+/** The production packages of a target: those of this machine, with the target's own in place of this platform's. */
+function componentsOf(target: Target): Component[] {
+  const { napi: own } = ownTarget();
+  return productionComponents(ROOT, (name) => {
+    if (name.startsWith("node-") && existsSync(join(ROOT, "node_modules", name, "bin"))) return target.nodePackage;
+    return name.endsWith(`-${own}`) ? name.replace(own, target.napi) : name;
+  });
+}
+
+/** What lies beside the executable in an archive. */
+function accompanying(): Entry[] {
+  const files = ["LICENSE", "README.md", "CHANGELOG.md", "docs/deploy.md"];
+  if (existsSync(join(ROOT, "deploy")))
+    files.push(
+      ...readdirSync(join(ROOT, "deploy"))
+        .sort()
+        .map((file) => `deploy/${file}`),
+    );
+  const entries = files.map((path) => ({ path, content: readFileSync(join(ROOT, path)), executable: false }));
+  return [
+    ...entries,
+    { path: "authserve.1", content: Buffer.from(`${manPage(createProgram())}\n`), executable: false },
+  ];
+}

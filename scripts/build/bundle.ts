@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, type Plugin } from "esbuild";
+
+export const ROOT = join(import.meta.dirname, "../..");
+const BINARY = join(ROOT, "src/binary");
+
+/** File of each native add-on, by the name under which `binary/addons.ts` asks for it. */
+export type AddonFiles = Record<string, string>;
+
+/** Modules that load a native add-on in their own way → the add-on and the code that loads it in the binary's way. */
+const LOADERS: { module: RegExp; addon: string; code: (load: string) => string }[] = [
+  {
+    module: /better-sqlite3\/lib\/binding\.js$/,
+    addon: "better-sqlite3",
+    code: (load) => `let addon; exports.getBinding = () => (addon ??= ${load});`,
+  },
+  { module: /@node-rs\/argon2\/index\.js$/, addon: "argon2", code: (load) => `module.exports = ${load};` },
+  { module: /@node-rs\/bcrypt\/binding\.js$/, addon: "bcrypt", code: (load) => `module.exports = ${load};` },
+];
+
+const packagedAsBinary: Plugin = {
+  name: "packaged as a binary",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]src[\\/]packaging\.ts$/ }, () => ({
+      contents: `export * from "./packaging.ts";`,
+      resolveDir: BINARY,
+      loader: "ts",
+    }));
+    for (const { module, addon, code } of LOADERS) {
+      builder.onLoad({ filter: module }, () => ({
+        contents: code(`require("./addons.ts").loadAddon(${JSON.stringify(addon)})`),
+        resolveDir: BINARY,
+        loader: "js",
+      }));
+    }
+  },
+};
+
+/** Bundles one entry with all it imports into one CommonJS text. */
+export async function bundle(entry: string, addons: AddonFiles): Promise<string> {
+  const result = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: "node",
+    target: "node26",
+    format: "cjs",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: "none",
+    define: { "import.meta.main": "false", ADDONS: JSON.stringify(fingerprints(addons)) },
+    plugins: [packagedAsBinary],
+    logLevel: "warning",
+  });
+  const [output] = result.outputFiles;
+  if (!output) throw new Error(`${entry} gave no output`);
+  return asciiOnly(output.text);
+}
+
+/** One character beyond Latin-1 would make V8 hold the whole text in two bytes a character. esbuild leaves some in patterns. */
+function asciiOnly(code: string): string {
+  return code.replace(/[^\p{ASCII}]/gu, (text) =>
+    [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
+function fingerprints(addons: AddonFiles): Record<string, { sha256: string; bytes: number }> {
+  return Object.fromEntries(
+    Object.entries(addons).map(([name, file]) => {
+      const content = readFileSync(file);
+      return [name, { sha256: createHash("sha256").update(content).digest("hex"), bytes: content.length }];
+    }),
+  );
+}

@@ -1,0 +1,106 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import packer from "@yao-pkg/pkg/lib-es5/sea.js";
+import { type AddonFiles, bundle } from "./bundle.ts";
+import { withoutLibatomic } from "./libatomic.ts";
+import { packageFolder } from "./packages.ts";
+import { stripElf } from "./strip.ts";
+import type { Target } from "./targets.ts";
+
+/** Files beside the code that the program reads while it runs, by name. */
+export type Texts = Record<string, string>;
+
+// Node records this path in the executable: a fixed one keeps builds of one commit identical wherever they are made.
+const STAGE = "/tmp/authserve-build";
+const STAGE_TIMEOUT_MS = 180_000;
+
+/** Builds the executable of one target at `output`. Packages of other platforms are fetched into `scratch`. */
+export async function buildExecutable(target: Target, texts: Texts, output: string, scratch: string): Promise<void> {
+  const addons = addonsOf(target, scratch);
+  await takeStage();
+  try {
+    const stage = (name: string, content: string | Buffer) => {
+      writeFileSync(join(STAGE, name), content);
+      return join(STAGE, name);
+    };
+    const entry = stage("authserve.cjs", await bundle("src/binary/main.ts", addons));
+    const thread = stage("thread.cjs", await bundle("src/storage/thread.ts", addons));
+    const staged = Object.entries(texts).map(([name, text]) => [name, stage(name, text)]);
+    const node = stageNode(target, scratch);
+    const platform = { linux: "linux", darwin: "macos", win32: "win" }[target.os];
+    await withHome(STAGE, () =>
+      packer.default(entry, {
+        targets: [{ nodeRange: `node${node.version}`, platform, arch: target.cpu, output } as never],
+        signature: true,
+        seaConfig: {
+          disableExperimentalSEAWarning: true,
+          useSnapshot: false,
+          // V8's cache would save 16 ms of start, and is never the same twice.
+          useCodeCache: false,
+          assets: { ...addons, "thread.cjs": thread, ...Object.fromEntries(staged) },
+        },
+      }),
+    );
+    chmodSync(output, 0o755);
+  } finally {
+    rmSync(STAGE, { recursive: true, force: true });
+  }
+}
+
+/** Makes the staging folder; while another build has it, waits. */
+async function takeStage(): Promise<void> {
+  const givesUpAt = Date.now() + STAGE_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return mkdirSync(STAGE, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || Date.now() > givesUpAt) {
+        throw new Error(`${STAGE} cannot be made: remove what an earlier build left there`, { cause: error });
+      }
+      await delay(500);
+    }
+  }
+}
+
+async function withHome(home: string, run: () => Promise<void>): Promise<void> {
+  const before = process.env.HOME;
+  process.env.HOME = home;
+  try {
+    await run();
+  } finally {
+    if (before === undefined) delete process.env.HOME;
+    else process.env.HOME = before;
+  }
+}
+
+function addonsOf(target: Target, scratch: string): AddonFiles {
+  const napi = (name: string) =>
+    join(packageFolder(`@node-rs/${name}-${target.napi}`, scratch), `${name}.${target.napi}.node`);
+  return {
+    "better-sqlite3": join(packageFolder("better-sqlite3", scratch), `prebuilds/${target.os}-${target.cpu}.node`),
+    argon2: napi("argon2"),
+    bcrypt: napi("bcrypt"),
+  };
+}
+
+/**
+ * Puts the registry's Node where pkg keeps what it has downloaded, below its home, and marks it as complete, so that
+ * nothing is downloaded.
+ */
+function stageNode(target: Target, scratch: string): { version: string } {
+  const folder = packageFolder(target.nodePackage, scratch);
+  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
+  const cache = join(STAGE, ".pkg-cache/sea");
+  const os = target.os === "win32" ? "win" : target.os;
+  const name = `node-v${version}-${os}-${target.cpu}`;
+  const archive = join(cache, `${name}.${os === "win" ? "zip" : "tar.gz"}`);
+  const executable = os === "win" ? join(cache, `${name}.exe`) : join(cache, name, "bin/node");
+  mkdirSync(join(executable, ".."), { recursive: true });
+  for (const file of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(file, "");
+  const source = join(folder, target.nodePath);
+  if (target.os === "linux") writeFileSync(executable, withoutLibatomic(stripElf(readFileSync(source)), version));
+  else copyFileSync(source, executable);
+  chmodSync(executable, 0o755);
+  return { version };
+}

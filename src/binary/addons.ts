@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { describeError, OperatorError } from "../errors.ts";
+import type { AddonReport } from "../packaging.ts";
+import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
+import { readAsset } from "./assets.ts";
+
+/** What the build knows of each native add-on of this platform; the bundler puts it in. */
+declare const ADDONS: Record<string, { sha256: string; bytes: number }>;
+
+/**
+ * Loads a native add-on from a real file, as the operating system demands: unpacks it when it is missing, and checks its
+ * content before any of it runs. Throws {@link OperatorError} when no directory will do.
+ */
+export function loadAddon(name: string): unknown {
+  const reasons: string[] = [];
+  for (const candidate of addonDirs()) {
+    try {
+      const file = unpack(name, candidate);
+      const loaded = { exports: {} };
+      process.dlopen(loaded, file);
+      return loaded.exports;
+    } catch (error) {
+      reasons.push(`${candidate.dir} (${candidate.from}): ${describeError(error)}`);
+    }
+  }
+  const remedy = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
+  throw new OperatorError(["The native add-ons cannot be unpacked:", ...reasons, remedy].join("\n  "), 1);
+}
+
+/** Makes sure that the file of an add-on is there with the content this binary was built with. Returns its path. */
+function unpack(name: string, { dir }: Candidate): string {
+  const { sha256 } = known(name);
+  const file = addonFile(prepareAddonDir(dir), name, sha256);
+  const problem = problemOf(name, file);
+  if (problem === null) return file;
+  if (problem !== "is missing") process.stderr.write(`authserve: ${file} ${problem}: it was replaced\n`);
+  const half = `${file}.${process.pid}`;
+  try {
+    writeFileSync(half, readAsset(name), { mode: 0o600, flag: "wx", flush: true });
+    renameSync(half, file);
+  } catch (error) {
+    rmSync(half, { force: true });
+    throw error;
+  }
+  return file;
+}
+
+/** Looks at what is unpacked, without unpacking or loading anything. */
+export function reportAddons(): AddonReport {
+  const unpacked = addonDirs().flatMap(({ dir }) =>
+    Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
+  );
+  const found = unpacked.filter(({ file }) => lstatSync(file, { throwIfNoEntry: false }));
+  const problems = found.flatMap(({ name, file }) => {
+    const problem = problemOf(name, file);
+    return problem === null ? [] : [`${file} ${problem}`];
+  });
+  return { place: found[0]?.dir ?? "not unpacked yet", problems };
+}
+
+/** What is wrong with the unpacked file of an add-on, as the end of a sentence about it; null when nothing is. */
+function problemOf(name: string, file: string): string | null {
+  const { sha256, bytes } = known(name);
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found) return "is missing";
+  if (!found.isFile()) return "is not a plain file";
+  if (process.getuid && found.uid !== process.getuid()) return "belongs to another user";
+  if (found.size !== bytes || sha256Of(readFileSync(file)) !== sha256) return "has other content than this version's";
+  return null;
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function known(name: string): { sha256: string; bytes: number } {
+  const addon = ADDONS[name];
+  if (!addon) throw new Error(`no add-on is called ${name}`);
+  return addon;
+}

@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { readEnvironment, readSettings } from "../config/settings.ts";
+import { OperatorError } from "../errors.ts";
+import { backUp, type Progress, restore } from "../sqlite/backup.ts";
+import { DATABASE_FILE, lockDataDir, openDatabase } from "../sqlite/database.ts";
+import { printJson, say } from "./output.ts";
+
+interface JsonOption {
+  json?: boolean;
+}
+
+const BAR_WIDTH = 40;
+
+/** Writes a backup of the database, beside a running server or without one. */
+export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
+  const { DATA_DIR } = readSettings(readEnvironment(process.cwd()), ["DATA_DIR"]);
+  if (!existsSync(join(DATA_DIR, DATABASE_FILE))) {
+    throw new OperatorError(
+      `DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`,
+    );
+  }
+  const database = openDatabase(DATA_DIR);
+  try {
+    const bytes = await backUp(database, resolve(file), process.stderr.isTTY ? drawBar : () => {});
+    if (process.stderr.isTTY) process.stderr.write("\n");
+    if (json) printJson({ file: resolve(file), bytes });
+    else say(`Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB, checked).`);
+  } finally {
+    database.close();
+  }
+}
+
+const drawBar: Progress = (copied, total) => {
+  const share = total === 0 ? 1 : copied / total;
+  const bar = "#".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, ".");
+  process.stderr.write(`\r[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %`);
+};
+
+/** Puts a backup in the place of the database. Throws {@link OperatorError} while a server runs on it. */
+export async function runRestore(file: string, { json }: JsonOption): Promise<void> {
+  const { DATA_DIR } = readSettings(readEnvironment(process.cwd()), ["DATA_DIR"]);
+  const release = lockDataDir(DATA_DIR);
+  try {
+    const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date());
+    if (json) return printJson({ restored: resolve(file), kept });
+    say(
+      `Restored ${file}. All sessions are ended; events that were processed since the backup are as they were in it.`,
+    );
+    if (kept !== null) say(`The database that was replaced is ${kept}.`);
+  } finally {
+    release();
+  }
+}

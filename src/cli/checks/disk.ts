@@ -1,0 +1,71 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { describeError } from "../../errors.ts";
+import { DATABASE_FILE } from "../../sqlite/database.ts";
+import { inspectDatabase, newestEventAt } from "../../sqlite/inspect.ts";
+import { MIGRATIONS } from "../../sqlite/migrations.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+
+const LOW_BYTES = 1e9;
+const EMPTY_BYTES = 100e6;
+const FSYNC_ROUNDS = 20;
+const SLOW_FSYNC_MS = 20;
+const USELESS_FSYNC_MS = 500;
+
+/** Schema and pages of the database, read and not changed; and when its newest event came. */
+export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt: number | null } {
+  const file = join(dataDir, DATABASE_FILE);
+  if (!existsSync(file)) {
+    return { findings: [ok("database", "none yet: the first start makes it")], newestAt: null };
+  }
+  const { isOurs, schema, damage } = inspectDatabase(file);
+  if (damage.length > 0) {
+    const remedy = "stop the server, copy DATA_DIR aside, then authserve restore FILE";
+    return { findings: damage.map((line) => wrong("database", line, remedy)), newestAt: null };
+  }
+  const findings = [ok("database", "quick_check found no damage")];
+  if (!isOurs) findings.push(wrong("schema", "another program's database", "name another DATA_DIR"));
+  else if (schema > MIGRATIONS.length) {
+    findings.push(wrong("schema", `${schema}, this version knows ${MIGRATIONS.length}`, "run the newer authserve"));
+  } else if (schema < MIGRATIONS.length) {
+    findings.push(warning("schema", `${schema} of ${MIGRATIONS.length}`, "the next start brings it up to date"));
+  } else findings.push(ok("schema", `${schema}, this version's`));
+  return { findings, newestAt: isOurs && schema > 0 ? newestEventAt(file) : null };
+}
+
+export function checkSpace(dataDir: string): Finding {
+  if (!existsSync(dataDir)) return ok("free disk", "DATA_DIR is not there yet: the first start makes it");
+  const { bavail, bsize } = statfsSync(dataDir);
+  const free = bavail * bsize;
+  const found = `${(free / 1e9).toFixed(1)} GB where DATA_DIR is`;
+  if (free < EMPTY_BYTES) return wrong("free disk", found, "make space: deliveries are refused when it is full");
+  return free < LOW_BYTES ? warning("free disk", found, "make space") : ok("free disk", found);
+}
+
+/** How long a commit has to wait for the disk. */
+export function checkFsync(dataDir: string): Finding {
+  if (!existsSync(dataDir)) return ok("fsync", "DATA_DIR is not there yet");
+  const file = join(dataDir, `doctor.${process.pid}`);
+  try {
+    const fd = openSync(file, "wx", 0o600);
+    const times: number[] = [];
+    try {
+      for (let round = 0; round < FSYNC_ROUNDS; round++) {
+        const from = performance.now();
+        writeSync(fd, Buffer.alloc(4096, round));
+        fsyncSync(fd);
+        times.push(performance.now() - from);
+      }
+    } finally {
+      closeSync(fd);
+      rmSync(file);
+    }
+    const median = times.sort((a, b) => a - b)[FSYNC_ROUNDS / 2] ?? 0;
+    const found = `${median.toFixed(2)} ms at the median of ${FSYNC_ROUNDS}`;
+    const remedy = "put DATA_DIR on a faster disk: each acknowledged delivery waits for one";
+    if (median > USELESS_FSYNC_MS) return wrong("fsync", found, remedy);
+    return median > SLOW_FSYNC_MS ? warning("fsync", found, remedy) : ok("fsync", found);
+  } catch (error) {
+    return wrong("fsync", `DATA_DIR cannot be written (${describeError(error)})`, "give this user the directory");
+  }
+}

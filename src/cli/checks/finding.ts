@@ -1,0 +1,20 @@
+/** What a check of `authserve doctor` found. */
+export interface Finding {
+  check: string;
+  verdict: "ok" | "warning" | "wrong";
+  found: string;
+  /** What to do; null when nothing needs doing. */
+  remedy: string | null;
+}
+
+export function ok(check: string, found: string): Finding {
+  return { check, verdict: "ok", found, remedy: null };
+}
+
+export function warning(check: string, found: string, remedy: string): Finding {
+  return { check, verdict: "warning", found, remedy };
+}
+
+export function wrong(check: string, found: string, remedy: string): Finding {
+  return { check, verdict: "wrong", found, remedy };
+}

@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Settings } from "../../config/settings.ts";
+import { describeError, OperatorError } from "../../errors.ts";
+import { createLog } from "../../log.ts";
+import { openRedis, type RedisSettings } from "../../redis/open.ts";
+import { lockDataDir } from "../../sqlite/database.ts";
+import { type Finding, ok, wrong } from "./finding.ts";
+
+export async function checkRedis(settings: RedisSettings): Promise<Finding> {
+  const redis = await openRedis(settings, createLog("silent"));
+  if (redis === null) return ok("Redis", "not configured: sessions are in the database");
+  const where = placeOf(settings);
+  try {
+    await redis.ask((client) => client.ping());
+    return ok("Redis", `${where} answers`);
+  } catch (error) {
+    const remedy = "start it, or check REDIS_HOST, REDIS_PORT, REDIS_PASSWORD and the other settings of Redis";
+    return wrong("Redis", `${where} does not answer (${describeError(error)})`, remedy);
+  } finally {
+    redis.close();
+  }
+}
+
+function placeOf({ REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS, REDIS_CLUSTER }: RedisSettings): string {
+  const addresses = REDIS_CLUSTER ?? REDIS_SENTINELS ?? [{ host, port }];
+  return addresses.map((address) => `${address.host}:${address.port}`).join(", ");
+}
+
+/** The port is free, or it is our own server that listens there. */
+export async function checkPort(settings: Pick<Settings, "DATA_DIR" | "PORT" | "HOST">): Promise<Finding> {
+  const { PORT: port, HOST: host, DATA_DIR: dataDir } = settings;
+  if (isServed(dataDir)) return ok("port", `a server runs on this DATA_DIR (PORT ${port})`);
+  if (port === 0) return ok("port", "PORT is 0: the start picks one");
+  try {
+    await tryListening(port, host ?? "127.0.0.1");
+    return ok("port", `${port} is free`);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const remedies: Record<string, string> = {
+      EADDRINUSE: "stop the program that listens there, or set PORT",
+      EACCES: "set PORT to 1024 or more, or give the service CAP_NET_BIND_SERVICE",
+    };
+    return wrong("port", `${port} cannot be used (${code})`, remedies[code] ?? "check HOST and PORT");
+  }
+}
+
+function isServed(dataDir: string): boolean {
+  if (!existsSync(join(dataDir, "serve.lock"))) return false;
+  try {
+    lockDataDir(dataDir)();
+    return false;
+  } catch (error) {
+    if (error instanceof OperatorError) return true;
+    throw error;
+  }
+}
+
+function tryListening(port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}

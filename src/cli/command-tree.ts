@@ -1,0 +1,33 @@
+import type { Command, Option } from "commander";
+
+/** A command or group of commands as completion and the man page need it. */
+export interface CommandNode {
+  /** Words after the program's name. */
+  path: string[];
+  description: string;
+  /** Arguments as they are written in a usage line. */
+  args: string;
+  options: Option[];
+  children: CommandNode[];
+}
+
+/** Reads the commands from the description that `--help` is made of. */
+export function commandTree(command: Command, path: string[] = []): CommandNode {
+  return {
+    path,
+    description: command.description(),
+    args: command.registeredArguments
+      .map((argument) => {
+        const name = argument.name() + (argument.variadic ? "..." : "");
+        return argument.required ? `<${name}>` : `[${name}]`;
+      })
+      .join(" "),
+    options: [...command.options],
+    children: command.commands.map((child) => commandTree(child, [...path, child.name()])),
+  };
+}
+
+/** The node and all below it, in the order of `--help`. */
+export function allNodes(node: CommandNode): CommandNode[] {
+  return [node, ...node.children.flatMap(allNodes)];
+}

@@ -1,0 +1,46 @@
+import { type Environment, readEnvironment, readSettings, type SettingName } from "../config/settings.ts";
+import { OperatorError } from "../errors.ts";
+import { REDIS_SETTING_NAMES } from "../redis/open.ts";
+import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
+import type { Finding } from "./checks/finding.ts";
+import { checkPort, checkRedis } from "./checks/network.ts";
+import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
+import { printData, printJson, say } from "./output.ts";
+
+/** Looks at everything a server stands on, changes nothing, and exits 1 when something is wrong. */
+export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
+  // First, because opening the database unpacks what is missing.
+  const findings = checkAddons();
+  const environment = readEnvironment(process.cwd());
+  findings.push(...checkSettings(environment).findings);
+  const { DATA_DIR: dataDir = "./data" } = usable(environment, ["DATA_DIR"]) ?? {};
+  findings.push(...checkModes(environment, process.cwd(), dataDir));
+  const database = checkDatabase(dataDir);
+  findings.push(...database.findings, checkSpace(dataDir), checkFsync(dataDir));
+  findings.push(checkClock(Date.now(), database.newestAt));
+  const redis = usable(environment, REDIS_SETTING_NAMES);
+  if (redis) findings.push(await checkRedis(redis));
+  const address = usable(environment, ["DATA_DIR", "PORT", "HOST"]);
+  if (address) findings.push(await checkPort(address));
+
+  if (json) printJson(findings);
+  else for (const finding of findings) printData(lineOf(finding));
+  const wrong = findings.filter(({ verdict }) => verdict === "wrong").length;
+  if (wrong === 0) return;
+  process.exitCode = 1;
+  if (!json) say(`${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong.`);
+}
+
+/** Some settings, or nothing when they are bad; `checkSettings` has said so then. */
+function usable<const Name extends SettingName>(environment: Environment, names: readonly Name[]) {
+  try {
+    return readSettings(environment, names);
+  } catch (error) {
+    if (error instanceof OperatorError) return null;
+    throw error;
+  }
+}
+
+function lineOf({ check, verdict, found, remedy }: Finding): string {
+  return `${verdict.padEnd(8)} ${check.padEnd(10)} ${found}${remedy === null ? "" : ` → ${remedy}`}`;
+}

@@ -1,0 +1,19 @@
+import { readComponents } from "../packaging.ts";
+import { printData, printJson, printTable } from "./output.ts";
+
+/** Lists the packages that the program is made of; with `full`, their licences word for word. */
+export function runLicenses({ full, json }: { full?: boolean; json?: boolean }): void {
+  const components = readComponents();
+  if (json) {
+    printJson(components.map(({ name, version, license }) => ({ name, version, license })));
+  } else if (full) {
+    for (const { name, version, license, text } of components) {
+      printData(`== ${name} ${version}: ${license}\n\n${text || "(the package has no licence file)"}\n`);
+    }
+  } else {
+    printTable(
+      ["PACKAGE", "VERSION", "LICENCE"],
+      components.map(({ name, version, license }) => [name, version, license]),
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import { SECRET_NAMES, SETTING_NAMES } from "../config/settings.ts";
+import { allNodes, type CommandNode, commandTree } from "./command-tree.ts";
+import { printData } from "./output.ts";
+
+/** Prints the manual page, in the man macros. */
+export function runMan(program: Command): void {
+  printData(manPage(program));
+}
+
+/** The manual page of the program, made from the description that `--help` is made of. */
+export function manPage(program: Command): string {
+  const root = commandTree(program);
+  const commands = allNodes(root).filter((node) => node.children.length === 0);
+  return [
+    `.TH AUTHSERVE 1 "" "authserve ${program.version()}"`,
+    ".SH NAME",
+    "authserve \\- single-session login and webhook receiver",
+    ".SH SYNOPSIS",
+    ".B authserve",
+    ".I command",
+    "[options]",
+    ".SH DESCRIPTION",
+    escaped(root.description),
+    ".SH COMMANDS",
+    ...commands.flatMap(describe),
+    ".SH EXIT STATUS",
+    "0: done. 1: failed. 2: wrong usage or settings.",
+    ".SH ENVIRONMENT",
+    "Settings come from the environment and from .env in the working directory:",
+    escaped(`${SETTING_NAMES.join(", ")}.`),
+    escaped(`${SECRET_NAMES.join(", ")} may be set as NAME_FILE, the path of a file that holds the value.`),
+    ".SH FILES",
+    ".TP",
+    ".I .env",
+    "settings",
+    ".TP",
+    ".I DATA_DIR/authserve.db",
+    "events, sessions and failed logins",
+  ].join("\n");
+}
+
+function describe(node: CommandNode): string[] {
+  const usage = [`authserve ${node.path.join(" ")}`, node.args].filter((part) => part !== "").join(" ");
+  return [
+    `.SS ${escaped(usage)}`,
+    `${escaped(node.description)}.`,
+    ...node.options.flatMap(({ flags, description, defaultValue }) => [
+      ".TP",
+      `.B ${escaped(flags)}`,
+      escaped(description + (defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`)),
+    ]),
+  ];
+}
+
+/** A hyphen that may be copied, and no line that begins like a macro. */
+function escaped(text: string): string {
+  return text
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replace(/^(?=[.'])/gm, "\\&");
+}

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { type Component, productionComponents } from "./licenses.ts";
+
+/**
+ * What depends on how this copy of the program is packaged: here as a checkout with its `node_modules`.
+ * The single binary has `binary/packaging.ts` in this file's place.
+ */
+export function startStorageThread(workerData: object): Worker {
+  return new Worker(new URL("./storage/thread.ts", import.meta.url), { workerData });
+}
+
+/** How a person calls this copy of the program. */
+export const COMMAND = "./bin/authserve";
+
+/** Where the native add-ons are, and what is wrong with them. */
+export interface AddonReport {
+  place: string;
+  problems: string[];
+}
+
+/** In a checkout npm has compared them with the lock file. */
+export function reportAddons(): AddonReport {
+  return { place: "node_modules", problems: [] };
+}
+
+/** What the program is made of, with licences. */
+export function readComponents(): Component[] {
+  return productionComponents(join(import.meta.dirname, ".."));
+}

@@ -1,0 +1,165 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describeError, OperatorError } from "../errors.ts";
+import { DATABASE_FILE, type Database } from "./database.ts";
+import { inspectDatabase } from "./inspect.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** Told after each step how many pages are copied, of how many. */
+export type Progress = (copied: number, total: number) => void;
+
+const PAGES_PER_STEP = 2000;
+
+/**
+ * Copies an open database to `file` as it stands at this moment, while others write to it. The file has mode 0600 and
+ * appears under its name when it is whole, checked and on disk. Returns its size in bytes.
+ */
+export async function backUp(database: Database, file: string, onProgress: Progress): Promise<number> {
+  refuseTarget(database, file);
+  const half = `${file}.${process.pid}.partial`;
+  try {
+    closeSync(openSync(half, "wx", 0o600));
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be written (${describeError(error)}): name a file in a folder of yours`, 1);
+  }
+  try {
+    // A snapshot: without it every commit of a server would start the copy again.
+    database.exec("BEGIN; SELECT count(*) FROM metadata");
+    try {
+      const { totalPages } = await database.backup(half, {
+        progress({ totalPages, remainingPages }) {
+          onProgress(totalPages - remainingPages, totalPages);
+          return PAGES_PER_STEP;
+        },
+      });
+      onProgress(totalPages, totalPages);
+    } finally {
+      database.exec("COMMIT");
+    }
+    asOneFile(half);
+    const { damage } = inspectDatabase(half);
+    if (damage.length > 0) {
+      throw new OperatorError(`The database is damaged (${damage[0]}): no backup was written; see authserve doctor`, 1);
+    }
+    flush(half);
+    renameSync(half, file);
+    flush(dirname(file));
+  } catch (error) {
+    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(half + end, { force: true });
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${file} was not written (${describeError(error)}): is there space?`, 1);
+  }
+  return statSync(file).size;
+}
+
+/** An earlier backup may be replaced; the live database, or a file of something else, may not. */
+function refuseTarget(database: Database, file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return;
+  const live = statSync(database.name);
+  if (found.dev === live.dev && found.ino === live.ino) {
+    throw new OperatorError(`${file} is the database itself: name another file`);
+  }
+  if (!found.isFile() || (found.size > 0 && !inspectDatabase(file).isOurs)) {
+    throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
+  }
+}
+
+/** Ends write-ahead logging in a copy, so that it needs no second file. */
+function asOneFile(file: string): void {
+  const copy = new Sqlite(file, { fileMustExist: true });
+  try {
+    copy.pragma("journal_mode = DELETE");
+  } finally {
+    copy.close();
+  }
+}
+
+/** What a restore did. */
+export interface Restored {
+  /** Where the database that was replaced lies now, if there was one. */
+  kept: string | null;
+}
+
+/**
+ * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
+ * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed, when the backup will not do.
+ */
+export function restore(backup: string, dataDir: string, now: Date): Restored {
+  const target = join(dataDir, DATABASE_FILE);
+  const half = `${target}.${process.pid}.restoring`;
+  try {
+    copyFileSync(backup, half);
+    chmodSync(half, 0o600);
+  } catch (error) {
+    rmSync(half, { force: true });
+    throw new OperatorError(`${backup} cannot be copied into DATA_DIR (${describeError(error)})`, 1);
+  }
+  try {
+    assertRestorable(half, backup);
+    endSessions(half);
+    flush(half);
+    const kept = existsSync(target) ? `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}` : null;
+    // The old file keeps its name until the new one takes it: there is a database at every moment.
+    if (kept !== null) linkSync(target, kept);
+    for (const end of ["-wal", "-shm"]) {
+      if (kept !== null && existsSync(target + end)) renameSync(target + end, kept + end);
+    }
+    renameSync(half, target);
+    flush(dataDir);
+    return { kept };
+  } catch (error) {
+    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(half + end, { force: true });
+    throw error;
+  }
+}
+
+function assertRestorable(file: string, name: string): void {
+  const { isOurs, schema, damage } = inspectDatabase(file, { whole: true });
+  if (damage.length > 0) {
+    throw new OperatorError(
+      `${name} is damaged or cut short (${damage[0]}): use another backup; nothing was changed`,
+      1,
+    );
+  }
+  if (!isOurs || schema < 1) {
+    throw new OperatorError(`${name} is no backup of authserve: use another file; nothing was changed`, 1);
+  }
+  if (schema > MIGRATIONS.length) {
+    throw new OperatorError(
+      `${name} has schema ${schema} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
+      1,
+    );
+  }
+}
+
+/** A token that was logged out since the backup must not come back to life. */
+function endSessions(file: string): void {
+  const database = new Sqlite(file, { fileMustExist: true });
+  try {
+    database.exec("DELETE FROM sessions");
+  } finally {
+    database.close();
+  }
+}
+
+function flush(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

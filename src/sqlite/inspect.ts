@@ -1,0 +1,44 @@
+import Sqlite from "better-sqlite3";
+import { describeError } from "../errors.ts";
+
+/** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
+export const APPLICATION_ID = 0x61757468;
+
+/** What a database file is, found without changing it. */
+export interface Inspection {
+  isOurs: boolean;
+  /** Number of its last migration. */
+  schema: number;
+  /** What SQLite finds wrong with its pages, a few lines at most; empty when nothing. */
+  damage: string[];
+}
+
+/** Reads a database file from end to end. With `whole`, indexes are compared with their tables too, which takes longer. */
+export function inspectDatabase(file: string, { whole = false } = {}): Inspection {
+  let database: Sqlite.Database | undefined;
+  try {
+    database = new Sqlite(file, { readonly: true, fileMustExist: true });
+    const found = database.pragma(whole ? "integrity_check(3)" : "quick_check(3)") as Record<string, string>[];
+    const lines = found.flatMap((row) => Object.values(row)).flatMap((text) => text.split("\n"));
+    return {
+      isOurs: database.pragma("application_id", { simple: true }) === APPLICATION_ID,
+      schema: database.pragma("user_version", { simple: true }) as number,
+      damage: lines.filter((line) => line !== "ok" && !line.startsWith("***")),
+    };
+  } catch (error) {
+    if (!(error instanceof Sqlite.SqliteError)) throw error;
+    return { isOurs: false, schema: 0, damage: [describeError(error)] };
+  } finally {
+    database?.close();
+  }
+}
+
+/** When the newest event of a database file came, in Unix milliseconds. */
+export function newestEventAt(file: string): number | null {
+  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+  try {
+    return database.prepare("SELECT max(received_at) FROM events").pluck().get() as number | null;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { BINARY, binaryIsMissing, runBinary } from "./helpers/binary.ts";
+import { deliver, event, logIn, me } from "./helpers/client.ts";
+import { startProgram } from "./helpers/command.ts";
+import { settings } from "./helpers/server.ts";
+import { tempDir } from "./helpers/temp-dir.ts";
+import { until } from "./helpers/until.ts";
+
+const isRoot = process.getuid?.() === 0;
+const NOT_ROOT = isRoot ? false : "mounting a file system needs root";
+
+/** Hashing a password loads the argon2 add-on. */
+const hash = (dir: string, env: Record<string, string>) =>
+  runBinary(["hash-password"], { dir, env, input: "correct horse" });
+
+/** A small file system of its own, gone when the test ends. */
+function mountTmpfs(context: TestContext, options: string): string {
+  const dir = mkdtempSync(join(tmpdir(), "authserve-mount-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", `mode=0700,${options}`, "tmpfs", dir]);
+  context.after(() => {
+    execFileSync("umount", ["-l", dir]);
+    rmdirSync(dir);
+  });
+  return dir;
+}
+
+suite("the single binary", { skip: binaryIsMissing() }, () => {
+  test("--version and --help unpack nothing", async (context) => {
+    const dir = tempDir(context);
+    const env = { HOME: dir, TMPDIR: dir };
+    for (const args of [["--version"], ["--help"], ["events", "--help"]]) {
+      assert.equal((await runBinary(args, { dir, env })).code, 0);
+    }
+    assert.deepEqual(readdirSync(dir), []);
+  });
+
+  test("it serves: login, signed delivery, replay, SIGTERM", async (context) => {
+    const dir = tempDir(context);
+    const env = { ...settings(dir), ADDON_DIR: join(dir, "addons") };
+    const command = startProgram(BINARY, ["serve"], { dir, env });
+    context.after(() => void command.child.kill("SIGKILL"));
+    const url = await until(() => /"url":"([^"]+)"/.exec(command.stdout())?.[1], 15_000);
+    const token = await logIn({ url });
+    assert.equal((await me({ url }, token)).status, 200);
+    assert.equal((await deliver({ url }, event("evt_binary"))).status, 200);
+    const run = (...args: string[]) => runBinary(args, { dir, env });
+    await until(async () => (await run("events", "stats", "--json")).stdout.includes('"processed":1'));
+    assert.equal((await run("events", "replay", "evt_binary", "--force")).code, 0);
+    await until(async () => (await run("events", "show", "evt_binary", "--json")).stdout.includes('"attempts":2'));
+    command.child.kill("SIGTERM");
+    assert.deepEqual(await command.exited, { code: 0, signal: null });
+  });
+
+  test("the add-ons lie in a directory and files that only the user can reach", async (context) => {
+    const dir = tempDir(context);
+    assert.equal((await hash(dir, { ADDON_DIR: join(dir, "addons") })).code, 0);
+    assert.equal(statSync(join(dir, "addons")).mode & 0o777, 0o700);
+    for (const file of readdirSync(join(dir, "addons"))) {
+      assert.equal(statSync(join(dir, "addons", file)).mode & 0o777, 0o600, file);
+    }
+  });
+
+  test("without a home they go below DATA_DIR", async (context) => {
+    const dir = tempDir(context);
+    assert.equal((await hash(dir, { DATA_DIR: join(dir, "data") })).code, 0);
+    assert.ok(readdirSync(join(dir, "data/addons")).some((file) => file.startsWith("argon2-")));
+  });
+
+  for (const [what, plant] of [
+    ["other content", (file: string) => writeFileSync(file, readFileSync(file).fill(0, 0, 4096))],
+    ["a cut end", (file: string) => writeFileSync(file, readFileSync(file).subarray(0, 1000))],
+    [
+      "a symbolic link",
+      (file: string) => {
+        writeFileSync(`${file}.elsewhere`, readFileSync(file));
+        execFileSync("rm", [file]);
+        symlinkSync(`${file}.elsewhere`, file);
+      },
+    ],
+  ] as const) {
+    test(`a planted file with ${what} is replaced before it runs, and said`, async (context) => {
+      const dir = tempDir(context);
+      const addons = join(dir, "addons");
+      await hash(dir, { ADDON_DIR: addons });
+      const file = join(addons, readdirSync(addons).find((name) => name.startsWith("argon2-")) ?? "");
+      const genuine = readFileSync(file);
+      plant(file);
+      const { code, stdout, stderr } = await hash(dir, { ADDON_DIR: addons });
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^\$argon2id\$/);
+      assert.match(stderr, /argon2-[0-9a-f]+\.node .*: it was replaced/);
+      assert.ok(readFileSync(file).equals(genuine));
+    });
+  }
+
+  test("a directory that others can write is refused by name, and nothing is put there", async (context) => {
+    const dir = tempDir(context);
+    const addons = join(dir, "addons");
+    mkdirSync(addons);
+    chmodSync(addons, 0o777);
+    const { code, stdout, stderr } = await hash(dir, { ADDON_DIR: addons });
+    assert.equal(code, 1);
+    assert.equal(stdout, "");
+    assert.match(stderr, /addons \(ADDON_DIR\): can be written by other users/);
+    assert.match(stderr, /set ADDON_DIR to a directory that only this user can write/);
+    assert.deepEqual(readdirSync(addons), []);
+  });
+
+  test("a directory below one that others can write is refused", async (context) => {
+    const dir = tempDir(context);
+    mkdirSync(join(dir, "shared"));
+    chmodSync(join(dir, "shared"), 0o777);
+    const { code, stderr } = await hash(dir, { ADDON_DIR: join(dir, "shared/addons") });
+    assert.equal(code, 1);
+    assert.match(stderr, /lies below .*shared, which other users can write/);
+  });
+
+  test("a directory of another user is refused", { skip: NOT_ROOT }, async (context) => {
+    const dir = tempDir(context);
+    chmodSync(dir, 0o755);
+    mkdirSync(join(dir, "addons"), { mode: 0o755 });
+    execFileSync("chown", ["65534", join(dir, "addons")]);
+    const { code, stderr } = await hash(dir, { ADDON_DIR: join(dir, "addons") });
+    assert.equal(code, 1);
+    assert.match(stderr, /belongs to another user/);
+  });
+
+  test("a noexec directory is named; where another will do, that is taken", { skip: NOT_ROOT }, async (context) => {
+    const dir = tempDir(context);
+    const noexec = mountTmpfs(context, "noexec");
+    const refused = await hash(dir, { ADDON_DIR: join(noexec, "addons") });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /addons \(ADDON_DIR\)/);
+    assert.match(refused.stderr, /without noexec/);
+    const accepted = await hash(dir, { HOME: noexec, DATA_DIR: join(dir, "data") });
+    assert.equal(accepted.code, 0, accepted.stderr);
+    assert.ok(readdirSync(join(dir, "data/addons")).length > 0);
+  });
+
+  test("no space to unpack is said, and leaves no half file", { skip: NOT_ROOT }, async (context) => {
+    const dir = tempDir(context);
+    const full = mountTmpfs(context, "size=64k");
+    const { code, stderr } = await hash(dir, { ADDON_DIR: join(full, "addons") });
+    assert.equal(code, 1);
+    assert.match(stderr, /ENOSPC/);
+    assert.deepEqual(readdirSync(join(full, "addons")), []);
+  });
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { chmodSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { deliver, event } from "../helpers/client.ts";
+import { authserve } from "../helpers/command.ts";
+import { type Server, settings, startServer } from "../helpers/server.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+interface Finding {
+  check: string;
+  verdict: string;
+  found: string;
+  remedy: string | null;
+}
+
+async function examine(server: Pick<Server, "dir" | "env">, env: Record<string, string | undefined> = {}) {
+  const { code, stdout, stderr } = await authserve(["doctor", "--json"], {
+    dir: server.dir,
+    env: { ...server.env, ...env },
+  });
+  const findings = JSON.parse(stdout || "[]") as Finding[];
+  const of = (check: string) => findings.filter((finding) => finding.check === check);
+  return { code, stderr, findings, of, wrong: findings.filter(({ verdict }) => verdict === "wrong") };
+}
+
+suite("authserve doctor", () => {
+  test("beside a healthy server every line is ok and the exit code 0", async () => {
+    await using server = await startServer();
+    await deliver(server, event("evt_1"));
+    const { code, findings, wrong } = await examine(server);
+    assert.deepEqual(wrong, []);
+    assert.equal(code, 0);
+    const checks = [
+      "add-ons",
+      "settings",
+      "file modes",
+      "database",
+      "schema",
+      "free disk",
+      "fsync",
+      "clock",
+      "Redis",
+      "port",
+    ];
+    assert.deepEqual(
+      findings.map(({ check }) => check),
+      checks,
+    );
+    const { stdout } = await server.run(["doctor"]);
+    assert.equal(stdout.trim().split("\n").length, checks.length);
+  });
+
+  test("before the first start it finds nothing wrong", async () => {
+    const dir = workingDir();
+    const { code, wrong } = await examine({ dir, env: settings(dir) });
+    assert.deepEqual(wrong, []);
+    assert.equal(code, 0);
+  });
+
+  test("names each bad setting with its remedy, never a value", async () => {
+    const dir = workingDir();
+    const env = { JWT_SECRET: "short-and-secret", PORT: "70000" };
+    const { code, of, stderr, findings } = await examine({ dir, env: settings(dir) }, env);
+    assert.equal(code, 1, stderr);
+    assert.deepEqual(
+      of("settings").map(({ found }) => found),
+      ["JWT_SECRET", "PORT"],
+    );
+    assert.ok(of("settings").every(({ remedy }) => remedy !== null && remedy.length > 10));
+    assert.ok(!JSON.stringify(findings).includes("short-and-secret"));
+  });
+
+  test("a database that others may read is wrong", async () => {
+    await using server = await startServer();
+    chmodSync(join(server.dir, "data/authserve.db"), 0o644);
+    const { code, of } = await examine(server);
+    assert.equal(code, 1);
+    assert.match(of("file modes")[0]?.remedy ?? "", /^chmod go= .*authserve\.db$/);
+  });
+
+  test("a schema of a newer version is wrong", async () => {
+    await using server = await startServer();
+    await server.stop();
+    new Sqlite(join(server.dir, "data/authserve.db")).exec("PRAGMA user_version = 999").close();
+    const { code, of } = await examine(server);
+    assert.equal(code, 1);
+    assert.equal(of("schema")[0]?.remedy, "run the newer authserve");
+  });
+
+  test("an event from the future means that the clock is wrong", async () => {
+    await using server = await startServer();
+    await deliver(server, event("evt_1"));
+    await server.stop();
+    new Sqlite(join(server.dir, "data/authserve.db"))
+      .exec("UPDATE events SET received_at = received_at + 3600000")
+      .close();
+    assert.equal((await examine(server)).of("clock")[0]?.verdict, "wrong");
+  });
+
+  test("a port that another program has is wrong; a Redis that does not answer, too", async () => {
+    const dir = workingDir();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const port = String((other.address() as AddressInfo).port);
+    const { code, of } = await examine(
+      { dir, env: settings(dir) },
+      { PORT: port, REDIS_HOST: "127.0.0.1", REDIS_PORT: port },
+    );
+    other.close();
+    assert.equal(code, 1);
+    assert.match(of("port")[0]?.found ?? "", /EADDRINUSE/);
+    assert.equal(of("Redis")[0]?.verdict, "wrong");
+  });
+});

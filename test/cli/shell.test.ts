@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import packageJson from "../../package.json" with { type: "json" };
+import { allNodes, commandTree } from "../../src/cli/command-tree.ts";
+import { createProgram } from "../../src/cli/main.ts";
+import { manPage } from "../../src/cli/man.ts";
+import { authserve, EXECUTABLE } from "../helpers/command.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const nodes = allNodes(commandTree(createProgram()));
+const isMissing = (tool: string) => (spawnSync(tool, ["--version"]).error ? `${tool} is not installed` : false);
+
+suite("authserve completion", () => {
+  for (const [words, expected] of [
+    [["ev"], ["events"]],
+    [
+      ["events", ""],
+      ["list", "show", "replay", "stats", "send-test", "--help"],
+    ],
+    [
+      ["events", "list", "--s"],
+      ["--status", "--source", "--since"],
+    ],
+    [["backup", "--j"], ["--json"]],
+  ] as const) {
+    test(`bash completes: authserve ${words.join(" ")}`, async () => {
+      const dir = workingDir();
+      const { stdout } = await authserve(["completion", "bash"], { dir });
+      const script = `${stdout}\nCOMP_WORDS=(authserve "$@"); COMP_CWORD=$#; _authserve; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const found = execFileSync("bash", ["-c", script, "bash", ...words], { encoding: "utf8" });
+      assert.deepEqual(found.trim().split("\n"), [...expected]);
+    });
+  }
+
+  for (const shell of ["bash", "zsh", "fish"]) {
+    test(`${shell} accepts its script, which names every option`, { skip: isMissing(shell) }, async () => {
+      const dir = workingDir();
+      const { stdout } = await authserve(["completion", shell], { dir });
+      writeFileSync(join(dir, "script"), stdout);
+      execFileSync(shell, ["-n", join(dir, "script")]);
+      for (const { long } of nodes.flatMap(({ options }) => options)) {
+        assert.ok(long && stdout.includes(long.slice(2)), long ?? "");
+      }
+    });
+  }
+
+  test("another shell is refused with the names of those there are", async () => {
+    const { code, stderr } = await authserve(["completion", "csh"], { dir: workingDir() });
+    assert.equal(code, 2);
+    assert.match(stderr, /bash, zsh, fish/);
+  });
+});
+
+suite("authserve man", () => {
+  test("describes every command and option", () => {
+    const page = manPage(createProgram()).replaceAll("\\-", "-");
+    for (const { path, children, options } of nodes) {
+      if (children.length === 0) assert.match(page, new RegExp(`^\\.SS authserve ${path.join(" ")}( |$)`, "m"));
+      for (const { flags } of options) if (path.length > 0) assert.ok(page.includes(`.B ${flags}`), flags);
+    }
+  });
+
+  test("is a page that man formats without a warning", { skip: isMissing("man") }, async () => {
+    const dir = workingDir();
+    const { stdout } = await authserve(["man"], { dir });
+    writeFileSync(join(dir, "authserve.1"), stdout);
+    const formatted = spawnSync("man", ["--warnings", "-l", join(dir, "authserve.1")], { encoding: "utf8" });
+    assert.equal(formatted.stderr, "");
+    assert.match(formatted.stdout, /AUTHSERVE\(1\)/);
+  });
+});
+
+suite("authserve licenses", () => {
+  test("lists every production package with a licence, and no development package", async () => {
+    const { stdout } = await authserve(["licenses", "--json"], { dir: workingDir() });
+    const listed = JSON.parse(stdout) as { name: string; license: string }[];
+    for (const name of Object.keys(packageJson.dependencies)) {
+      assert.ok(
+        listed.some((component) => component.name === name),
+        name,
+      );
+    }
+    for (const name of Object.keys(packageJson.devDependencies)) {
+      assert.ok(!listed.some((component) => component.name === name), name);
+    }
+    assert.deepEqual(
+      listed.filter(({ license }) => license === "UNKNOWN"),
+      [],
+    );
+  });
+
+  test("a reader that stops early is no error", () => {
+    const run = spawnSync("bash", ["-c", `"$0" licenses --full | head -1; echo "\${PIPESTATUS[0]}"`, EXECUTABLE], {
+      encoding: "utf8",
+    });
+    assert.match(run.stdout, /\n0\n$/);
+    assert.equal(run.stderr, "");
+  });
+});

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type CommandOptions, type Finished, startProgram } from "./command.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+export const BINARY = join(ROOT, "dist/authserve");
+
+/** Makes sure that there is a binary. Returns why its tests cannot run, or false. */
+export function binaryIsMissing(): string | false {
+  if (existsSync(BINARY)) return false;
+  if (process.env.REQUIRE_BACKENDS !== "1") return "dist/authserve is missing: npm run build:binary makes it";
+  execFileSync(process.execPath, [join(ROOT, "scripts/build.ts")], { stdio: "ignore" });
+  return false;
+}
+
+/** Runs the binary to its end; one that does not end is killed after 15 seconds. */
+export async function runBinary(args: readonly string[], options: CommandOptions): Promise<Finished> {
+  const command = startProgram(BINARY, args, options);
+  const timer = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
+  const exit = await command.exited;
+  clearTimeout(timer);
+  return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
+}
