@@ -19,6 +19,8 @@ export interface Target {
   path: string;
   pid: number;
   dir: string;
+  /** What was set for it beside the environment. */
+  env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
 
@@ -66,6 +68,7 @@ async function start(
     path,
     pid: child.pid as number,
     dir,
+    env,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill("SIGTERM");

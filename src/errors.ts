@@ -39,6 +39,8 @@ interface AppErrorOptions {
   /** Seconds until a new try makes sense; becomes `Retry-After`. */
   retryAfterSeconds?: number;
   errors?: FieldError[];
+  /** Further members of the problem (RFC 9457, 3.2), for whoever may see this error. */
+  members?: Record<string, unknown> | undefined;
   headers?: Record<string, string>;
   cause?: unknown;
 }
@@ -48,6 +50,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
   readonly errors: FieldError[] | undefined;
+  readonly members: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
@@ -56,6 +59,7 @@ export class AppError extends Error {
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.errors = options.errors;
+    this.members = options.members;
     this.headers = options.headers;
   }
 }

@@ -15,6 +15,7 @@ export type LogEvent =
   | "login_succeeded"
   | "login_failed"
   | "login_throttled"
+  | "throttle_cleared"
   | "session_superseded"
   | "session_ended"
   | "session_revoked"
@@ -29,6 +30,7 @@ export type LogEvent =
   | "lease_lost"
   | "worker_error"
   | "storage_thread_died"
+  | "session_store_ready"
   | "session_store_error"
   | "tls_reloaded"
   | "tls_reload_failed";

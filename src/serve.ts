@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Server } from "node:https";
 import { availableParallelism } from "node:os";
 import { toNodeHandler } from "h3/node";
@@ -6,12 +6,12 @@ import { createApp } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createLane } from "./auth/lane.ts";
 import { createLogin } from "./auth/login.ts";
+import { boundSessions, openAuthStores } from "./auth/open.ts";
 import { createPasswordVerifier } from "./auth/password.ts";
 import { loginRoute, logoutRoute, meRoute } from "./auth/routes.ts";
-import { openSessionStore } from "./auth/sessions/open.ts";
-import type { SessionStore } from "./auth/sessions/store.ts";
 import { createThrottle } from "./auth/throttle.ts";
-import { DEFAULT_TTL_SECONDS, type Settings } from "./config/settings.ts";
+import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
+import type { Settings } from "./config/settings.ts";
 import { appendCounted, countingLogins, countingSettles } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
@@ -21,9 +21,8 @@ import { closeServer, createHttpServer, listen } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import type { PasswordHash } from "./password-hash.ts";
+import { openRedis } from "./redis/open.ts";
 import { lockDataDir } from "./sqlite/database.ts";
-import type { Metadata } from "./sqlite/metadata.ts";
 import { openStorage } from "./storage/open.ts";
 import { createIntake } from "./webhook/intake.ts";
 import { DEFAULT_SCHEMES } from "./webhook/presets.ts";
@@ -79,12 +78,15 @@ async function wire(
   });
   opened.push(() => storage.close());
   const { events } = storage;
-  const sessions = await openSessionStore(settings, storage.sessions, log);
-  opened.push(() => sessions.close());
-
+  const redis = await openRedis(settings, log);
+  if (redis) opened.push(() => redis.close());
   const hash = settings.DEMO_PASSWORD;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  await endSessionOfChangedPassword(storage.metadata, sessions, user.id, hash, log);
+  const stores = await openAuthStores(redis, storage);
+  const sessions = boundSessions(stores.sessions, user.id, hash, log);
+  // A Redis that is down now keeps nobody from starting: sessions wait for it, webhooks do not.
+  await sessions.check().catch(() => {});
+
   // The lock on the data directory says that no other server lives: leases in the file are a dead one's.
   await events.releaseAll(Date.now());
 
@@ -93,15 +95,19 @@ async function wire(
     sessions,
     [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined),
   );
+  // As many attempts again take and give back their places in the throttle while the hashes of others run.
+  const hashes = createLane(availableParallelism(), LOGIN_QUEUE_LIMIT);
+  const attempts = createLane(2 * availableParallelism(), LOGIN_QUEUE_LIMIT);
   const verifyPassword = await createPasswordVerifier(hash);
   const login = createLogin({
     user,
-    verifyPassword: (password, userIsKnown) => {
-      metrics.passwordHashes.inc();
-      return verifyPassword(password, userIsKnown);
-    },
-    lane: createLane(availableParallelism(), LOGIN_QUEUE_LIMIT),
-    throttle: createThrottle(storage.throttle),
+    verifyPassword: (password, userIsKnown) =>
+      hashes.run(() => {
+        metrics.passwordHashes.inc();
+        return verifyPassword(password, userIsKnown);
+      }),
+    lane: attempts,
+    throttle: createThrottle(stores.throttle),
     sessions,
     secret: settings.JWT_SECRET,
     ttlSeconds: settings.JWT_TTL.seconds,
@@ -222,22 +228,6 @@ function warnOf(settings: Settings, log: Log): void {
       "HOST is open to the network without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES for a proxy that does TLS",
     );
   }
-}
-
-/** A new password ends what the old one opened, also when it was changed while no server ran. */
-async function endSessionOfChangedPassword(
-  metadata: Metadata,
-  sessions: SessionStore,
-  userId: string,
-  hash: PasswordHash,
-  log: Log,
-): Promise<void> {
-  const key = `credential:${userId}`;
-  const fingerprint = createHash("sha256").update(hash.encoded).digest("hex");
-  if (metadata.get(key) === fingerprint) return;
-  const ended = await sessions.remove(userId);
-  metadata.set(key, fingerprint);
-  if (ended) log.info({ event: "session_ended", userId }, "the password was changed: its session ended");
 }
 
 function displayHost(host: string | undefined): string {

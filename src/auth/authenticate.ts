@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
 import type { User } from "./login.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import { type AccessClaims, verifyToken } from "./token.ts";
+import { sharedReads } from "./shared-reads.ts";
+import { type AccessClaims, createVerifyToken } from "./token.ts";
 
 export type Authenticate = (request: IncomingMessage) => Promise<AccessClaims>;
 
@@ -16,11 +17,13 @@ export function createAuthenticate(
   secrets: readonly string[],
   now: () => number = Date.now,
 ): Authenticate {
+  const verify = createVerifyToken(secrets);
+  const currentSession = sharedReads((userId) => sessions.current(userId));
   return async (request) => {
-    const claims = verifyToken(bearerToken(request), secrets, Math.floor(now() / 1000));
+    const claims = verify(bearerToken(request), Math.floor(now() / 1000));
     // A token under another e-mail was made for an earlier configuration.
     if (claims === null || (claims.sub === user.id && claims.email !== user.email)) throw invalidToken();
-    if ((await sessions.current(claims.sub)) !== claims.sid) throw sessionInvalidated();
+    if ((await currentSession(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
     return claims;
   };
 }
@@ -44,7 +47,12 @@ function invalidToken(): AppError {
   return new AppError("invalid_token", { headers: INVALID_TOKEN_CHALLENGE });
 }
 
-/** The answer to a genuine token whose session has ended. */
-export function sessionInvalidated(): AppError {
-  return new AppError("session_invalidated", { headers: INVALID_TOKEN_CHALLENGE });
+/** The answer to a genuine token whose session has ended. It tells which login took the session's place, if one did. */
+export async function sessionInvalidated(sessions: SessionStore, { sub, sid }: AccessClaims): Promise<AppError> {
+  const supersession = await sessions.supersession(sub, sid);
+  const members = supersession && {
+    supersededAt: new Date(supersession.at).toISOString(),
+    supersededBy: supersession.by,
+  };
+  return new AppError("session_invalidated", { headers: INVALID_TOKEN_CHALLENGE, members: members ?? undefined });
 }

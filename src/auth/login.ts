@@ -3,10 +3,11 @@ import { canonicalEmail } from "../email.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Lane } from "./lane.ts";
+import { coarseOrigin } from "./origin.ts";
 import type { PasswordVerifier } from "./password.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import type { Throttle } from "./throttle.ts";
-import { signToken } from "./token.ts";
+import { createSignToken } from "./token.ts";
 
 /** The one configured user. */
 export interface User {
@@ -19,10 +20,11 @@ export interface Credentials {
   password: string;
 }
 
-/** Who asks: for the throttle and the log. */
+/** Who asks: for the throttle, the log, and whoever is logged in elsewhere. */
 export interface Origin {
   address: string;
   requestId: string;
+  userAgent?: string | undefined;
 }
 
 export interface LoginParts {
@@ -45,6 +47,7 @@ export type Login = (credentials: Credentials, origin: Origin) => Promise<{ acce
  */
 export function createLogin(parts: LoginParts): Login {
   const { user, verifyPassword, lane, throttle, sessions, secret, ttlSeconds, log, now } = parts;
+  const signToken = createSignToken(secret);
   const userEmail = canonicalEmail(user.email);
 
   return async ({ email, password }, origin) => {
@@ -68,12 +71,16 @@ export function createLogin(parts: LoginParts): Login {
     }
 
     const sid = randomUUID();
-    const replaced = await sessions.replace(user.id, sid, ttlSeconds);
-    await throttle.remember(address, wanted);
+    // Together they share one wait for the disk.
+    const [replaced] = await Promise.all([
+      sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, origin.userAgent)),
+      throttle.remember(address, wanted),
+    ]);
     const iat = Math.floor(now() / 1000);
-    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds }, secret);
+    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
     log.info({ event: "login_succeeded", requestId, address, userId: user.id }, "login succeeded");
-    if (replaced) log.info({ event: "session_superseded", requestId, userId: user.id }, "an earlier session ended");
+    if (replaced)
+      log.info({ event: "session_superseded", requestId, address, userId: user.id }, "an earlier session ended");
     return { accessToken };
   };
 }

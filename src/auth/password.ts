@@ -3,8 +3,18 @@ import * as argon2 from "@node-rs/argon2";
 import * as bcrypt from "@node-rs/bcrypt";
 import type { PasswordHash } from "../password-hash.ts";
 
-/** OWASP's first recommendation for argon2id with 19 MiB. */
-const ARGON2ID = { algorithm: argon2.Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** What one argon2id hash costs, in one lane. */
+export interface HashCost {
+  memoryKib: number;
+  passes: number;
+}
+
+/** OWASP's recommendation for argon2id in one lane, and the least that `calibrate` answers. */
+const DEFAULT_COST: HashCost = { memoryKib: 19_456, passes: 2 };
+// The caps of `DEMO_PASSWORD`.
+const MAX_COST: HashCost = { memoryKib: 256 * 1024, passes: 10 };
+const MEMORY_STEP = 1.25;
+const CALIBRATION_RUNS = 3;
 
 // bcrypt reads no further than this; a longer password would match another that shares its beginning.
 const BCRYPT_MAX_BYTES = 72;
@@ -15,8 +25,46 @@ export function canonicalPassword(password: string): string {
 }
 
 /** Hashes a password for `DEMO_PASSWORD`: an argon2id PHC string. */
-export function hashPassword(password: string): Promise<string> {
-  return argon2.hash(canonicalPassword(password), ARGON2ID);
+export function hashPassword(password: string, { memoryKib, passes }: HashCost = DEFAULT_COST): Promise<string> {
+  return argon2.hash(canonicalPassword(password), {
+    algorithm: argon2.Algorithm.Argon2id,
+    memoryCost: memoryKib,
+    timeCost: passes,
+    parallelism: 1,
+  });
+}
+
+/**
+ * Finds the costliest hash that this machine makes in a time: as much memory as fits, for memory is what hurts a
+ * guesser most, then more passes. Returns the least cost, with its time, when even that takes longer.
+ */
+export async function calibrate(
+  targetMs: number,
+  measure: (cost: HashCost) => Promise<number> = timeOf,
+): Promise<{ cost: HashCost; tookMs: number }> {
+  let best = { cost: DEFAULT_COST, tookMs: await measure(DEFAULT_COST) };
+  const isFull = ({ memoryKib }: HashCost) => memoryKib === MAX_COST.memoryKib;
+  for (;;) {
+    const { memoryKib, passes } = best.cost;
+    if (isFull(best.cost) && passes === MAX_COST.passes) return best;
+    const cost = isFull(best.cost)
+      ? { memoryKib, passes: passes + 1 }
+      : { memoryKib: Math.min(Math.round(memoryKib * MEMORY_STEP), MAX_COST.memoryKib), passes };
+    const tookMs = await measure(cost);
+    if (tookMs > targetMs) return best;
+    best = { cost, tookMs };
+  }
+}
+
+/** The shortest of a few runs: what others do on the machine only adds. */
+async function timeOf(cost: HashCost): Promise<number> {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < CALIBRATION_RUNS; run++) {
+    const startedAt = performance.now();
+    await hashPassword("calibration", cost);
+    shortest = Math.min(shortest, performance.now() - startedAt);
+  }
+  return shortest;
 }
 
 /** Verifies against the user's hash, or, for an unknown user, does the same work and says no. */

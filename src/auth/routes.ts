@@ -27,16 +27,17 @@ export const LoginBody = v.strictObject({
 export function loginRoute(login: Login): Handler {
   return async ({ request, requestId, address }) => {
     const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
-    return reply(200, await login(credentials, { address, requestId }));
+    return reply(200, await login(credentials, { address, requestId, userAgent: request.headers["user-agent"] }));
   };
 }
 
 export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {
-    const { sub, sid } = await authenticate(request);
+    const claims = await authenticate(request);
+    const { sub, sid } = claims;
     await refuseBody(request);
     // The record may have changed since the guard read it: the delete decides.
-    if (!(await sessions.removeIf(sub, sid))) throw sessionInvalidated();
+    if (!(await sessions.removeIf(sub, sid))) throw await sessionInvalidated(sessions, claims);
     log.info({ event: "session_ended", requestId, address, userId: sub }, "logged out");
     return reply(200, { ok: true });
   };

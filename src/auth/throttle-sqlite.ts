@@ -1,9 +1,6 @@
 import { promised, type Sync } from "../promised.ts";
 import { type Database, guarded } from "../sqlite/database.ts";
-import { type Bucket, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
-
-// An attempt whose process died never settles; after this long it counts as the failure it may have been.
-const STALE_ATTEMPT_MS = 60_000;
+import { type Bucket, STALE_ATTEMPT_MS, type ThrottleStore, type Totals, WINDOW_MS } from "./throttle-store.ts";
 
 /** Failures and attempts under way. */
 const PLACES_TAKEN = `SELECT count(*) FROM login_failures WHERE bucket = @bucket AND at > @since`;
@@ -26,6 +23,12 @@ ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`;
 
 const IS_KNOWN = `SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_at >= ?`;
 
+const SETTLED = `at > @since AND (settled = 1 OR at <= @stale)`;
+const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = @bucket AND ${SETTLED}`;
+const TOTALS = `SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets FROM login_failures WHERE ${SETTLED}`;
+const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
+const CLEAR_ALL = `DELETE FROM login_failures`;
+
 /** Keeps the counts in the SQLite file: they outlive a restart. */
 export function createSqliteThrottleStore(database: Database): ThrottleStore {
   return promised<ThrottleStore>(sqliteThrottle(database));
@@ -42,9 +45,14 @@ export function sqliteThrottle(database: Database): Sync<ThrottleStore> {
   const remember = database.prepare(REMEMBER);
   const isKnown = database.prepare(IS_KNOWN);
 
+  const failures = database.prepare(FAILURES).pluck();
+  const totals = database.prepare<object, Totals>(TOTALS);
+  const clear = database.prepare(CLEAR);
+  const clearAll = database.prepare(CLEAR_ALL);
+
+  const windowAt = (now: number) => ({ since: now - WINDOW_MS, stale: now - STALE_ATTEMPT_MS });
   function waitOf({ bucket, limit }: Bucket, now: number): number {
-    const window = { bucket, since: now - WINDOW_MS, stale: now - STALE_ATTEMPT_MS };
-    const at = boundary.get({ ...window, offset: limit - 1 }) as number | undefined;
+    const at = boundary.get({ bucket, ...windowAt(now), offset: limit - 1 }) as number | undefined;
     return at === undefined ? 0 : at + WINDOW_MS - now;
   }
   const longestWait = (buckets: Bucket[], now: number) => Math.max(...buckets.map((bucket) => waitOf(bucket, now)));
@@ -66,6 +74,12 @@ export function sqliteThrottle(database: Database): Sync<ThrottleStore> {
     for (const id of ids) release.run(id);
   });
 
+  const clearEach = database.transaction((buckets: string[]) => {
+    let cleared = 0;
+    for (const bucket of buckets) cleared += clear.run(bucket).changes;
+    return cleared;
+  });
+
   return {
     wait(buckets, now) {
       return guarded(() => longestWait(buckets, now));
@@ -84,6 +98,15 @@ export function sqliteThrottle(database: Database): Sync<ThrottleStore> {
     },
     isKnown(bucket, since) {
       return guarded(() => isKnown.get(bucket, since) !== undefined);
+    },
+    failures(bucket, now) {
+      return guarded(() => failures.get({ bucket, ...windowAt(now) }) as number);
+    },
+    totals(now) {
+      return guarded(() => totals.get(windowAt(now)) ?? { failures: 0, buckets: 0 });
+    },
+    clear(buckets) {
+      return guarded(() => (buckets === "all" ? clearAll.run().changes : clearEach.immediate(buckets)));
     },
   };
 }

@@ -1,6 +1,12 @@
 /** Failures count for this long. */
 export const WINDOW_MS = 5 * 60_000;
 
+/** An attempt whose process died never settles; after this long it counts as the failure it may have been. */
+export const STALE_ATTEMPT_MS = 60_000;
+
+/** An address that logged in is known for this long. */
+export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
+
 /** A count of failures with its bound. */
 export interface Bucket {
   bucket: string;
@@ -12,6 +18,11 @@ export type Reservation =
   /** As many attempts are under way as failures are left: ask again when one has ended. */
   | { outcome: "wait" }
   | { outcome: "throttled"; retryAfterMs: number };
+
+export interface Totals {
+  failures: number;
+  buckets: number;
+}
 
 /**
  * Counts login failures over a sliding window. An attempt under way holds a place in each of its buckets, so that
@@ -30,4 +41,10 @@ export interface ThrottleStore {
   remember(bucket: string, now: number): Promise<void>;
   /** Whether the bucket logged in at or after a time. */
   isKnown(bucket: string, since: number): Promise<boolean>;
+  /** How many failures of a bucket count now. Attempts under way are none. */
+  failures(bucket: string, now: number): Promise<number>;
+  /** All failures that count now, and in how many buckets they are. */
+  totals(now: number): Promise<Totals>;
+  /** Empties these buckets, or all of them. Returns how many places were taken in them. */
+  clear(buckets: string[] | "all"): Promise<number>;
 }

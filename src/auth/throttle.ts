@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
-import type { Bucket, ThrottleStore } from "./throttle-store.ts";
+import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
 
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 export const FAILURES_PER_EMAIL = 100;
-const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;
@@ -23,9 +22,9 @@ export interface Throttle {
 export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
   /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
   async function bucketsOf(address: string, email: string): Promise<Bucket[]> {
-    const pair = { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL };
-    if (await store.isKnown(pair.bucket, now() - KNOWN_ADDRESS_MS)) return [pair];
-    return [pair, { bucket: digest(email), limit: FAILURES_PER_EMAIL }];
+    const buckets = bucketsFor(address, email);
+    const isKnown = await store.isKnown(buckets.pair.bucket, now() - KNOWN_ADDRESS_MS);
+    return isKnown ? [buckets.pair] : [buckets.pair, buckets.email];
   }
 
   return {
@@ -63,6 +62,14 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
 
 function throttled(retryAfterMs: number): AppError {
   return new AppError("too_many_attempts", { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
+}
+
+/** The buckets in which failures of an address, and of anybody, at an e-mail are counted. */
+export function bucketsFor(address: string, email: string): { pair: Bucket; email: Bucket } {
+  return {
+    pair: { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
+    email: { bucket: digest(email), limit: FAILURES_PER_EMAIL },
+  };
 }
 
 function pairBucket(address: string, email: string): string {

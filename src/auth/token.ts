@@ -16,12 +16,20 @@ const CLAIM_NAMES = ["email", "exp", "iat", "sid", "sub"] as const satisfies (ke
 
 /** Signs a token with HS256; its header is exactly `alg` and `typ`. */
 export function signToken(claims: AccessClaims, secret: string): Promise<string> {
-  return new SignJWT({ email: claims.email, sid: claims.sid })
-    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setSubject(claims.sub)
-    .setIssuedAt(claims.iat)
-    .setExpirationTime(claims.exp)
-    .sign(new TextEncoder().encode(secret));
+  return createSignToken(secret)(claims);
+}
+
+/** Creates {@link signToken} for one secret, whose key is made once. */
+export function createSignToken(secret: string): (claims: AccessClaims) => Promise<string> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
+  return async (claims) =>
+    new SignJWT({ email: claims.email, sid: claims.sid })
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      .setSubject(claims.sub)
+      .setIssuedAt(claims.iat)
+      .setExpirationTime(claims.exp)
+      .sign(await key);
 }
 
 /**
@@ -31,30 +39,73 @@ export function signToken(claims: AccessClaims, secret: string): Promise<string>
  * password hashes. Returns the claims, or null.
  */
 export function verifyToken(token: string, secrets: readonly string[], nowSeconds: number): AccessClaims | null {
-  if (token.length > MAX_TOKEN_LENGTH) return null;
+  const { hasOurHeader, claims } = readToken(token, secrets);
+  return hasOurHeader && claims !== null && isCurrent(claims, nowSeconds) ? claims : null;
+}
+
+// A token that is used is used again and again. Only genuine ones get in, so nobody without a secret can fill this.
+const REMEMBERED_TOKENS = 256;
+
+/** Creates {@link verifyToken} for some secrets, remembering the tokens that they signed; the clock is always asked. */
+export function createVerifyToken(
+  secrets: readonly string[],
+): (token: string, nowSeconds: number) => AccessClaims | null {
+  const genuine = new Map<string, AccessClaims>();
+  return (token, nowSeconds) => {
+    const remembered = genuine.get(token);
+    if (remembered) return isCurrent(remembered, nowSeconds) ? remembered : null;
+    const claims = verifyToken(token, secrets, nowSeconds);
+    if (claims === null) return null;
+    const [oldest] = genuine.keys();
+    if (genuine.size >= REMEMBERED_TOKENS && oldest !== undefined) genuine.delete(oldest);
+    genuine.set(token, claims);
+    return claims;
+  };
+}
+
+function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
+  return iat <= nowSeconds && exp > nowSeconds;
+}
+
+/** What there is to know of a token without a clock. What was not signed by us is not looked into. */
+export interface TokenReading {
+  isWellFormed: boolean;
+  /** Index of the secret that signed it; -1 when none did. */
+  signedBy: number;
+  hasOurHeader: boolean;
+  /** Null when they are not exactly ours. */
+  claims: AccessClaims | null;
+}
+
+const NOT_OURS: TokenReading = { isWellFormed: false, signedBy: -1, hasOurHeader: false, claims: null };
+
+/** Takes a token apart, as strictly as {@link verifyToken}. */
+export function readToken(token: string, secrets: readonly string[]): TokenReading {
+  if (token.length > MAX_TOKEN_LENGTH) return NOT_OURS;
   const parts = token.split(".", 4);
   const [header, payload, signature] = parts;
-  if (parts.length !== 3 || !header || !payload || !signature) return null;
+  if (parts.length !== 3 || !header || !payload || !signature) return NOT_OURS;
 
   const given = decodeCanonical(signature);
-  if (given?.length !== 32) return null;
+  if (given?.length !== 32) return NOT_OURS;
   const signed = `${header}.${payload}`;
   const matches = secrets.map((secret) => timingSafeEqual(createHmac("sha256", secret).update(signed).digest(), given));
-  if (!matches.includes(true)) return null;
+  const signedBy = matches.indexOf(true);
+  if (signedBy === -1) return { ...NOT_OURS, isWellFormed: true };
 
-  return isOurHeader(decodeObject(header)) ? toClaims(decodeObject(payload), nowSeconds) : null;
+  const hasOurHeader = isOurHeader(decodeObject(header));
+  return { isWellFormed: true, signedBy, hasOurHeader, claims: toClaims(decodeObject(payload)) };
 }
 
 function isOurHeader(header: Record<string, unknown> | null): boolean {
   return header !== null && Object.keys(header).length === 2 && header.alg === "HS256" && header.typ === "JWT";
 }
 
-function toClaims(claims: Record<string, unknown> | null, nowSeconds: number): AccessClaims | null {
+function toClaims(claims: Record<string, unknown> | null): AccessClaims | null {
   if (claims === null || Object.keys(claims).sort().join() !== CLAIM_NAMES.join()) return null;
   const { sub, email, sid, iat, exp } = claims;
   if (typeof sub !== "string" || typeof email !== "string" || typeof sid !== "string") return null;
   if (!Number.isSafeInteger(iat) || !Number.isSafeInteger(exp)) return null;
-  if ((iat as number) > nowSeconds || (exp as number) <= nowSeconds) return null;
   return { sub, email, sid, iat: iat as number, exp: exp as number };
 }
 

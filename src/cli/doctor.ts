@@ -1,5 +1,6 @@
 import { type Environment, readEnvironment, readSettings, type SettingName } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
+import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import type { Finding } from "./checks/finding.ts";
 import { checkPort, checkRedis } from "./checks/network.ts";
@@ -17,7 +18,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   const database = checkDatabase(dataDir);
   findings.push(...database.findings, checkSpace(dataDir), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));
-  const redis = usable(environment, ["REDIS_HOST", "REDIS_PORT", "REDIS_PASSWORD"]);
+  const redis = usable(environment, REDIS_SETTING_NAMES);
   if (redis) findings.push(await checkRedis(redis));
   const address = usable(environment, ["DATA_DIR", "PORT", "HOST"]);
   if (address) findings.push(await checkPort(address));

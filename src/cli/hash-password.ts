@@ -1,20 +1,56 @@
-import { hashPassword } from "../auth/password.ts";
+import { calibrate, type HashCost, hashPassword } from "../auth/password.ts";
+import { parseDurationMs } from "../config/duration.ts";
 import { OperatorError } from "../errors.ts";
+import { isVeryCommon } from "./common-passwords.ts";
 import { printData, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
 
 const MIN_LENGTH = 6;
 const MAX_LENGTH = 1024;
 
+interface HashOptions {
+  allowWeak?: boolean;
+  calibrate?: string;
+}
+
 /** Prints the argon2id hash of a password that is asked for, or read from standard input. */
-export async function runHashPassword(): Promise<void> {
+export async function runHashPassword({ allowWeak, calibrate: target }: HashOptions): Promise<void> {
+  const targetMs = target === undefined ? null : parseTarget(target);
   const password = process.stdin.isTTY ? await askTwice() : await readStdin();
+  const weakness = weaknessOf(password);
+  if (weakness !== null && !allowWeak) throw new OperatorError(`${weakness}: choose another, or say --allow-weak`);
+  if (weakness !== null) say(`${weakness}; it was hashed all the same.`);
+  const cost = targetMs === null ? undefined : await chooseCost(targetMs);
+  printData(await hashPassword(password, cost));
+  if (process.stdout.isTTY) say("Set it as DEMO_PASSWORD, in single quotes, and restart the server.");
+}
+
+/** What speaks against a password. Throws {@link OperatorError} for what no login could send. */
+function weaknessOf(password: string): string | null {
   const length = [...password.normalize("NFC")].length;
-  if (length < MIN_LENGTH || length > MAX_LENGTH) {
+  if (length === 0 || length > MAX_LENGTH) {
     throw new OperatorError(`The password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
   }
-  printData(await hashPassword(password));
-  if (process.stdout.isTTY) say("Set it as DEMO_PASSWORD, in single quotes, and restart the server.");
+  if (length < MIN_LENGTH) return `The password has fewer than ${MIN_LENGTH} characters, and no login accepts it`;
+  return isVeryCommon(password) ? "The password is one of the first that a guesser tries" : null;
+}
+
+const MIN_TARGET_MS = 10;
+const MAX_TARGET_MS = 5000;
+
+function parseTarget(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === null || ms < MIN_TARGET_MS || ms > MAX_TARGET_MS) {
+    throw new OperatorError("--calibrate is a duration from 10ms to 5s, e.g. 250ms");
+  }
+  return ms;
+}
+
+async function chooseCost(targetMs: number): Promise<HashCost> {
+  const { cost, tookMs } = await calibrate(targetMs);
+  say(`One hash with m=${cost.memoryKib},t=${cost.passes},p=1 takes ${Math.round(tookMs)} ms on this machine.`);
+  if (tookMs > targetMs) say(`That is the least that is safe, and more than ${targetMs} ms.`);
+  return cost;
 }
 
 async function askTwice(): Promise<string> {

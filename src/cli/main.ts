@@ -25,7 +25,9 @@ export function createProgram(): Command {
   program
     .command("hash-password")
     .description("print the hash of a password that is asked for, or read from standard input")
-    .action(async () => (await import("./hash-password.ts")).runHashPassword());
+    .option("--allow-weak", "hash a short or very common password all the same")
+    .option("--calibrate <duration>", "make one hash take about this long on this machine, e.g. 250ms")
+    .action(async (options) => (await import("./hash-password.ts")).runHashPassword(options));
 
   const events = program.command("events").description("look at stored events and run them again");
   events
@@ -77,6 +79,35 @@ export function createProgram(): Command {
     .option("--json", "print an object")
     .action(async (userId, options) => (await import("./session.ts")).runSessionRevoke(userId, options));
 
+  const throttle = program.command("throttle").description("look at failed logins and forget them");
+  throttle
+    .command("show")
+    .description("the failed logins that count now")
+    .option("--address <ip>", "those of one address too")
+    .option("--json", "print an object")
+    .action(async (options) => (await import("./throttle.ts")).runThrottleShow(options));
+  throttle
+    .command("clear")
+    .description("forget all failed logins")
+    .option("--address <ip>", "only those of one address")
+    .option("--json", "print an object")
+    .action(async (options) => (await import("./throttle.ts")).runThrottleClear(options));
+
+  program
+    .command("token")
+    .description("look into an access token")
+    .command("explain")
+    .description("which checks a token passes that is asked for, or read from standard input")
+    .option("--json", "print an object")
+    .action(async (options) => (await import("./token.ts")).runTokenExplain(options));
+  program
+    .command("selftest")
+    .description("try the configured stores")
+    .command("sessions")
+    .description("race logins, logouts and reads on the session store, under a key of its own")
+    .option("--rounds <count>", "how many races of a logout against a login", "200")
+    .option("--json", "print an object")
+    .action(async (options) => (await import("./selftest.ts")).runSelftestSessions(options));
   program
     .command("ready")
     .description("wait until the running server is ready; exit 1 when it is not in time")

@@ -1,3 +1,4 @@
+import { createLog, type LogEvent } from "../log.ts";
 import { printable, withoutRawControls } from "../printable.ts";
 
 /** Writes data to standard output. */
@@ -8,6 +9,12 @@ export function printData(text: string): void {
 /** Writes words for a person to standard error. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
+}
+
+/** Tells a person in words, and as a line of the log whoever keeps standard error elsewhere. */
+export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, words: string): void {
+  if (process.stderr.isTTY) say(words);
+  else createLog("info", process.stderr).info(line, words);
 }
 
 export function printJson(value: unknown): void {

@@ -1,4 +1,4 @@
-import { isoTime, printData, printJson, say } from "./output.ts";
+import { isoTime, printData, printJson, say, sayAndLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 
 interface SessionOptions {
@@ -23,6 +23,8 @@ export function runSessionRevoke(userId: string | undefined, { json }: SessionOp
     const user = userId ?? settings.DEMO_USER_ID;
     const revoked = await sessions.remove(user);
     if (json) printJson({ userId: user, revoked });
-    else say(revoked ? `The session of user ${user} has ended.` : `User ${user} has no active session.`);
+    const words = `The session of user ${user} has ended.`;
+    if (revoked) sayAndLog({ event: "session_revoked", userId: user, reason: "command" }, words);
+    else if (!json) say(`User ${user} has no active session.`);
   });
 }

@@ -1,29 +1,35 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type AuthStores, openAuthStores } from "../auth/open.ts";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
-import { openSessionStore } from "../auth/sessions/open.ts";
-import type { SessionStore } from "../auth/sessions/store.ts";
-import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
+import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
+import { readEnvironment, readSettings, type SettingName, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
+import { openRedis, REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
 
-const NAMES = ["DATA_DIR", "DEMO_USER_ID", "REDIS_HOST", "REDIS_PORT", "REDIS_PASSWORD"] as const;
+const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
-export interface Stores {
+export interface Stores<More extends SettingName> extends AuthStores {
   events: EventStore;
-  sessions: SessionStore;
-  settings: Pick<Settings, (typeof NAMES)[number]>;
+  settings: Pick<Settings, (typeof NAMES)[number] | More>;
 }
 
 // A server under full load commits all the time; a command waits this long for its turn.
 const BUSY_TIMEOUT_MS = 20_000;
 
-/** Opens the stores beside a running server or without one, runs a command on them, and closes them. */
-export async function withStores(command: (stores: Stores) => Promise<void>): Promise<void> {
-  const settings = readSettings(readEnvironment(process.cwd()), NAMES);
+/**
+ * Opens the stores beside a running server or without one, runs a command on them, and closes them. The command gets
+ * the settings of the stores, and those that it names.
+ */
+export async function withStores<const More extends SettingName = never>(
+  command: (stores: Stores<More>) => Promise<void>,
+  more: readonly More[] = [],
+): Promise<void> {
+  const settings = readSettings(readEnvironment(process.cwd()), [...NAMES, ...more]);
   if (!existsSync(join(settings.DATA_DIR, DATABASE_FILE))) {
     throw new OperatorError(
       `DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`,
@@ -31,11 +37,15 @@ export async function withStores(command: (stores: Stores) => Promise<void>): Pr
   }
   const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
-    const sessions = await openSessionStore(settings, createEmbeddedSessionStore(database), createLog("silent"));
+    const redis = await openRedis(settings, createLog("silent"));
     try {
-      await command({ events: openEventStore(database), sessions, settings });
+      const embedded = {
+        sessions: createEmbeddedSessionStore(database),
+        throttle: createSqliteThrottleStore(database),
+      };
+      await command({ events: openEventStore(database), ...(await openAuthStores(redis, embedded)), settings });
     } finally {
-      await sessions.close();
+      redis?.close();
     }
   } finally {
     database.close();

@@ -1,114 +1,26 @@
 import { existsSync, readFileSync } from "node:fs";
-import { BlockList, isIP } from "node:net";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
-import { isEmail } from "../email.ts";
 import { OperatorError } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
-import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
-import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./duration.ts";
-import { readSecretFile, weaknessOf } from "./secrets.ts";
-
-export const DEFAULT_TTL_SECONDS = 900;
-const MAX_TTL_SECONDS = 30 * 86_400;
-
-const text = v.string();
-
-function parsed<T>(read: (value: string) => T | null, expectation: string) {
-  return v.pipe(
-    text,
-    v.rawTransform(({ dataset, addIssue, NEVER }): T => {
-      const value = read(dataset.value);
-      if (value !== null) return value;
-      addIssue({ message: expectation });
-      return NEVER;
-    }),
-  );
-}
-
-function integer(min: number, max: number) {
-  return parsed((value) => {
-    const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= min && number <= max ? number : null;
-  }, `expected a whole number from ${min} to ${max}`);
-}
-
-function duration(minMs: number, example: string) {
-  return parsed((value) => {
-    const ms = parseDurationMs(value);
-    return ms !== null && ms >= minMs && ms <= 2 ** 31 - 1 ? ms : null;
-  }, `expected a duration of at least ${minMs}ms and under 24 days, e.g. ${example}`);
-}
-
-const size = parsed((value) => {
-  const bytes = parseSizeBytes(value);
-  return bytes !== null && bytes >= 1 && bytes <= 64 * 1024 * 1024 ? bytes : null;
-}, "expected a size from 1 byte to 64m, e.g. 1m");
-
-/** `900s`; another form falls back to 900 seconds (mission, Limits) and is warned of, zero and more than 30 days are refused. */
-const ttl = parsed((value) => {
-  const seconds = parseTtlSeconds(value);
-  if (seconds === null) return { seconds: DEFAULT_TTL_SECONDS, fellBack: true };
-  return seconds > 0 && seconds <= MAX_TTL_SECONDS ? { seconds, fellBack: false } : null;
-}, "expected a lifetime above zero and at most 30d, e.g. 900s");
-
-const strongSecret = v.pipe(
+import {
+  addresses,
+  duration,
+  email,
+  fraction,
+  integer,
+  keyPrefix,
+  networks,
+  passwordHash,
+  path,
+  size,
+  strongSecret,
   text,
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const weakness = weaknessOf(dataset.value);
-    if (weakness) addIssue({ message: `${weakness}; make one with: openssl rand -base64 48` });
-  }),
-);
-
-const passwordHash = v.pipe(
-  text,
-  v.rawTransform(({ dataset, addIssue, NEVER }): PasswordHash => {
-    const result = parsePasswordHash(dataset.value);
-    if (!("reason" in result)) return result;
-    addIssue({ message: `${result.reason}; make a hash with: authserve hash-password` });
-    return NEVER;
-  }),
-);
-
-const email = v.pipe(text, v.check(isEmail, "expected an e-mail address, e.g. demo@example.com"));
-
-const path = v.pipe(
-  text,
-  v.regex(
-    /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/,
-    "expected a path of letters, digits and . _ ~ -, e.g. /webhook",
-  ),
-  v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
-  v.check(
-    (value) => !/^\/(?:auth|healthz|readyz|metrics)(?:\/|$)/.test(value),
-    "expected a path that the service does not use itself, e.g. /webhook",
-  ),
-);
-
-const url = parsed((value) => {
-  if (!URL.canParse(value)) return null;
-  const { protocol, username, password } = new URL(value);
-  return /^https?:$/.test(protocol) && username + password === "" ? value : null;
-}, "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events");
-
-/** Comma-separated addresses and CIDR ranges, as a list that answers `check(address, family)`. */
-const networks = parsed((value) => {
-  const list = new BlockList();
-  for (const entry of value.split(",").map((part) => part.trim())) {
-    const [address = "", prefix, ...rest] = entry.split("/");
-    const family = isIP(address);
-    const bits = prefix === undefined ? (family === 6 ? 128 : 32) : /^[0-9]{1,3}$/.test(prefix) ? Number(prefix) : -1;
-    if (family === 0 || rest.length > 0 || bits < 0 || bits > (family === 6 ? 128 : 32)) return null;
-    list.addSubnet(address, bits, family === 6 ? "ipv6" : "ipv4");
-  }
-  return list;
-}, "expected a comma-separated list of addresses or ranges, e.g. 10.0.0.0/8,::1");
-
-const fraction = parsed(
-  (value) => (/^(?:0(?:\.[0-9]+)?|1(?:\.0+)?)$/.test(value) ? Number(value) : null),
-  "expected a number from 0 to 1, e.g. 0.2",
-);
+  ttl,
+  url,
+  yesOrNo,
+} from "./fields.ts";
+import { readSecretFile } from "./secrets.ts";
 
 /** One schema for the environment. Order is the order of the README's table. */
 const SCHEMA = v.object({
@@ -123,7 +35,16 @@ const SCHEMA = v.object({
   ),
   REDIS_HOST: v.optional(text),
   REDIS_PORT: v.optional(integer(1, 65_535), "6379"),
+  REDIS_USERNAME: v.optional(text),
   REDIS_PASSWORD: v.optional(text),
+  REDIS_DB: v.optional(integer(0, 999), "0"),
+  REDIS_TLS: v.optional(yesOrNo, "false"),
+  REDIS_TLS_CA_FILE: v.optional(text),
+  REDIS_SENTINELS: v.optional(addresses),
+  REDIS_MASTER_NAME: v.optional(text, "mymaster"),
+  REDIS_CLUSTER: v.optional(addresses),
+  REDIS_KEY_PREFIX: v.optional(keyPrefix, "authserve:"),
+  REDIS_TIMEOUT: v.optional(duration(10, "1s"), "1s"),
   PORT: v.optional(integer(0, 65_535), "3000"),
   HOST: v.optional(text),
   TLS_CERT_FILE: v.optional(text),
@@ -222,12 +143,24 @@ export function readSettings<const Name extends SettingName = SettingName>(
         : `${name}: ${issue.message}`,
     );
   }
-  if (
-    names.includes("TLS_CERT_FILE" as Name) &&
-    (values.TLS_CERT_FILE === undefined) !== (values.TLS_KEY_FILE === undefined)
-  ) {
-    problems.push("TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither");
-  }
+  problems.push(...contradictions((name) => (names.includes(name as Name) ? values[name] : undefined)));
   if (problems.length > 0) throw new OperatorError(["These settings are not usable:", ...problems].join("\n  "));
   return result.output as Pick<Settings, Name>;
+}
+
+/** What settings that are fine one by one say against each other. */
+function contradictions(value: (name: SettingName) => string | undefined): string[] {
+  const problems: string[] = [];
+  if ((value("TLS_CERT_FILE") === undefined) !== (value("TLS_KEY_FILE") === undefined)) {
+    problems.push("TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither");
+  }
+  const places = (["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const).filter((name) => value(name));
+  if (places.length > 1) problems.push(`${places.join(" and ")} are both set: keep the one that leads to your Redis`);
+  if (value("REDIS_CLUSTER") !== undefined && (value("REDIS_DB") ?? "0") !== "0") {
+    problems.push("REDIS_DB: a cluster has database 0 only: remove it");
+  }
+  if (value("REDIS_TLS_CA_FILE") !== undefined && value("REDIS_TLS") !== "true") {
+    problems.push("REDIS_TLS_CA_FILE has no effect without TLS: set REDIS_TLS to true, or remove it");
+  }
+  return problems;
 }

@@ -23,6 +23,7 @@ export function problem(error: unknown, requestId: string): Reply & { code: Erro
       code: known.code,
       requestId,
       ...(known.errors ? { errors: known.errors } : {}),
+      ...known.members,
     },
     headers: {
       "Content-Type": "application/problem+json",

@@ -90,4 +90,17 @@ export const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // 2: which login superseded a session, until the superseded token has expired.
+  `
+  CREATE TABLE supersessions (
+    user_id TEXT NOT NULL,
+    sid TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    network TEXT NOT NULL,
+    user_agent TEXT,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, sid)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX supersessions_expired ON supersessions (expires_at);
+  `,
 ];

@@ -6,7 +6,6 @@ import { createSqliteEventStore } from "../events/sqlite/store.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
 import { startStorageThread } from "../packaging.ts";
 import { type Database, openDatabase } from "../sqlite/database.ts";
-import { createMetadata, type Metadata } from "../sqlite/metadata.ts";
 import { packEvents } from "./packed-events.ts";
 import { createRemote, type Remote } from "./remote.ts";
 
@@ -15,7 +14,6 @@ export interface Storage {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
-  metadata: Metadata;
   close(): Promise<void>;
 }
 
@@ -54,7 +52,6 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
 
   return {
     ...proxies(() => thread.remote, reader),
-    metadata: createMetadata(reader),
     async close() {
       closing = true;
       await thread.remote.call("thread", "close", []).catch(() => {});
@@ -86,7 +83,7 @@ function startThread(dataDir: string): Thread {
   return { remote, died };
 }
 
-function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close" | "metadata"> {
+function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close"> {
   /** Every method of a store on the thread that is alive now. */
   const behind = <T extends object>(target: string, local: T, patient: readonly (keyof T)[] = []): T =>
     Object.fromEntries(
@@ -113,6 +110,7 @@ function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close" 
       ...behind("sessions", sessions),
       current: sessions.current,
       find: sessions.find,
+      supersession: sessions.supersession,
       close: sessions.close,
     },
     throttle: { ...behind("throttle", throttle), wait: throttle.wait, isKnown: throttle.isKnown },

@@ -24,9 +24,11 @@ function sessionsWith(records: Record<string, string>) {
       return records[userId] ?? null;
     },
     find: refuse,
+    supersession: async () => null,
     replace: refuse,
     remove: refuse,
     removeIf: refuse,
+    bind: refuse,
     check: refuse,
     close: refuse,
   };

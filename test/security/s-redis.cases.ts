@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Answer, ask, assertProblem, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
-import { startRedisServer } from "../helpers/redis-server.ts";
+import { startRedis } from "../helpers/redis.ts";
 import { startServer } from "../helpers/server.ts";
 import { claimsOf } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
 
 const KEY = "authserve:session:1";
 
-const redis = await startRedisServer({ after });
+const redis = await startRedis({ after });
 const client = redis.client({ after });
 const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
 const [one, two] = await Promise.all([startServer({ env }), startServer({ env })]);
@@ -107,7 +107,7 @@ test("S15 FLUSHALL ends the session and the next login opens one", async () => {
 });
 
 test("S13 a Redis that is gone is 503 everywhere, and found again when it is back", async (t) => {
-  const own = await startRedisServer(t);
+  const own = await startRedis(t);
   await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(own.port) } });
   const token = await logIn(server);
   await own.kill();

@@ -1,6 +1,7 @@
 import { promised, type Sync } from "../../promised.ts";
 import { type Database, guarded } from "../../sqlite/database.ts";
-import type { SessionRecord, SessionStore } from "./store.ts";
+import { createMetadata } from "../../sqlite/metadata.ts";
+import type { LoginOrigin, SessionRecord, SessionStore } from "./store.ts";
 
 const FIND = `SELECT sid, expires_at AS expiresAt FROM sessions WHERE user_id = ? AND expires_at > ?`;
 
@@ -11,6 +12,17 @@ ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.ex
 const REMOVE_IF = `DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
 
 const REMOVE = `DELETE FROM sessions WHERE user_id = @userId RETURNING expires_at`;
+
+const SUPERSEDE = `
+INSERT INTO supersessions (user_id, sid, at, network, user_agent, expires_at)
+VALUES (@userId, @sid, @at, @network, @userAgent, @expiresAt)
+ON CONFLICT (user_id, sid) DO NOTHING`;
+
+const SUPERSESSION = `
+SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ? AND sid = ? AND expires_at > ?`;
+
+/** Forgets what the tokens it is about have outlived. */
+const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
 
 /** Keeps sessions in the SQLite file, where another process's revocation is seen by the next read. */
 export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
@@ -23,17 +35,33 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
   const replace = database.prepare(REPLACE);
   const removeIf = database.prepare(REMOVE_IF);
   const remove = database.prepare<{ userId: string }, { expires_at: number }>(REMOVE);
+  const supersede = database.prepare(SUPERSEDE);
+  const supersession = database.prepare<[string, string, number], { at: number } & LoginOrigin>(SUPERSESSION);
+  const forget = database.prepare(FORGET);
+  const metadata = createMetadata(database);
 
-  const replaceLive = database.transaction((userId: string, sid: string, at: number, expiresAt: number) => {
-    const replaced = find.get(userId, at) !== undefined;
-    replace.run({ userId, sid, expiresAt });
-    return replaced;
+  const replaceLive = database.transaction((userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin) => {
+    const at = now();
+    const old = find.get(userId, at);
+    forget.run(at);
+    if (old && origin) supersede.run({ userId, sid: old.sid, at, ...origin, expiresAt: old.expiresAt });
+    replace.run({ userId, sid, expiresAt: at + ttlSeconds * 1000 });
+    return old !== undefined;
+  });
+  function removeLive(userId: string): boolean {
+    const removed = remove.get({ userId });
+    return removed !== undefined && removed.expires_at > now();
+  }
+  const bind = database.transaction((userId: string, credential: string) => {
+    const key = `credential:${userId}`;
+    if (metadata.get(key) === credential) return false;
+    metadata.set(key, credential);
+    return removeLive(userId);
   });
 
   return {
-    replace(userId, sid, ttlSeconds) {
-      const at = now();
-      return guarded(() => replaceLive.immediate(userId, sid, at, at + ttlSeconds * 1000));
+    replace(userId, sid, ttlSeconds, origin) {
+      return guarded(() => replaceLive.immediate(userId, sid, ttlSeconds, origin));
     },
     current(userId) {
       return guarded(() => find.get(userId, now())?.sid ?? null);
@@ -41,12 +69,18 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
     find(userId) {
       return guarded(() => find.get(userId, now()) ?? null);
     },
+    supersession(userId, sid) {
+      const row = guarded(() => supersession.get(userId, sid, now()));
+      return row === undefined ? null : { at: row.at, by: { network: row.network, userAgent: row.userAgent } };
+    },
     removeIf(userId, sid) {
       return guarded(() => removeIf.run({ userId, sid, now: now() }).changes === 1);
     },
     remove(userId) {
-      const removed = guarded(() => remove.get({ userId }));
-      return removed !== undefined && removed.expires_at > now();
+      return guarded(() => removeLive(userId));
+    },
+    bind(userId, credential) {
+      return guarded(() => bind.immediate(userId, credential));
     },
     check() {
       guarded(() => find.get("", 0));

@@ -1,90 +1,81 @@
-import { Redis } from "ioredis";
-import { AppError } from "../../errors.ts";
-import type { SessionStore } from "./store.ts";
+import type { RedisConnection } from "../../redis/connection.ts";
+import type { SessionStore, Supersession } from "./store.ts";
 
-export interface RedisOptions {
-  host: string;
-  port: number;
-  password?: string;
-}
+// `SET … GET` would need Redis 6.2.
+// KEYS[1] the record; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's key, and the
+// supersession or "". Which sid is superseded shows only here; the key's beginning holds it in the record's slot.
+const REPLACE = `
+local old = redis.call("GET", KEYS[1])
+local left = redis.call("PTTL", KEYS[1])
+redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
+if old and left > 0 and ARGV[4] ~= "" then redis.call("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
+return old and 1 or 0`;
 
-const COMMAND_TIMEOUT_MS = 1000;
-const KEY_PREFIX = "authserve:session:";
+const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]) }`;
 
-// KEYS[1] the record, ARGV[1] the sid it must still hold. Compare and delete in one step: a login in between stays alive.
+// ARGV[1] the sid that the record must still hold: a login in between stays alive.
 const REMOVE_IF = `
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
 
-/** Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. */
-export function createRedisSessionStore(options: RedisOptions, onError: (error: Error) => void): SessionStore {
-  const redis = new Redis({
-    host: options.host,
-    port: options.port,
-    ...(options.password ? { password: options.password } : {}),
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    // A command fails at once while there is no connection: an answer of 503 beats a queue without bound.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (tries) => Math.min(50 * 2 ** tries, 1000),
-  });
-  redis.on("error", onError);
+// KEYS the record and its credential, ARGV[1] the credential that it must have been opened by.
+const BIND = `
+if redis.call("GET", KEYS[2]) == ARGV[1] then return 0 end
+redis.call("SET", KEYS[2], ARGV[1])
+return redis.call("DEL", KEYS[1])`;
 
-  async function ask<T>(command: () => Promise<T>): Promise<T> {
-    try {
-      if (redis.status === "connecting" || redis.status === "connect") await connected(redis);
-      return await command();
-    } catch (error) {
-      throw new AppError("store_unavailable", { retryAfterSeconds: 2, cause: error });
-    }
-  }
-  const key = (userId: string) => KEY_PREFIX + userId;
+/**
+ * Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. Beside it, for each
+ * superseded session, a key that ends when that session's token does.
+ */
+export function createRedisSessionStore(redis: RedisConnection): SessionStore {
+  const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
+  const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
+  const supersessions = (userId: string) => `${beside("superseded", userId)}:`;
 
   return {
-    async replace(userId, sid, ttlSeconds) {
-      return (await ask(() => redis.set(key(userId), sid, "EX", ttlSeconds, "GET"))) !== null;
+    async replace(userId, sid, ttlSeconds, origin) {
+      const supersession = origin ? JSON.stringify({ at: Date.now(), by: origin } satisfies Supersession) : "";
+      const args = [sid, ttlSeconds, supersessions(userId), supersession];
+      return (await redis.ask((client) => client.eval(REPLACE, 1, key(userId), ...args))) === 1;
     },
     current(userId) {
-      return ask(() => redis.get(key(userId)));
+      return redis.ask((client) => client.get(key(userId)));
     },
-    find(userId) {
-      return ask(async () => {
-        const [[sidError, sid], [ttlError, ttlMs]] = ((await redis.multi().get(key(userId)).pttl(key(userId)).exec()) ??
-          []) as [[Error | null, string | null], [Error | null, number]];
-        if (sidError ?? ttlError) throw sidError ?? ttlError;
-        return sid === null ? null : { sid, expiresAt: Date.now() + ttlMs };
-      });
+    async find(userId) {
+      const [sid, ttlMs] = (await redis.ask((client) => client.eval(FIND, 1, key(userId)))) as [string | null, number];
+      return sid === null ? null : { sid, expiresAt: Date.now() + ttlMs };
+    },
+    async supersession(userId, sid) {
+      return parseSupersession(await redis.ask((client) => client.get(supersessions(userId) + sid)));
     },
     async removeIf(userId, sid) {
-      return (await ask(() => redis.eval(REMOVE_IF, 1, key(userId), sid))) === 1;
+      return (await redis.ask((client) => client.eval(REMOVE_IF, 1, key(userId), sid))) === 1;
     },
     async remove(userId) {
-      return (await ask(() => redis.del(key(userId)))) === 1;
+      return (await redis.ask((client) => client.del(key(userId)))) === 1;
+    },
+    async bind(userId, credential) {
+      const keys = [key(userId), beside("credential", userId)];
+      return (await redis.ask((client) => client.eval(BIND, 2, ...keys, credential))) === 1;
     },
     async check() {
-      await ask(() => redis.ping());
+      await redis.ask((client) => client.ping());
     },
-    async close() {
-      redis.disconnect();
-    },
+    // The connection belongs to whoever opened it.
+    async close() {},
   };
 }
 
-/** Waits for the first connection, so that the first command after the start does not fail for being early. */
-function connected(redis: Redis): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish(new Error("no connection to Redis")), COMMAND_TIMEOUT_MS);
-    const onReady = () => finish();
-    const onClose = () => finish(new Error("no connection to Redis"));
-    function finish(error?: Error) {
-      clearTimeout(timer);
-      redis.off("ready", onReady);
-      redis.off("close", onClose);
-      if (error) reject(error);
-      else resolve();
-    }
-    redis.once("ready", onReady);
-    redis.once("close", onClose);
-  });
+/** Reads what `replace` wrote; what somebody else wrote there is no supersession. */
+function parseSupersession(text: string | null): Supersession | null {
+  if (text === null) return null;
+  try {
+    const { at, by } = JSON.parse(text) as Supersession;
+    const { network, userAgent } = by;
+    if (!Number.isSafeInteger(at) || typeof network !== "string") return null;
+    return { at, by: { network, userAgent: typeof userAgent === "string" ? userAgent : null } };
+  } catch {
+    return null;
+  }
 }

@@ -1,28 +1,31 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { createEmbeddedSessionStore } from "../../auth/sessions/embedded.ts";
-import { openSessionStore, type SessionSettings } from "../../auth/sessions/open.ts";
 import type { Settings } from "../../config/settings.ts";
 import { describeError, OperatorError } from "../../errors.ts";
 import { createLog } from "../../log.ts";
+import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { lockDataDir } from "../../sqlite/database.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 
-export async function checkRedis(settings: SessionSettings): Promise<Finding> {
-  if (settings.REDIS_HOST === undefined) return ok("Redis", "not configured: sessions are in the database");
-  const where = `${settings.REDIS_HOST}:${settings.REDIS_PORT}`;
-  const unused = {} as ReturnType<typeof createEmbeddedSessionStore>;
-  const sessions = await openSessionStore(settings, unused, createLog("silent"));
+export async function checkRedis(settings: RedisSettings): Promise<Finding> {
+  const redis = await openRedis(settings, createLog("silent"));
+  if (redis === null) return ok("Redis", "not configured: sessions are in the database");
+  const where = placeOf(settings);
   try {
-    await sessions.check();
+    await redis.ask((client) => client.ping());
     return ok("Redis", `${where} answers`);
   } catch (error) {
-    const remedy = "start it, or check REDIS_HOST, REDIS_PORT and REDIS_PASSWORD";
+    const remedy = "start it, or check REDIS_HOST, REDIS_PORT, REDIS_PASSWORD and the other settings of Redis";
     return wrong("Redis", `${where} does not answer (${describeError(error)})`, remedy);
   } finally {
-    await sessions.close();
+    redis.close();
   }
+}
+
+function placeOf({ REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS, REDIS_CLUSTER }: RedisSettings): string {
+  const addresses = REDIS_CLUSTER ?? REDIS_SENTINELS ?? [{ host, port }];
+  return addresses.map((address) => `${address.host}:${address.port}`).join(", ");
 }
 
 /** The port is free, or it is our own server that listens there. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { createRedisSessionStore, type RedisOptions } from "../../../src/auth/sessions/redis.ts";
 import type { SessionStore } from "../../../src/auth/sessions/store.ts";
+import type { RedisOptions } from "../../../src/redis/connection.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
-import { startRedisServer } from "../../helpers/redis-server.ts";
+import { startRedis } from "../../helpers/redis.ts";
+import { openOnRedis } from "../../helpers/redis-store.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
 import { until } from "../../helpers/until.ts";
 
@@ -12,12 +13,10 @@ const KEY = "authserve:session:1";
 // A command's time limit of one second, and what a busy machine adds.
 const ANSWER_MS = 1500;
 
-const shared = await startRedisServer({ after });
+const shared = await startRedis({ after });
 
 function connect(t: Cleanup, port: number, options: Partial<RedisOptions> = {}): SessionStore {
-  const store = createRedisSessionStore({ host: "127.0.0.1", port, ...options }, () => {});
-  t.after(() => store.close());
-  return store;
+  return openOnRedis(t, { kind: "single", address: { host: "127.0.0.1", port } }, options).store;
 }
 
 async function openEmpty(t: Cleanup): Promise<SessionStore> {
@@ -98,7 +97,7 @@ suite("what Redis holds", () => {
 
 suite("a Redis that", () => {
   test("hangs is store_unavailable within 1.5 seconds, and well again when it goes on", async (t) => {
-    const server = await startRedisServer(t);
+    const server = await startRedis(t);
     const store = connect(t, server.port);
     await store.replace("1", "a", 60);
     server.pause();
@@ -117,7 +116,7 @@ suite("a Redis that", () => {
   });
 
   test("is killed is store_unavailable at once, and well again after a restart", async (t) => {
-    const server = await startRedisServer(t);
+    const server = await startRedis(t);
     const store = connect(t, server.port);
     await store.replace("1", "a", 60);
     await server.kill();
@@ -136,7 +135,7 @@ suite("a Redis that", () => {
   });
 
   test("was not there at the start is store_unavailable, and used as soon as it is", async (t) => {
-    const server = await startRedisServer(t);
+    const server = await startRedis(t);
     await server.kill();
     const store = connect(t, server.port);
     await unavailableInTime(() => store.current("1"));
@@ -145,7 +144,7 @@ suite("a Redis that", () => {
   });
 
   test("is read-only refuses a login as store_unavailable", async (t) => {
-    const server = await startRedisServer(t);
+    const server = await startRedis(t);
     const store = connect(t, server.port);
     await store.replace("1", "a", 60);
     await server.client(t).replicaof("127.0.0.1", 1);
@@ -154,14 +153,14 @@ suite("a Redis that", () => {
   });
 
   test("is full refuses a login as store_unavailable", async (t) => {
-    const server = await startRedisServer(t);
+    const server = await startRedis(t);
     const store = connect(t, server.port);
     await server.client(t).config("SET", "maxmemory", "1");
     await unavailableInTime(() => store.replace("1", "a", 60));
   });
 
   test("asks for a password takes the right one and is store_unavailable with a wrong one or none", async (t) => {
-    const server = await startRedisServer(t, { password: "redis password" });
+    const server = await startRedis(t, { password: "redis password" });
     const store = connect(t, server.port, { password: "redis password" });
     await store.replace("1", "a", 60);
     assert.equal(await store.current("1"), "a");

@@ -1,0 +1,67 @@
+/** `/auth/me` a second on both stores, against the ceiling and the peer, in turn, round after round. */
+import { type GetResult, playGet, tokenOf } from "./auth-load.ts";
+import { type Spread, spreadOf } from "./load.ts";
+import { startCeiling, startNest, startProduct, type Target } from "./targets.ts";
+
+const CONNECTIONS = 64;
+
+export interface MeRow {
+  name: string;
+  perSecond: Spread;
+  p99Ms: Spread;
+  errors: number;
+  /** Of the ceiling's rate and of the peer's, round by round. */
+  toCeiling: Spread;
+  toNest: Spread | null;
+}
+
+interface Contestant {
+  name: string;
+  start: () => Promise<Target>;
+}
+
+/** Measures each target; the peer takes part when its built folder is given. */
+export async function measureMe(
+  scratch: string,
+  redisPort: number,
+  nestDir: string | null,
+  rounds: number,
+  seconds: number,
+): Promise<MeRow[]> {
+  const redis = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redisPort) };
+  const contestants: Contestant[] = [
+    { name: "bare node:http GET", start: () => startCeiling(scratch) },
+    { name: "authserve, embedded", start: () => startProduct(scratch) },
+    { name: "authserve, Redis", start: () => startProduct(scratch, redis) },
+  ];
+  if (nestDir !== null) contestants.push({ name: "NestJS, Redis", start: () => startNest(nestDir, redisPort) });
+
+  const results = new Map<string, GetResult[]>(contestants.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, start } of contestants) {
+      const target = await start();
+      try {
+        const isBare = name.startsWith("bare");
+        const token = isBare ? "none" : await tokenOf(target);
+        const url = target.url + (isBare ? "/" : "/auth/me");
+        // One second for the compiler to settle.
+        await playGet(url, token, CONNECTIONS, 1);
+        results.get(name)?.push(await playGet(url, token, CONNECTIONS, seconds));
+      } finally {
+        await target.stop();
+      }
+    }
+  }
+
+  const ratesOf = (name: string) => (results.get(name) ?? []).map(({ perSecond }) => perSecond);
+  const ratios = (name: string, to: string) =>
+    spreadOf(ratesOf(name).map((rate, round) => rate / (ratesOf(to)[round] ?? Number.NaN)));
+  return contestants.map(({ name }) => ({
+    name,
+    perSecond: spreadOf(ratesOf(name)),
+    p99Ms: spreadOf((results.get(name) ?? []).map(({ p99Ms }) => p99Ms)),
+    errors: (results.get(name) ?? []).reduce((sum, { errors }) => sum + errors, 0),
+    toCeiling: ratios(name, "bare node:http GET"),
+    toNest: nestDir === null ? null : ratios(name, "NestJS, Redis"),
+  }));
+}

@@ -1,0 +1,90 @@
+/** `node bench/auth.ts` measures the login and its guard: reads, logins, reads during logins, and the timing of refusals. */
+import { existsSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { measureLogins } from "./auth-logins.ts";
+import { measureMe } from "./auth-me.ts";
+import { measureTiming } from "./auth-timing.ts";
+import type { Spread } from "./load.ts";
+import { buildNest, makeScratch, removeScratch, startRedis } from "./targets.ts";
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
+const TIMING_PAIRS = Number(process.env.BENCH_TIMING_PAIRS ?? 500);
+
+const whole = ({ median, min, max }: Spread) => `${Math.round(median)} (${Math.round(min)}–${Math.round(max)})`;
+const fine = ({ median, min, max }: Spread) => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
+
+function printTable(headings: string[], rows: string[][]): void {
+  for (const cells of [headings, headings.map(() => "---"), ...rows]) console.log(`| ${cells.join(" | ")} |`);
+  console.log();
+}
+
+/** A folder with the peer built: PEER_NEST_DIR when it is built already, else a fresh one; null when that fails. */
+function nestFolder(scratch: string): string | null {
+  const given = process.env.PEER_NEST_DIR;
+  try {
+    if (given === undefined) return buildNest(scratch);
+    if (existsSync(join(given, "dist/main.js"))) return given;
+    throw new Error(`${given} holds no dist/main.js`);
+  } catch (error) {
+    console.error(`NestJS did not run: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+async function run(scratch: string): Promise<void> {
+  const nest = nestFolder(scratch);
+  const redis = await startRedis(scratch);
+  try {
+    const rows = await measureMe(scratch, redis.port, nest, ROUNDS, SECONDS);
+    printTable(
+      ["GET /auth/me", "requests/s", "of bare node:http", "of NestJS", "p99 ms", "errors"],
+      rows.map(({ name, perSecond, toCeiling, toNest, p99Ms, errors }) => [
+        name,
+        whole(perSecond),
+        fine(toCeiling),
+        toNest === null ? "not run" : fine(toNest),
+        fine(p99Ms),
+        String(errors),
+      ]),
+    );
+  } finally {
+    await redis.stop();
+  }
+
+  const logins = await measureLogins(scratch, ROUNDS, SECONDS);
+  printTable(
+    ["figure", "median (min–max)"],
+    [
+      ["argon2id alone, hashes/s", fine(logins.barePerSecond)],
+      ["POST /auth/login, logins/s", fine(logins.loginsPerSecond)],
+      ["logins of hashes", fine(logins.ratio)],
+      ["/auth/me with 64 logins in flight, p50 ms", fine(logins.meP50Ms)],
+      ["/auth/me with 64 logins in flight, p95 ms", fine(logins.meP95Ms)],
+      ["/auth/me with 64 logins in flight, p99 ms", fine(logins.meP99Ms)],
+    ],
+  );
+
+  const timing = await measureTiming(scratch, TIMING_PAIRS);
+  printTable(
+    ["refused logins", "median ms", "Δ median", "Mann–Whitney p, two-sided"],
+    [
+      [`${timing.pairs} with a wrong password`, timing.wrongMedianMs.toFixed(3), "", ""],
+      [
+        `${timing.pairs} with an unknown e-mail`,
+        timing.unknownMedianMs.toFixed(3),
+        `${timing.deltaPercent.toFixed(2)} %`,
+        timing.p.toFixed(3),
+      ],
+    ],
+  );
+}
+
+const scratch = makeScratch();
+console.error(`${cpus().length} × ${cpus()[0]?.model}, ${ROUNDS} rounds of ${SECONDS} s`);
+try {
+  await run(scratch);
+} finally {
+  removeScratch(scratch);
+}

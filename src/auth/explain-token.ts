@@ -1,0 +1,94 @@
+import type { User } from "./login.ts";
+import type { SessionStore, Supersession } from "./sessions/store.ts";
+import { type AccessClaims, readToken, verifyToken } from "./token.ts";
+
+/** One thing that must hold for a token to be accepted. `passed` is null when an earlier one leaves nothing to check. */
+export interface TokenCheck {
+  check: "form" | "signature" | "header" | "claims" | "issued" | "expiry" | "user" | "session";
+  passed: boolean | null;
+  detail: string;
+}
+
+export interface TokenExplanation {
+  accepted: boolean;
+  checks: TokenCheck[];
+}
+
+export interface ExplainParts {
+  user: User;
+  secret: string;
+  previousSecret: string | undefined;
+  sessions: SessionStore;
+}
+
+/** Tells which checks of the guard a token passes. The texts hold neither the token nor a secret. */
+export async function explainToken(token: string, parts: ExplainParts, nowMs: number): Promise<TokenExplanation> {
+  const { user, secret, previousSecret, sessions } = parts;
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const secrets = [secret, previousSecret].filter((one) => one !== undefined);
+  const { isWellFormed, signedBy, hasOurHeader, claims } = readToken(token, secrets);
+  const genuine = signedBy >= 0;
+
+  const checks: TokenCheck[] = [
+    verdict("form", isWellFormed, "three parts of canonical base64url, at most 4 KiB", "not a compact token of ours"),
+    verdict(
+      "signature",
+      isWellFormed ? genuine : null,
+      signedBy === 1 ? "signed with JWT_SECRET_PREVIOUS" : "signed with JWT_SECRET",
+      "signed with neither JWT_SECRET nor JWT_SECRET_PREVIOUS",
+    ),
+    verdict(
+      "header",
+      genuine ? hasOurHeader : null,
+      "HS256, JWT and nothing else",
+      "not exactly alg HS256 and typ JWT",
+    ),
+    verdict(
+      "claims",
+      genuine ? claims !== null : null,
+      "sub, email, sid, iat and exp and nothing else",
+      "not exactly sub, email, sid, iat and exp, each of its type",
+    ),
+    verdict(
+      "issued",
+      claims && claims.iat <= nowSeconds,
+      at("issued", claims?.iat),
+      at("issued in the future,", claims?.iat),
+    ),
+    verdict("expiry", claims && claims.exp > nowSeconds, at("expires", claims?.exp), at("expired", claims?.exp)),
+    verdict(
+      "user",
+      claims && (claims.sub !== user.id || claims.email === user.email),
+      "its e-mail fits the settings",
+      "its e-mail is not DEMO_EMAIL",
+    ),
+    claims ? await sessionCheck(claims, sessions) : verdict("session", null, "", ""),
+  ];
+  const accepted = checks.every(({ passed }) => passed === true);
+  // The guard has the last word: what is explained here must be what is done there.
+  if (accepted && verifyToken(token, secrets, nowSeconds) === null) throw new Error("the explanation has a gap");
+  return { accepted, checks };
+}
+
+function verdict(check: TokenCheck["check"], passed: boolean | null, yes: string, no: string): TokenCheck {
+  return { check, passed, detail: passed === null ? "not checked" : passed ? yes : no };
+}
+
+function at(what: string, seconds: number | undefined): string {
+  const time = new Date((seconds ?? 0) * 1000);
+  return `${what} ${Number.isNaN(time.getTime()) ? `at ${seconds}` : time.toISOString()}`;
+}
+
+async function sessionCheck({ sub, sid }: AccessClaims, sessions: SessionStore): Promise<TokenCheck> {
+  const current = await sessions.current(sub);
+  if (current === sid) return verdict("session", true, "the user's active session", "");
+  const supersession = await sessions.supersession(sub, sid);
+  if (supersession) return verdict("session", false, "", supersededText(supersession));
+  const ended = current === null ? "the user has no active session" : "the user's active session is another one";
+  return verdict("session", false, "", `${ended}; this one was ended, ran out or never was`);
+}
+
+function supersededText({ at: time, by }: Supersession): string {
+  const device = by.userAgent === null ? "" : ` with ${by.userAgent}`;
+  return `superseded ${new Date(time).toISOString()} by a login from ${by.network}${device}`;
+}

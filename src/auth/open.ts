@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import type { Log } from "../log.ts";
+import type { PasswordHash } from "../password-hash.ts";
+import type { RedisConnection } from "../redis/connection.ts";
+import { afterStep } from "./sessions/after.ts";
+import type { SessionStore } from "./sessions/store.ts";
+import type { ThrottleStore } from "./throttle-store.ts";
+
+/** Where component A keeps its state. */
+export interface AuthStores {
+  sessions: SessionStore;
+  throttle: ThrottleStore;
+}
+
+/** Opens the stores of sessions and throttle: on Redis when there is a connection, else the embedded ones. */
+export async function openAuthStores(redis: RedisConnection | null, embedded: AuthStores): Promise<AuthStores> {
+  if (redis === null) return embedded;
+  const { createRedisSessionStore } = await import("./sessions/redis.ts");
+  const { createRedisThrottleStore } = await import("./throttle-redis.ts");
+  return { sessions: createRedisSessionStore(redis), throttle: createRedisThrottleStore(redis) };
+}
+
+/**
+ * The sessions that a password opens. A new password ends what the old one opened, also when it was changed while no
+ * server ran, and before anything else is asked of the store.
+ */
+export function boundSessions(sessions: SessionStore, userId: string, hash: PasswordHash, log: Log): SessionStore {
+  const fingerprint = createHash("sha256").update(hash.encoded).digest("hex");
+  return afterStep(async () => {
+    if (!(await sessions.bind(userId, fingerprint))) return;
+    const line = { event: "session_revoked", userId, reason: "password_changed" };
+    log.info(line, "the password was changed: its session ended");
+  }, sessions);
+}

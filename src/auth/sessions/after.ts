@@ -1,0 +1,36 @@
+import type { SessionStore } from "./store.ts";
+
+/**
+ * A session store behind a step that must have been done before anything else is: until then each call does the step
+ * first, and fails when it fails.
+ */
+export function afterStep(step: () => Promise<void>, sessions: SessionStore): SessionStore {
+  let isDone = false;
+  let underWay: Promise<void> | null = null;
+
+  async function done(): Promise<void> {
+    underWay ??= step();
+    try {
+      await underWay;
+      isDone = true;
+    } finally {
+      underWay = null;
+    }
+  }
+  const first =
+    <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
+    (...args: Args): Promise<Result> =>
+      isDone ? run(...args) : done().then(() => run(...args));
+
+  return {
+    replace: first(sessions.replace),
+    current: first(sessions.current),
+    find: first(sessions.find),
+    supersession: first(sessions.supersession),
+    removeIf: first(sessions.removeIf),
+    remove: first(sessions.remove),
+    bind: first(sessions.bind),
+    check: first(sessions.check),
+    close: sessions.close,
+  };
+}

@@ -1,0 +1,175 @@
+import { randomInt } from "node:crypto";
+import type { RedisConnection } from "../redis/connection.ts";
+import { type Bucket, KNOWN_ADDRESS_MS, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
+
+// A bucket is a sorted set by time: "u:<id>" is an attempt under way, "f:<id>" a failure.
+// Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
+
+/** Places taken in a bucket, and how long it stays full of failures. */
+const MEASURE = `
+local now, window, stale = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local function measure(key, limit)
+  local places = redis.call("ZREVRANGEBYSCORE", key, "+inf", "(" .. (now - window), "WITHSCORES")
+  local failures, wait = 0, 0
+  for i = 1, #places, 2 do
+    local at = tonumber(places[i + 1])
+    if places[i]:sub(1, 1) == "f" or at <= now - stale then
+      failures = failures + 1
+      if failures == limit then wait = at + window - now end
+    end
+  end
+  return #places / 2, wait, failures
+end`;
+
+// KEYS the buckets, ARGV[4…] their limits.
+const WAIT = `${MEASURE}
+local longest = 0
+for i, key in ipairs(KEYS) do
+  local _, wait = measure(key, tonumber(ARGV[3 + i]))
+  longest = math.max(longest, wait)
+end
+return longest`;
+
+// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's id, ARGV[5] and on limit and name of each bucket.
+const RESERVE = `${MEASURE}
+local longest, full = 0, false
+for i = 2, #KEYS do
+  local limit = tonumber(ARGV[2 * i + 1])
+  local taken, wait = measure(KEYS[i], limit)
+  longest = math.max(longest, wait)
+  full = full or taken >= limit
+end
+if longest > 0 then return { "throttled", longest } end
+if full then return { "wait", 0 } end
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - window)
+for i = 2, #KEYS do
+  redis.call("ZREMRANGEBYSCORE", KEYS[i], "-inf", now - window)
+  redis.call("ZADD", KEYS[i], now, "u:" .. ARGV[4])
+  redis.call("PEXPIRE", KEYS[i], window + stale)
+  redis.call("ZADD", KEYS[1], now, ARGV[2 * i + 2])
+end
+redis.call("PEXPIRE", KEYS[1], window + stale)
+return { "reserved", 0 }`;
+
+// KEYS and ARGV[4…] as for RESERVE.
+const FAIL = `
+local now, window, stale = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+for i = 2, #KEYS do
+  redis.call("ZREM", KEYS[i], "u:" .. ARGV[4])
+  redis.call("ZADD", KEYS[i], now, "f:" .. ARGV[4])
+  redis.call("PEXPIRE", KEYS[i], window + stale)
+  redis.call("ZADD", KEYS[1], now, ARGV[2 * i + 2])
+end
+redis.call("PEXPIRE", KEYS[1], window + stale)`;
+
+// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's id.
+const RELEASE = `for i = 2, #KEYS do redis.call("ZREM", KEYS[i], "u:" .. ARGV[4]) end`;
+
+// KEYS the buckets. Returns the failures of all of them, and how many buckets have any.
+const COUNT = `${MEASURE}
+local total, buckets = 0, 0
+for _, key in ipairs(KEYS) do
+  local _, _, failures = measure(key, 0)
+  total = total + failures
+  if failures > 0 then buckets = buckets + 1 end
+end
+return { total, buckets }`;
+
+// KEYS the list of buckets, then the buckets; ARGV[4…] their names.
+const CLEAR = `
+local places = 0
+for i = 2, #KEYS do
+  places = places + redis.call("ZCARD", KEYS[i])
+  redis.call("DEL", KEYS[i])
+  redis.call("ZREM", KEYS[1], ARGV[2 + i])
+end
+return places`;
+
+// More keys in one script would hold up everybody else for too long.
+const KEYS_PER_SCRIPT = 500;
+
+type Answer = ["reserved" | "wait" | "throttled", number];
+
+const MAX_ID = 2 ** 48 - 1;
+
+/**
+ * Keeps the counts in Redis, for all processes that share it. Each key goes when what it holds has left the window.
+ * All counts lie in one slot of a cluster, for an attempt takes its places in several buckets in one step.
+ */
+export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore {
+  const list = `${redis.keyPrefix}throttle:{login}:buckets`;
+  const key = (bucket: string) => `${redis.keyPrefix}throttle:{login}:${bucket}`;
+  const knownKey = (bucket: string) => `${redis.keyPrefix}throttle:known:${bucket}`;
+  /** The buckets in which this process's attempts under way hold their places. */
+  const held = new Map<number, Bucket[]>();
+
+  function run(script: string, keys: string[], now: number, args: (string | number)[]): Promise<unknown> {
+    return redis.ask((client) => client.eval(script, keys.length, ...keys, now, WINDOW_MS, STALE_ATTEMPT_MS, ...args));
+  }
+  function onBuckets(script: string, id: number, buckets: Bucket[], now: number): Promise<unknown> {
+    const keys = [list, ...buckets.map(({ bucket }) => key(bucket))];
+    return run(script, keys, now, [id, ...buckets.flatMap(({ bucket, limit }) => [limit, bucket])]);
+  }
+  function listed(): Promise<string[]> {
+    return redis.ask((client) => client.zrange(list, "0", "-1"));
+  }
+  async function settle(script: string, ids: number[], now: number): Promise<void> {
+    for (const id of ids) {
+      const buckets = held.get(id);
+      held.delete(id);
+      if (buckets) await onBuckets(script, id, buckets, now);
+    }
+  }
+
+  return {
+    async wait(buckets, now) {
+      const keys = buckets.map(({ bucket }) => key(bucket));
+      const limits = buckets.map(({ limit }) => limit);
+      return (await run(WAIT, keys, now, limits)) as number;
+    },
+    async reserve(buckets, now) {
+      const id = randomInt(MAX_ID);
+      const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now)) as Answer;
+      if (outcome === "throttled") return { outcome, retryAfterMs };
+      if (outcome === "wait") return { outcome };
+      held.set(id, buckets);
+      return { outcome, ids: [id] };
+    },
+    fail(ids, now) {
+      return settle(FAIL, ids, now);
+    },
+    release(ids) {
+      return settle(RELEASE, ids, 0);
+    },
+    async remember(bucket, now) {
+      await redis.ask((client) => client.set(knownKey(bucket), now, "PX", KNOWN_ADDRESS_MS));
+    },
+    async isKnown(bucket, since) {
+      const at = await redis.ask((client) => client.get(knownKey(bucket)));
+      return at !== null && Number(at) >= since;
+    },
+    async failures(bucket, now) {
+      return ((await run(COUNT, [key(bucket)], now, [])) as [number, number])[0];
+    },
+    async totals(now) {
+      const all = { failures: 0, buckets: 0 };
+      for (const buckets of chunks(await listed())) {
+        const [failures, filled] = (await run(COUNT, buckets.map(key), now, [])) as [number, number];
+        all.failures += failures;
+        all.buckets += filled;
+      }
+      return all;
+    },
+    async clear(named) {
+      let places = 0;
+      for (const buckets of chunks(named === "all" ? await listed() : named)) {
+        places += (await run(CLEAR, [list, ...buckets.map(key)], 0, buckets)) as number;
+      }
+      return places;
+    },
+  };
+}
+
+function* chunks(buckets: string[]): Generator<string[]> {
+  for (let from = 0; from < buckets.length; from += KEYS_PER_SCRIPT) yield buckets.slice(from, from + KEYS_PER_SCRIPT);
+}

@@ -1,0 +1,80 @@
+import { bucketsFor } from "../auth/throttle.ts";
+import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle-store.ts";
+import { canonicalEmail } from "../email.ts";
+import { OperatorError } from "../errors.ts";
+import { canonicalAddress } from "../http/client-address.ts";
+import { printData, printJson, printTable, say, sayAndLog } from "./output.ts";
+import { withStores } from "./stores.ts";
+
+interface ThrottleOptions {
+  address?: string;
+  json?: boolean;
+}
+
+/** Shows the failed logins that count now: in all, at the user's e-mail, and of one address. */
+export function runThrottleShow({ address, json }: ThrottleOptions): Promise<void> {
+  const asked = parseAddress(address);
+  return withStores(
+    async ({ throttle, settings }) => {
+      const now = Date.now();
+      const { pair, email } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const shown = {
+        total: await throttle.totals(now),
+        user: await countOf(throttle, email, now),
+        address: asked === null ? null : { address: asked, ...(await addressCount(throttle, pair, now)) },
+      };
+      if (json) return printJson(shown);
+      const rows = [["user", ...cells(shown.user)]];
+      if (shown.address) rows.push([shown.address.address, ...cells(shown.address)]);
+      printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
+      printData(`In all ${shown.total.failures} failures in ${shown.total.buckets} counts.`);
+      if (shown.address?.known) say(`${shown.address.address} has logged in: only its own count holds it up.`);
+    },
+    ["DEMO_EMAIL"],
+  );
+}
+
+/** Forgets the failed logins of one address at the user's e-mail, or all there are. */
+export function runThrottleClear({ address, json }: ThrottleOptions): Promise<void> {
+  const asked = parseAddress(address);
+  return withStores(
+    async ({ throttle, settings }) => {
+      const buckets = asked === null ? "all" : [bucketsFor(asked, canonicalEmail(settings.DEMO_EMAIL)).pair.bucket];
+      const cleared = await throttle.clear(buckets);
+      if (json) printJson({ cleared });
+      const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
+      if (cleared > 0) sayAndLog(line, `${cleared} failed logins are forgotten.`);
+      else if (!json) say("There are no failed logins to forget.");
+    },
+    ["DEMO_EMAIL"],
+  );
+}
+
+function parseAddress(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const address = canonicalAddress(text);
+  if (address === null) throw new OperatorError("--address is not an IP address: e.g. 203.0.113.7 or 2001:db8::1");
+  return address;
+}
+
+interface Count {
+  failures: number;
+  limit: number;
+  retryAfterSeconds: number;
+}
+
+async function countOf(throttle: ThrottleStore, bucket: Bucket, now: number): Promise<Count> {
+  const failures = await throttle.failures(bucket.bucket, now);
+  return { failures, limit: bucket.limit, retryAfterSeconds: Math.ceil((await throttle.wait([bucket], now)) / 1000) };
+}
+
+async function addressCount(throttle: ThrottleStore, pair: Bucket, now: number): Promise<Count & { known: boolean }> {
+  return {
+    ...(await countOf(throttle, pair, now)),
+    known: await throttle.isKnown(pair.bucket, now - KNOWN_ADDRESS_MS),
+  };
+}
+
+function cells({ failures, limit, retryAfterSeconds }: Count): string[] {
+  return [String(failures), String(limit), retryAfterSeconds > 0 ? `${retryAfterSeconds} s` : "-"];
+}

@@ -1,0 +1,32 @@
+import { explainToken } from "../auth/explain-token.ts";
+import { OperatorError } from "../errors.ts";
+import { printJson, printTable, say } from "./output.ts";
+import { askHidden, readStdin } from "./prompt.ts";
+import { withStores } from "./stores.ts";
+
+/** Explains a token that is asked for, or read from standard input; exit code 1 when it is not accepted. */
+export async function runTokenExplain({ json }: { json?: boolean }): Promise<void> {
+  const input = process.stdin.isTTY ? await askHidden("Token: ") : await readStdin();
+  const token = input.trim().replace(/^bearer /i, "");
+  if (token === "") throw new OperatorError("There is no token on standard input: pass the text after Bearer");
+  await withStores(
+    async ({ sessions, settings }) => {
+      const parts = {
+        user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+        secret: settings.JWT_SECRET,
+        previousSecret: settings.JWT_SECRET_PREVIOUS,
+        sessions,
+      };
+      const explanation = await explainToken(token, parts, Date.now());
+      if (json) printJson(explanation);
+      else {
+        const mark = { true: "yes", false: "NO", null: "-" };
+        const rows = explanation.checks.map(({ check, passed, detail }) => [check, mark[`${passed}`], detail]);
+        printTable(["CHECK", "PASSED", "DETAIL"], rows);
+        say(explanation.accepted ? "The token is accepted." : "The token is refused.");
+      }
+      if (!explanation.accepted) process.exitCode = 1;
+    },
+    ["JWT_SECRET", "JWT_SECRET_PREVIOUS", "DEMO_EMAIL"],
+  );
+}

@@ -1,0 +1,127 @@
+import { BlockList, isIP } from "node:net";
+import * as v from "valibot";
+import { isEmail } from "../email.ts";
+import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
+import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./duration.ts";
+import { weaknessOf } from "./secrets.ts";
+
+export const DEFAULT_TTL_SECONDS = 900;
+const MAX_TTL_SECONDS = 30 * 86_400;
+
+export const text = v.string();
+
+function parsed<T>(read: (value: string) => T | null, expectation: string) {
+  return v.pipe(
+    text,
+    v.rawTransform(({ dataset, addIssue, NEVER }): T => {
+      const value = read(dataset.value);
+      if (value !== null) return value;
+      addIssue({ message: expectation });
+      return NEVER;
+    }),
+  );
+}
+
+export function integer(min: number, max: number) {
+  return parsed((value) => {
+    const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : null;
+  }, `expected a whole number from ${min} to ${max}`);
+}
+
+export function duration(minMs: number, example: string) {
+  return parsed((value) => {
+    const ms = parseDurationMs(value);
+    return ms !== null && ms >= minMs && ms <= 2 ** 31 - 1 ? ms : null;
+  }, `expected a duration of at least ${minMs}ms and under 24 days, e.g. ${example}`);
+}
+
+export const size = parsed((value) => {
+  const bytes = parseSizeBytes(value);
+  return bytes !== null && bytes >= 1 && bytes <= 64 * 1024 * 1024 ? bytes : null;
+}, "expected a size from 1 byte to 64m, e.g. 1m");
+
+/** `900s`; another form falls back to 900 seconds (mission, Limits) and is warned of, zero and more than 30 days are refused. */
+export const ttl = parsed((value) => {
+  const seconds = parseTtlSeconds(value);
+  if (seconds === null) return { seconds: DEFAULT_TTL_SECONDS, fellBack: true };
+  return seconds > 0 && seconds <= MAX_TTL_SECONDS ? { seconds, fellBack: false } : null;
+}, "expected a lifetime above zero and at most 30d, e.g. 900s");
+
+export const strongSecret = v.pipe(
+  text,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const weakness = weaknessOf(dataset.value);
+    if (weakness) addIssue({ message: `${weakness}; make one with: openssl rand -base64 48` });
+  }),
+);
+
+export const passwordHash = v.pipe(
+  text,
+  v.rawTransform(({ dataset, addIssue, NEVER }): PasswordHash => {
+    const result = parsePasswordHash(dataset.value);
+    if (!("reason" in result)) return result;
+    addIssue({ message: `${result.reason}; make a hash with: authserve hash-password` });
+    return NEVER;
+  }),
+);
+
+export const email = v.pipe(text, v.check(isEmail, "expected an e-mail address, e.g. demo@example.com"));
+
+export const path = v.pipe(
+  text,
+  v.regex(
+    /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/,
+    "expected a path of letters, digits and . _ ~ -, e.g. /webhook",
+  ),
+  v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
+  v.check(
+    (value) => !/^\/(?:auth|healthz|readyz|metrics)(?:\/|$)/.test(value),
+    "expected a path that the service does not use itself, e.g. /webhook",
+  ),
+);
+
+export const url = parsed((value) => {
+  if (!URL.canParse(value)) return null;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username + password === "" ? value : null;
+}, "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events");
+
+/** Comma-separated addresses and CIDR ranges, as a list that answers `check(address, family)`. */
+export const networks = parsed((value) => {
+  const list = new BlockList();
+  for (const entry of value.split(",").map((part) => part.trim())) {
+    const [address = "", prefix, ...rest] = entry.split("/");
+    const family = isIP(address);
+    const bits = prefix === undefined ? (family === 6 ? 128 : 32) : /^[0-9]{1,3}$/.test(prefix) ? Number(prefix) : -1;
+    if (family === 0 || rest.length > 0 || bits < 0 || bits > (family === 6 ? 128 : 32)) return null;
+    list.addSubnet(address, bits, family === 6 ? "ipv6" : "ipv4");
+  }
+  return list;
+}, "expected a comma-separated list of addresses or ranges, e.g. 10.0.0.0/8,::1");
+
+/** Comma-separated `host:port`; an IPv6 address stands in brackets. */
+export const addresses = parsed((value) => {
+  const list: { host: string; port: number }[] = [];
+  for (const entry of value.split(",").map((part) => part.trim())) {
+    const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})$/i.exec(entry);
+    const host = match?.[1] ?? match?.[2];
+    const port = Number(match?.[3]);
+    if (host === undefined || port < 1 || port > 65_535) return null;
+    list.push({ host, port });
+  }
+  return list;
+}, "expected a comma-separated list of host:port, e.g. 10.0.0.1:6379,10.0.0.2:6379");
+
+export const yesOrNo = parsed((value) => ({ true: true, false: false })[value] ?? null, "expected true or false");
+
+export const keyPrefix = v.pipe(
+  text,
+  v.regex(/^[A-Za-z0-9._:-]{1,64}$/, "expected 1 to 64 letters, digits and . _ : -, e.g. authserve:"),
+);
+
+export const fraction = parsed(
+  (value) => (/^(?:0(?:\.[0-9]+)?|1(?:\.0+)?)$/.test(value) ? Number(value) : null),
+  "expected a number from 0 to 1, e.g. 0.2",
+);

@@ -1,0 +1,226 @@
+import { Cluster, Redis } from "ioredis";
+import { AppError } from "../errors.ts";
+
+export interface RedisAddress {
+  host: string;
+  port: number;
+}
+
+export type RedisServers =
+  | { kind: "single"; address: RedisAddress }
+  | { kind: "sentinels"; sentinels: RedisAddress[]; master: string }
+  | { kind: "cluster"; nodes: RedisAddress[] };
+
+export interface RedisOptions {
+  servers: RedisServers;
+  username?: string | undefined;
+  password?: string | undefined;
+  db?: number | undefined;
+  /** TLS with the system's authorities, or with these PEM certificates as the only ones. */
+  tls?: { ca?: string | undefined } | undefined;
+  /** Stands before every key. */
+  keyPrefix: string;
+  /** No operation takes longer than this; beyond it the answer is `store_unavailable`. */
+  timeoutMs: number;
+}
+
+/** What a server says of itself; null where it keeps that to itself. */
+export interface RedisFacts {
+  version: string | null;
+  evictionPolicy: string | null;
+}
+
+export interface RedisWatcher {
+  /** Told when Redis answers, at the start and after each outage. */
+  onUp(facts: RedisFacts): void;
+  /** Told once per outage. */
+  onDown(reason: Error): void;
+}
+
+/** The commands that the adapters use. Scripts and keys are plain text; answers are as Redis gives them. */
+export type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" | "zrange">;
+
+/** A connection to one Redis, a Redis behind sentinels, or a cluster, that heals by itself. */
+export interface RedisConnection {
+  readonly keyPrefix: string;
+  /** Runs commands. Throws `store_unavailable` when they fail, or are not done within the time limit. */
+  ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+const RETRY_FIRST_MS = 50;
+const RETRY_MAX_MS = 500;
+// A hung server never answers the polite end of a connection.
+const DISCONNECT_MS = 50;
+
+/** Connects in the background: an operation that comes earlier waits for the connection, within its time limit. */
+export function connectRedis(options: RedisOptions, watcher: RedisWatcher): RedisConnection {
+  const { timeoutMs } = options;
+  const isCluster = options.servers.kind === "cluster";
+  const client = createClient(options);
+  let isUp = false;
+  let isClosed = false;
+  let outageTold = false;
+  let connections = 0;
+  let attempt = openAttempt();
+
+  function tellOutage(reason: Error): void {
+    if (outageTold || isClosed) return;
+    outageTold = true;
+    watcher.onDown(reason);
+  }
+
+  function onClose(): void {
+    connections++;
+    isUp = false;
+    const reason = new Error("the connection to Redis is closed");
+    tellOutage(reason);
+    attempt.reject(reason);
+    attempt = openAttempt();
+  }
+
+  async function admit(): Promise<void> {
+    const connection = connections;
+    try {
+      const info = await readInfo(client);
+      if (connection !== connections) return;
+      // A cluster leads each command to a master that serves its slot.
+      if (!isCluster) refuseUnfit(info);
+      isUp = true;
+      outageTold = false;
+      watcher.onUp(factsOf(info));
+      attempt.resolve();
+    } catch (error) {
+      if (connection !== connections || isClosed) return;
+      tellOutage(error as Error);
+      setTimeout(() => {
+        if (connection === connections && !isClosed) client.disconnect(true);
+      }, RETRY_MAX_MS).unref();
+    }
+  }
+
+  client.on("ready", () => void admit());
+  client.on("close", onClose);
+  client.on("error", tellOutage);
+  // The driver gives up when the connection is cut while it still asks the sentinels.
+  client.on("end", () => {
+    if (!isClosed) setTimeout(() => void client.connect().catch(tellOutage), RETRY_MAX_MS).unref();
+  });
+
+  return {
+    keyPrefix: options.keyPrefix,
+    async ask(command) {
+      try {
+        // The driver itself bounds a command that is sent over one connection.
+        if (isUp && !isCluster) return await command(client);
+        if (!isUp && client.status === "reconnecting") throw new Error("there is no connection to Redis");
+        return await within(timeoutMs, async (isLate) => {
+          if (!isUp) await attempt.promise;
+          // What has been answered with 503 must not be written later.
+          if (isLate()) throw new Error("too late");
+          return command(client);
+        });
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        throw new AppError("store_unavailable", { retryAfterSeconds: 2, cause: error });
+      }
+    },
+    close() {
+      isClosed = true;
+      client.disconnect();
+    },
+  };
+}
+
+function createClient({ servers, username, password, db, tls, timeoutMs }: RedisOptions): Redis | Cluster {
+  const backoff = (tries: number) => Math.min(RETRY_FIRST_MS * 2 ** (tries - 1), RETRY_MAX_MS);
+  const common = {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls: tls.ca === undefined ? {} : { ca: tls.ca } }),
+    commandTimeout: timeoutMs,
+    connectTimeout: timeoutMs,
+    disconnectTimeout: DISCONNECT_MS,
+    // A connection that has gone silent is given up, and with it the commands that wait on it.
+    socketTimeout: timeoutMs,
+    // What Redis says of itself is asked for and judged when it is connected.
+    enableReadyCheck: false,
+    // A command fails while there is no connection, and is never sent again: it may have been done the first time.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    disableClientInfo: true,
+  };
+  if (servers.kind === "cluster") {
+    return new Cluster(servers.nodes, {
+      redisOptions: common,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: backoff,
+      slotsRefreshTimeout: timeoutMs,
+      // Host names stay as they are announced, for the certificates to match them.
+      dnsLookup: (address, callback) => callback(null, address),
+    });
+  }
+  const single = {
+    ...common,
+    ...(db === undefined ? {} : { db }),
+    retryStrategy: backoff,
+    // After a failover the old address may lead to a replica: connecting again finds the new master.
+    reconnectOnError: (error: Error) => error.message.includes("READONLY"),
+  };
+  if (servers.kind === "single") return new Redis({ ...single, ...servers.address });
+  return new Redis({
+    ...single,
+    sentinels: servers.sentinels,
+    name: servers.master,
+    sentinelRetryStrategy: backoff,
+    sentinelCommandTimeout: timeoutMs,
+    ...("tls" in single ? { enableTLSForSentinelMode: true, sentinelTLS: single.tls } : {}),
+  });
+}
+
+/** A promise for the connection that is being made. Nobody may be waiting when it fails. */
+function openAttempt(): PromiseWithResolvers<void> {
+  const attempt = Promise.withResolvers<void>();
+  attempt.promise.catch(() => {});
+  return attempt;
+}
+
+async function within<T>(timeoutMs: number, run: (isLate: () => boolean) => Promise<T>): Promise<T> {
+  let late = false;
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late = true;
+    deadline.reject(new Error(`Redis did not answer within ${timeoutMs} ms`));
+  }, timeoutMs);
+  try {
+    return await Promise.race([run(() => late), deadline.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The lines of INFO, of a cluster those of the master that answers first; none when this user may not ask. */
+async function readInfo(client: Redis | Cluster): Promise<Map<string, string>> {
+  if (client instanceof Cluster) return Promise.any(client.nodes("master").map(readInfo));
+  try {
+    const lines = (await client.info()).split("\r\n");
+    return new Map(lines.map((line) => line.split(":", 2) as [string, string]));
+  } catch (error) {
+    if ((error as Error).message.startsWith("NOPERM")) return new Map();
+    throw error;
+  }
+}
+
+function refuseUnfit(info: Map<string, string>): void {
+  if (info.get("loading") === "1") throw new Error("LOADING: this Redis still reads its data");
+  // A replica may lag behind: what it says of a session may be long over.
+  if (info.get("role") === "slave") throw new Error("READONLY: this Redis is a replica");
+}
+
+function factsOf(info: Map<string, string>): RedisFacts {
+  const valkey = info.get("valkey_version");
+  const redis = info.get("redis_version");
+  const version = valkey ? `Valkey ${valkey}` : redis ? `Redis ${redis}` : null;
+  return { version, evictionPolicy: info.get("maxmemory_policy") ?? null };
+}

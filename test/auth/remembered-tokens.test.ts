@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createVerifyToken, signToken } from "../../src/auth/token.ts";
+import { JWT_SECRET, OTHER_JWT_SECRET } from "../helpers/credentials.ts";
+
+const IAT = 1_800_000_000;
+
+function sign(sid: string, secret = JWT_SECRET): Promise<string> {
+  return signToken({ sub: "1", email: "owner@example.com", sid, iat: IAT, exp: IAT + 900 }, secret);
+}
+
+test("a remembered token is still held to the clock", async () => {
+  const verify = createVerifyToken([JWT_SECRET]);
+  const token = await sign("a");
+  assert.equal(verify(token, IAT - 1), null);
+  assert.equal(verify(token, IAT)?.sid, "a");
+  assert.equal(verify(token, IAT + 899)?.sid, "a");
+  assert.equal(verify(token, IAT + 900), null);
+  assert.equal(verify(token, IAT - 1), null);
+});
+
+test("a token that differs from a remembered one in one character is refused", async () => {
+  const verify = createVerifyToken([JWT_SECRET]);
+  const token = await sign("a");
+  assert.notEqual(verify(token, IAT), null);
+  for (const index of [0, 20, token.indexOf(".") + 5, token.length - 2, token.length - 1]) {
+    const other = token[index] === "A" ? "B" : "A";
+    assert.equal(verify(token.slice(0, index) + other + token.slice(index + 1), IAT), null, String(index));
+  }
+});
+
+test("what one set of secrets remembers is nothing to another", async () => {
+  const token = await sign("a");
+  assert.notEqual(createVerifyToken([JWT_SECRET])(token, IAT), null);
+  assert.equal(createVerifyToken([OTHER_JWT_SECRET])(token, IAT), null);
+});
+
+test("more tokens than are remembered all stay valid", async () => {
+  const verify = createVerifyToken([JWT_SECRET]);
+  const tokens = await Promise.all(Array.from({ length: 600 }, (_, index) => sign(`s-${index}`)));
+  for (const _ of [1, 2])
+    for (const [index, token] of tokens.entries()) assert.equal(verify(token, IAT)?.sid, `s-${index}`);
+});

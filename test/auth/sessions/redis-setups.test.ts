@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { suite, type TestContext, test } from "node:test";
+import { sessionStoreContract } from "../../contract/session-store.ts";
+import {
+  clusterIsWhole,
+  type RedisProcess,
+  skipWithoutRedis,
+  startCluster,
+  startRedis,
+  startSentinel,
+  TLS_CERT_FILE,
+} from "../../helpers/redis.ts";
+import {
+  addressOf,
+  allUnavailableInTime,
+  cluster,
+  HEALS_WITHIN_MS,
+  heals,
+  isWell,
+  openOnRedis,
+  single,
+  unavailableInTime,
+} from "../../helpers/redis-store.ts";
+import { until } from "../../helpers/until.ts";
+
+// As the README names them, without the one that is optional.
+const PERMISSIONS = ["+@read", "+@write", "+eval", "+ping"];
+
+const skip = skipWithoutRedis();
+
+suite("session store on Redis", { skip }, () => {
+  sessionStoreContract("one Redis", async (t) => openOnRedis(t, single(await startRedis(t))).store);
+
+  test("keeps one key per user: its value the sid, its expiry the lifetime, its name after the prefix", async (t) => {
+    const server = await startRedis(t);
+    const { store } = openOnRedis(t, single(server), { keyPrefix: "other:" });
+    await store.replace("1", "a", 900);
+    const client = server.client(t);
+    assert.deepEqual(await client.keys("*"), ["other:session:1"]);
+    assert.equal(await client.get("other:session:1"), "a");
+    const ttl = await client.ttl("other:session:1");
+    assert.ok(ttl > 890 && ttl <= 900, String(ttl));
+  });
+
+  test("tells once what it found", async (t) => {
+    const server = await startRedis(t, { args: ["--maxmemory-policy", "allkeys-lru"] });
+    const { store, ups } = openOnRedis(t, single(server));
+    await store.check();
+    assert.match(ups[0]?.version ?? "", /^(?:Redis|Valkey) [0-9]+\./);
+    assert.equal(ups[0]?.evictionPolicy, "allkeys-lru");
+    assert.equal(ups.length, 1);
+  });
+
+  test("takes the password, alone or with a user of its own, and is unavailable with a wrong one or none", async (t) => {
+    const server = await startRedis(t, { password: "long password" });
+    const admin = server.client(t);
+    await admin.call("ACL", "SETUSER", "auth", "on", ">own password", "~authserve:*", ...PERMISSIONS);
+    const right = [{ password: "long password" }, { username: "auth", password: "own password" }];
+    for (const access of right) {
+      const { store } = openOnRedis(t, single(server), access);
+      await store.replace("1", "a", 60);
+      assert.equal(await store.current("1"), "a");
+    }
+    for (const access of [{}, { password: "wrong" }, { username: "auth", password: "wrong" }]) {
+      await allUnavailableInTime(openOnRedis(t, single(server), access).store);
+    }
+  });
+
+  test("keeps to its database", async (t) => {
+    const server = await startRedis(t);
+    const { store } = openOnRedis(t, single(server), { db: 3 });
+    await store.replace("1", "a", 60);
+    const client = server.client(t);
+    assert.equal(await client.dbsize(), 0);
+    await client.select(3);
+    assert.equal(await client.dbsize(), 1);
+  });
+
+  test("speaks TLS with a certificate it can check, and with no other", async (t) => {
+    const server = await startRedis(t, { tls: true });
+    const { store } = openOnRedis(t, single(server), { tls: { ca: readFileSync(TLS_CERT_FILE, "utf8") } });
+    await store.replace("1", "a", 60);
+    assert.equal(await store.current("1"), "a");
+    await allUnavailableInTime(openOnRedis(t, single(server), { tls: {} }).store);
+    await allUnavailableInTime(openOnRedis(t, single(server)).store);
+  });
+});
+
+suite("a Redis behind a sentinel", { skip }, () => {
+  test("is found, and its successor after a failover", async (t) => {
+    const { master, replica, sentinel } = await startSentinel(t);
+    const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
+    await store.replace("1", "a", 600);
+    assert.equal(await master.client(t).get("authserve:session:1"), "a");
+    const successor = replica.client(t);
+    await until(async () => (await successor.get("authserve:session:1")) === "a", 5000);
+    await master.kill();
+    await unavailableInTime(() => store.current("1"));
+    await until(async () => (await successor.info("replication")).includes("role:master"), 20_000);
+    await heals(store, 5000);
+    assert.equal(await store.current("1"), "a");
+    assert.equal(await store.replace("1", "b", 600), true);
+    assert.equal(await successor.get("authserve:session:1"), "b");
+  });
+
+  test("is unavailable within the time limit while no sentinel answers", async (t) => {
+    const gone = await startRedis(t);
+    await gone.kill();
+    await allUnavailableInTime(
+      openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(gone)], master: "mymaster" }).store,
+    );
+  });
+});
+
+suite("a Redis cluster", { skip }, () => {
+  test("holds sessions on all its nodes", async (t) => {
+    const nodes = await startCluster(t);
+    const { store, ups } = openOnRedis(t, cluster(nodes.slice(0, 1)));
+    const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
+    for (const user of users) await store.replace(user, `sid of ${user}`, 60);
+    for (const user of users) assert.equal(await store.current(user), `sid of ${user}`);
+    const sizes = await Promise.all(nodes.map((node) => node.client(t).dbsize()));
+    assert.ok(
+      sizes.every((size) => size > 0),
+      sizes.join(),
+    );
+    assert.equal(await store.removeIf("user-1", "sid of user-1"), true);
+    assert.equal((await store.find("user-2"))?.sid, "sid of user-2");
+    assert.equal(ups.length, 1);
+  });
+
+  test("that has lost a node is unavailable in time, and well again when the node is back", async (t) => {
+    const nodes = await startCluster(t);
+    const { store } = openOnRedis(t, cluster(nodes));
+    await store.replace("1", "a", 60);
+    const owner = await ownerOf(t, nodes, "authserve:session:1");
+    await owner.kill();
+    await unavailableInTime(() => store.current("1"));
+    await unavailableInTime(() => store.replace("1", "b", 60));
+    await owner.restart();
+    await clusterIsWhole(t, nodes);
+    await heals(store);
+    await until(() => isWell(() => store.replace("1", "b", 60)), HEALS_WITHIN_MS);
+    assert.equal(await store.current("1"), "b");
+  });
+
+  test("with a node that hangs is unavailable in time, and well again when it goes on", async (t) => {
+    const nodes = await startCluster(t);
+    const { store } = openOnRedis(t, cluster(nodes));
+    await store.replace("1", "a", 60);
+    const owner = await ownerOf(t, nodes, "authserve:session:1");
+    owner.pause();
+    for (let round = 0; round < 3; round++) await unavailableInTime(() => store.current("1"));
+    owner.resume();
+    await clusterIsWhole(t, nodes);
+    await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
+    assert.equal(await store.current("1"), "a");
+  });
+});
+
+async function ownerOf(t: TestContext, nodes: RedisProcess[], key: string): Promise<RedisProcess> {
+  for (const node of nodes) if ((await node.client(t).keys("*")).includes(key)) return node;
+  throw new Error(`no node holds ${key}`);
+}

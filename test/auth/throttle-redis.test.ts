@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createRedisThrottleStore } from "../../src/auth/throttle-redis.ts";
+import { type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { type RedisProcess, skipWithoutRedis, startCluster, startRedis } from "../helpers/redis.ts";
+import { cluster, openOnRedis, single } from "../helpers/redis-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import { until } from "../helpers/until.ts";
+
+const NOW = 1_800_000_000_000;
+const ONE = [{ bucket: "a", limit: 1 }];
+
+function open(context: Cleanup, server: RedisProcess): ThrottleStore {
+  return createRedisThrottleStore(openOnRedis(context, single(server)).connection);
+}
+
+suite("the throttle on Redis", { skip: skipWithoutRedis() }, () => {
+  throttleStoreContract("Redis", async (t) => open(t, await startRedis(t)));
+
+  test("is shared by all processes: of parallel reservations no more than the bound succeed", async (t) => {
+    const server = await startRedis(t);
+    const stores = [open(t, server), open(t, server)];
+    const buckets = [
+      { bucket: "pair", limit: 10 },
+      { bucket: "email", limit: 100 },
+    ];
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => (stores[index % 2] as ThrottleStore).reserve(buckets, NOW)),
+    );
+    assert.equal(outcomes.filter(({ outcome }) => outcome === "reserved").length, 10);
+  });
+
+  test("counts a failure of one process in the other, and knows its addresses", async (t) => {
+    const server = await startRedis(t);
+    const [one, other] = [open(t, server), open(t, server)];
+    const reservation = await one.reserve(ONE, NOW);
+    assert.equal(reservation.outcome, "reserved");
+    if (reservation.outcome === "reserved") await one.fail(reservation.ids, NOW);
+    assert.equal(await other.wait(ONE, NOW), WINDOW_MS);
+    await one.remember("a", NOW);
+    assert.equal(await other.isKnown("a", NOW), true);
+  });
+
+  test("leaves keys that all end by themselves", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const reservation = await store.reserve(ONE, NOW);
+    if (reservation.outcome === "reserved") await store.fail(reservation.ids, NOW);
+    await store.reserve([{ bucket: "b", limit: 1 }], NOW);
+    await store.remember("a", NOW);
+    const client = server.client(t);
+    const keys = await client.keys("*");
+    assert.equal(keys.length, 4);
+    for (const key of keys) assert.ok((await client.pttl(key)) > 0, key);
+  });
+
+  test("takes its places in one step on a cluster", async (t) => {
+    const store = createRedisThrottleStore(openOnRedis(t, cluster(await startCluster(t))).connection);
+    const buckets = ["a", "b", "c", "d"].map((bucket) => ({ bucket, limit: 1 }));
+    const reservation = await store.reserve(buckets, NOW);
+    assert.equal(reservation.outcome, "reserved");
+    if (reservation.outcome === "reserved") await store.fail(reservation.ids, NOW);
+    for (const bucket of buckets) assert.equal(await store.wait([bucket], NOW), WINDOW_MS);
+    await store.remember("a", NOW);
+    assert.equal(await store.isKnown("a", NOW), true);
+  });
+
+  test("is unavailable while Redis is, and counts on when it is back", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const reservation = await store.reserve(ONE, NOW);
+    assert.equal(reservation.outcome, "reserved");
+    server.pause();
+    await failsWith("store_unavailable", store.wait(ONE, NOW));
+    await failsWith("store_unavailable", store.reserve(ONE, NOW));
+    server.resume();
+    await until(
+      () =>
+        store.reserve(ONE, NOW).then(
+          ({ outcome }) => outcome === "wait",
+          () => false,
+        ),
+      2000,
+    );
+  });
+});

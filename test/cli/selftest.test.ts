@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { raceSessions } from "../../src/auth/session-races.ts";
+import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
+import { logIn, me } from "../helpers/client.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { skipWithoutRedis, startRedis } from "../helpers/redis.ts";
+import { startServer } from "../helpers/server.ts";
+
+test("selftest sessions passes on the embedded store beside a running server, and leaves its session alone", async () => {
+  await using server = await startServer();
+  const token = await logIn(server);
+  const { code, stdout, stderr } = await server.run(["selftest", "sessions", "--rounds", "40", "--json"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const { store, passed, races } = JSON.parse(stdout);
+  assert.deepEqual([store, passed], ["embedded", true]);
+  assert.deepEqual(
+    races.map(({ rounds, broken }: { rounds: number; broken: number }) => [rounds, broken]),
+    [
+      [2, 0],
+      [40, 0],
+      [2, 0],
+      [1, 0],
+    ],
+  );
+  assert.equal((await me(server, token)).status, 200);
+});
+
+suite("with Redis", { skip: skipWithoutRedis() }, () => {
+  test("selftest sessions passes on the configured Redis and leaves nothing behind", async (t) => {
+    const redis = await startRedis(t);
+    await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    const client = redis.client(t);
+    const before = await client.keys("*");
+    const { code, stdout, stderr } = await server.run(["selftest", "sessions"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^a logout spares the login that replaces it +200 +0 +[0-9]+ ms$/m);
+    assert.equal(stderr, "The redis store keeps single sessions.\n");
+    assert.deepEqual(await client.keys("*"), before);
+  });
+
+  test("selftest sessions says so when the store does not answer", async (t) => {
+    const redis = await startRedis(t);
+    await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    await redis.kill();
+    const { code, stdout, stderr } = await server.run(["selftest", "sessions"]);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^authserve: store_unavailable/);
+  });
+});
+
+test("the races find a store whose logout is a read and a delete", async (t) => {
+  const { database } = tempDatabase(t);
+  const store = createEmbeddedSessionStore(database);
+  const broken = {
+    ...store,
+    async removeIf(userId: string, sid: string) {
+      const isCurrent = (await store.current(userId)) === sid;
+      await new Promise(setImmediate);
+      return isCurrent && store.remove(userId);
+    },
+  };
+  const results = await raceSessions([broken], "nobody", { logins: 1, logouts: 20, reads: 1 });
+  const spared = results.find(({ race }) => race.startsWith("a logout spares"));
+  assert.ok(spared && spared.broken > 0);
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { logIn, tryLogin } from "../helpers/client.ts";
+import { EMAIL } from "../helpers/credentials.ts";
+import { startServer } from "../helpers/server.ts";
+
+const WRONG = { password: "wrong password" };
+const from = (address: string) => ({ "X-Forwarded-For": address });
+const PROXY = { TRUSTED_PROXIES: "127.0.0.1" };
+
+test("throttle show tells the failures at the user's e-mail, of an address and in all", async () => {
+  await using server = await startServer({ env: PROXY });
+  for (let i = 0; i < 3; i++) await tryLogin(server, WRONG, from("203.0.113.7"));
+  await tryLogin(server, { ...WRONG, email: "nobody@example.com" }, from("203.0.113.7"));
+  const { code, stdout, stderr } = await server.run(["throttle", "show", "--address", "203.0.113.7", "--json"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual(JSON.parse(stdout), {
+    total: { failures: 8, buckets: 4 },
+    user: { failures: 3, limit: 100, retryAfterSeconds: 0 },
+    address: { address: "203.0.113.7", failures: 3, limit: 10, retryAfterSeconds: 0, known: false },
+  });
+  const words = await server.run(["throttle", "show"]);
+  assert.match(words.stdout, /^user +3 +100 +-$/m);
+  assert.doesNotMatch(words.stdout + words.stderr, new RegExp(EMAIL));
+});
+
+test("throttle show takes any spelling of an address, and knows one that has logged in", async () => {
+  await using server = await startServer({ env: PROXY });
+  await logIn(server, {}, from("203.0.113.7"));
+  for (let i = 0; i < 10; i++) await tryLogin(server, WRONG, from("203.0.113.7"));
+  const { stdout } = await server.run(["throttle", "show", "--address", "::ffff:203.0.113.7", "--json"]);
+  const { address } = JSON.parse(stdout);
+  assert.deepEqual([address.address, address.failures, address.known], ["203.0.113.7", 10, true]);
+  assert.ok(address.retryAfterSeconds > 290 && address.retryAfterSeconds <= 300);
+});
+
+test("throttle clear lets one address in again, or all, while the server runs", async () => {
+  await using server = await startServer({ env: PROXY });
+  for (const address of ["203.0.113.7", "203.0.113.8"]) {
+    for (let i = 0; i < 10; i++) await tryLogin(server, WRONG, from(address));
+    assert.equal((await tryLogin(server, {}, from(address))).status, 429);
+  }
+  const one = await server.run(["throttle", "clear", "--address", "203.0.113.7", "--json"]);
+  assert.deepEqual(JSON.parse(one.stdout), { cleared: 10 });
+  const line = JSON.parse(one.stderr);
+  assert.deepEqual([line.event, line.cleared, line.address], ["throttle_cleared", 10, "203.0.113.7"]);
+  assert.equal((await tryLogin(server, {}, from("203.0.113.7"))).status, 200);
+  assert.equal((await tryLogin(server, {}, from("203.0.113.8"))).status, 429);
+  assert.equal((await server.run(["throttle", "clear"])).code, 0);
+  assert.equal((await tryLogin(server, {}, from("203.0.113.8"))).status, 200);
+  assert.equal((await server.run(["throttle", "clear"])).stderr, "There are no failed logins to forget.\n");
+});
+
+test("an --address that is none is wrong usage", async () => {
+  await using server = await startServer();
+  const { code, stderr } = await server.run(["throttle", "show", "--address", "localhost"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /--address is not an IP address/);
+});

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+
+const NOW = 1_800_000_000_000;
+
+/** What every throttle store tells an operator. `open` gives an empty one that ends with the test. */
+export function throttleCountsContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
+  async function fail(store: ThrottleStore, names: string[], at = NOW): Promise<void> {
+    const reservation = await store.reserve(
+      names.map((bucket) => ({ bucket, limit: 10 })),
+      at,
+    );
+    assert.equal(reservation.outcome, "reserved");
+    if (reservation.outcome === "reserved") await store.fail(reservation.ids, at);
+  }
+
+  suite(`throttle counts: ${adapter}`, () => {
+    test("failures count in each of their buckets until they leave the window", async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await store.totals(NOW), { failures: 0, buckets: 0 });
+      await fail(store, ["a", "email"]);
+      await fail(store, ["b", "email"], NOW + 1000);
+      assert.equal(await store.failures("a", NOW + 1000), 1);
+      assert.equal(await store.failures("email", NOW + 1000), 2);
+      assert.equal(await store.failures("other", NOW + 1000), 0);
+      assert.deepEqual(await store.totals(NOW + 1000), { failures: 4, buckets: 3 });
+      assert.equal(await store.failures("email", NOW + WINDOW_MS), 1);
+      assert.deepEqual(await store.totals(NOW + WINDOW_MS), { failures: 2, buckets: 2 });
+    });
+
+    test("an attempt under way is no failure until it is stale", async (t) => {
+      const store = await open(t);
+      await store.reserve([{ bucket: "a", limit: 10 }], NOW);
+      assert.equal(await store.failures("a", NOW), 0);
+      assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
+    });
+
+    test("a bucket that is cleared is empty, and the others are not", async (t) => {
+      const store = await open(t);
+      for (let i = 0; i < 10; i++) await fail(store, ["a"]);
+      await fail(store, ["b"]);
+      assert.equal(await store.clear(["a", "never"]), 10);
+      assert.equal(await store.wait([{ bucket: "a", limit: 10 }], NOW), 0);
+      assert.equal(await store.failures("b", NOW), 1);
+      assert.equal(await store.clear(["a"]), 0);
+    });
+
+    test("all can be cleared, however many they are, and known addresses stay known", async (t) => {
+      const store = await open(t);
+      const names = Array.from({ length: 1200 }, (_, i) => `bucket-${i}`);
+      for (let from = 0; from < names.length; from += 100) await fail(store, names.slice(from, from + 100));
+      await store.remember("a", NOW);
+      assert.deepEqual(await store.totals(NOW), { failures: 1200, buckets: 1200 });
+      assert.equal(await store.clear("all"), 1200);
+      assert.deepEqual(await store.totals(NOW), { failures: 0, buckets: 0 });
+      assert.equal(await store.isKnown("a", NOW), true);
+    });
+  });
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { ask, assertProblem, deliver, event, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
+import { skipWithoutRedis, startRedis, TLS_CERT_FILE } from "../helpers/redis.ts";
+import { serveRefused, startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
+
+const skip = skipWithoutRedis();
+
+suite("a server on Redis", { skip }, () => {
+  test("tells at the start what it found, and warns of an eviction policy that drops sessions", async (t) => {
+    const redis = await startRedis(t, { args: ["--maxmemory-policy", "volatile-lru"] });
+    await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    const ready = await server.logged("session_store_ready");
+    assert.match(String(ready.version), /^(?:Redis|Valkey) /);
+    const warnings = server.log("setting_warning").map(({ message }) => message);
+    assert.ok(warnings.some((message) => message.includes("volatile-lru") && message.includes("set noeviction")));
+  });
+
+  test("reaches it over TLS with a password", async (t) => {
+    const redis = await startRedis(t, { tls: true, password: "redis password" });
+    const access = { REDIS_TLS: "true", REDIS_TLS_CA_FILE: TLS_CERT_FILE, REDIS_PASSWORD: "redis password" };
+    await using server = await startServer({
+      env: { REDIS_HOST: "localhost", REDIS_PORT: String(redis.port), ...access },
+    });
+    const token = await logIn(server);
+    assert.equal((await me(server, token)).status, 200);
+    assert.doesNotMatch(server.stdout() + server.stderr(), /redis password/);
+  });
+
+  test("that is down starts, answers 503, takes webhooks, and logs in as soon as Redis is there", async (t) => {
+    const redis = await startRedis(t);
+    await redis.kill();
+    await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    const refused = await tryLogin(server);
+    assertProblem(refused, 503, "store_unavailable");
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+    assert.equal((await ask(server, "/healthz")).status, 200);
+    const notReady = await ask(server, "/readyz");
+    assert.equal(notReady.status, 503);
+    assert.deepEqual(notReady.json.parts, { events: "ok", sessions: "unavailable" });
+    assert.equal((await deliver(server, event("evt_while_redis_is_down"))).status, 200);
+    assert.equal(server.log("session_store_error").length, 1);
+    await redis.restart();
+    await until(async () => (await ask(server, "/readyz")).status === 200, 2000);
+    const token = await logIn(server);
+    assert.equal((await me(server, token)).status, 200);
+  });
+
+  test("that goes down answers 503 to a token and to a logout, and accepts neither", async (t) => {
+    const redis = await startRedis(t);
+    await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    const token = await logIn(server);
+    redis.pause();
+    const [shown, out] = await Promise.all([me(server, token), logOut(server, token)]);
+    assertProblem(shown, 503, "store_unavailable");
+    assertProblem(out, 503, "store_unavailable");
+    redis.resume();
+    await until(async () => (await ask(server, "/readyz")).status === 200, 2000);
+  });
+
+  test("stops within its time although Redis hangs", async (t) => {
+    const redis = await startRedis(t);
+    await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    redis.pause();
+    const { code } = await server.stop();
+    assert.equal(code, 0);
+    redis.resume();
+  });
+
+  test("ends the session of a changed password when Redis is back, before it accepts any token", async (t) => {
+    const redis = await startRedis(t);
+    const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
+    const first = await startServer({ env });
+    const token = await logIn(first);
+    await first.stop();
+    redis.pause();
+    const changed = "$argon2id$v=19$m=1024,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    await using second = await startServer({ dir: first.dir, env: { ...env, DEMO_PASSWORD: changed } });
+    assertProblem(await me(second, token), 503, "store_unavailable");
+    redis.resume();
+    await until(async () => (await me(second, token)).status !== 503, 2500);
+    assertProblem(await me(second, token), 401, "session_invalidated");
+  });
+});
+
+test("settings of Redis that contradict each other are refused by name", async () => {
+  const refused = await serveRefused({
+    REDIS_HOST: "localhost",
+    REDIS_CLUSTER: "a:6379,b:70000",
+    REDIS_SENTINELS: "10.0.0.1:26379",
+    REDIS_TLS: "yes",
+    REDIS_KEY_PREFIX: "{x}",
+    REDIS_DB: "1",
+  });
+  assert.equal(refused.code, 2);
+  for (const name of ["REDIS_CLUSTER:", "REDIS_TLS:", "REDIS_KEY_PREFIX:", "REDIS_DB:", "REDIS_HOST and"]) {
+    assert.ok(refused.stderr.includes(name), `${name} is not in: ${refused.stderr}`);
+  }
+});

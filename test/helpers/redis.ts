@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { needsRedis } from "./back-end.ts";
+import { type Cleanup, tempDir } from "./temp-dir.ts";
+import { until } from "./until.ts";
+
+const FIXTURES = join(import.meta.dirname, "../fixtures/tls");
+export const TLS_CERT_FILE = join(FIXTURES, "cert.pem");
+export const TLS_KEY_FILE = join(FIXTURES, "key.pem");
+
+export interface RedisProcess {
+  port: number;
+  /** Stops the process where it stands, as a machine that hangs. */
+  pause(): void;
+  resume(): void;
+  /** Ends the process at once. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port; without `--save` there is nothing in it. */
+  restart(): Promise<void>;
+  /** A plain client, to look at and change what the server holds. */
+  client(context: Cleanup): Redis;
+}
+
+interface RedisProcessOptions {
+  password?: string;
+  tls?: boolean;
+  args?: string[];
+  /** Lines of a sentinel's configuration. */
+  sentinel?: string[];
+}
+
+/** Why tests on Redis are skipped; false when they are not. */
+export function skipWithoutRedis(): string | false {
+  return needsRedis().skip;
+}
+
+const START_TRIES = 3;
+
+/** Starts a real `redis-server` on a free port; it ends with the test. */
+export async function startRedis(context: Cleanup, options: RedisProcessOptions = {}): Promise<RedisProcess> {
+  // Callbacks run in order: the process ends before its directory is removed.
+  let started: RedisProcess | undefined;
+  context.after(() => started?.kill());
+  const dir = tempDir(context);
+  for (let left = START_TRIES; ; left--) {
+    try {
+      started = await startOn(dir, await freePort(), options);
+      return started;
+    } catch (error) {
+      // Between the probe and the start another process may have taken the port.
+      if (left === 1) throw error;
+    }
+  }
+}
+
+async function startOn(
+  dir: string,
+  port: number,
+  { password, tls, args = [], sentinel }: RedisProcessOptions,
+): Promise<RedisProcess> {
+  const own = {
+    host: "127.0.0.1",
+    port,
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: { ca: readFileSync(TLS_CERT_FILE) } } : {}),
+  };
+  const listen = tls
+    ? ["--port", "0", "--tls-port", `${port}`, "--tls-cert-file", TLS_CERT_FILE, "--tls-key-file", TLS_KEY_FILE].concat(
+        ["--tls-ca-cert-file", TLS_CERT_FILE, "--tls-auth-clients", "no"],
+      )
+    : ["--port", `${port}`];
+  const config = join(dir, "redis.conf");
+  const command = [config, ...(sentinel ? ["--sentinel"] : []), ...listen, "--bind", "127.0.0.1", "--dir", dir];
+  if (!sentinel) command.push("--save", "", "--appendonly", "no");
+  if (password !== undefined) command.push("--requirepass", password);
+  command.push(...args);
+  let child: ChildProcess;
+
+  async function start(): Promise<void> {
+    child = spawn("redis-server", command, { stdio: "ignore" });
+    const end = () => child.kill("SIGKILL");
+    process.once("exit", end);
+    child.once("exit", () => process.off("exit", end));
+    await once(child, "spawn");
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+      return answers(own);
+    }, 5000);
+  }
+
+  async function kill(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  // A sentinel rewrites this file.
+  writeFileSync(config, (sentinel ?? []).map((line) => `${line}\n`).join(""));
+  try {
+    await start();
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+  return {
+    port,
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    kill,
+    restart: start,
+    client(user) {
+      const client = new Redis(own);
+      client.on("error", () => {});
+      user.after(() => client.disconnect());
+      return client;
+    },
+  };
+}
+
+async function answers(options: { host: string; port: number; password?: string; tls?: object }): Promise<boolean> {
+  const client = new Redis({ ...options, lazyConnect: true, retryStrategy: () => null });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return (await client.ping()) === "PONG";
+  } catch {
+    return false;
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
+
+const SLOTS = 16_384;
+const CLUSTER_SIZE = 3;
+
+/** Starts a cluster of three masters and waits until each of them knows it is whole. */
+export async function startCluster(context: Cleanup): Promise<RedisProcess[]> {
+  const nodes: RedisProcess[] = [];
+  for (let i = 0; i < CLUSTER_SIZE; i++) {
+    const bus = ["--cluster-port", String(await freePort())];
+    const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus];
+    nodes.push(await startRedis(context, { args }));
+  }
+  const clients = nodes.map((node) => node.client(context));
+  const first = nodes[0]?.port ?? 0;
+  const firstBus = (await clients[0]?.cluster("NODES"))?.toString().match(/@([0-9]+)/)?.[1] ?? "";
+  for (const [index, client] of clients.entries()) {
+    const from = Math.ceil((SLOTS * index) / CLUSTER_SIZE);
+    const to = Math.ceil((SLOTS * (index + 1)) / CLUSTER_SIZE) - 1;
+    await client.call("CLUSTER", "ADDSLOTSRANGE", from, to);
+    if (index > 0) await client.call("CLUSTER", "MEET", "127.0.0.1", first, firstBus);
+  }
+  await clusterIsWhole(context, nodes);
+  return nodes;
+}
+
+/** Waits until every node of a cluster says that all slots are served. */
+export async function clusterIsWhole(context: Cleanup, nodes: RedisProcess[]): Promise<void> {
+  const clients = nodes.map((node) => node.client(context));
+  await until(async () => {
+    const states = await Promise.all(clients.map(async (client) => String(await client.cluster("INFO"))));
+    return states.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text));
+  }, 20_000);
+}
+
+/** Starts a master with a replica, and a sentinel that makes the replica master half a second after the master is gone. */
+export async function startSentinel(
+  context: Cleanup,
+): Promise<{ master: RedisProcess; replica: RedisProcess; sentinel: RedisProcess }> {
+  const master = await startRedis(context);
+  const replica = await startRedis(context, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
+  const sentinel = await startRedis(context, {
+    sentinel: [
+      `sentinel monitor mymaster 127.0.0.1 ${master.port} 1`,
+      "sentinel down-after-milliseconds mymaster 500",
+      "sentinel failover-timeout mymaster 2000",
+    ],
+  });
+  const watcher = sentinel.client(context);
+  await until(async () => {
+    const replicas = (await watcher.call("SENTINEL", "REPLICAS", "mymaster")) as unknown[];
+    return replicas.length === 1 && (await replica.client(context).info("replication")).includes("link_status:up");
+  }, 20_000);
+  return { master, replica, sentinel };
+}
