@@ -11,20 +11,32 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeEnvFile({ email: "demo@example.com" }) : null;
   const settings = readSettings(readEnvironment(process.cwd()));
   const log = createLog(settings.LOG_LEVEL);
+  const signals = takeSignals();
   const server = await serve(settings, log);
   if (options.init) say(firstSteps(server.url, settings, password));
+  await signals.first;
+  await Promise.race([server.stop(), signals.second]);
+}
 
-  await new Promise<void>((resolve, reject) => {
-    let stopping = false;
-    const onSignal = () => {
-      // Leaving without waiting is safe: what was acknowledged is on disk, and the next start takes the leases over.
-      if (stopping) return reject(new OperatorError("Stopped at once by a second signal", 1));
-      stopping = true;
-      server.stop().then(resolve, reject);
-    };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", onSignal);
-  });
+/**
+ * Takes SIGTERM and SIGINT from now on: one that comes while the server starts stops it once it has.
+ * The second one rejects, which leaves at once. That is safe: what was acknowledged is on disk, and the next start takes
+ * the leases over.
+ */
+function takeSignals(): { first: Promise<void>; second: Promise<never> } {
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<never>();
+  // Nobody listens to it before the first has come.
+  second.promise.catch(() => {});
+  let came = false;
+  const onSignal = () => {
+    if (came) second.reject(new OperatorError("Stopped at once by a second signal", 1));
+    came = true;
+    first.resolve();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return { first: first.promise, second: second.promise };
 }
 
 /** Commands to paste into another terminal. */
