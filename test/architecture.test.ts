@@ -19,7 +19,7 @@ const LAYERS = [
   {
     name: "adapter",
     files:
-      /^(?:sqlite\/|redis\/connection\.ts|events\/sqlite\/|auth\/sessions\/(?:embedded|redis)\.ts|auth\/throttle-(?:sqlite|redis)\.ts)/,
+      /^(?:sqlite\/|redis\/connection\.ts|events\/sqlite\/|auth\/sessions\/(?:embedded|redis)\.ts|auth\/throttle-(?:sqlite|redis|under-way)\.ts)/,
     imports: ["base"],
   },
   {

@@ -48,3 +48,10 @@ export interface ThrottleStore {
   /** Empties these buckets, or all of them. Returns how many places were taken in them. */
   clear(buckets: string[] | "all"): Promise<number>;
 }
+
+/** The part of a {@link ThrottleStore} that is on disk where attempts under way are kept in memory. */
+export interface FailureStore
+  extends Pick<ThrottleStore, "wait" | "remember" | "isKnown" | "failures" | "totals" | "clear"> {
+  /** Adds a failure to each bucket. */
+  add(buckets: string[], at: number): Promise<void>;
+}

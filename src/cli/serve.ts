@@ -3,6 +3,7 @@ import { OperatorError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
+import { giveBackSoon } from "./give-back.ts";
 import { writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
 
@@ -14,6 +15,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const signals = takeSignals();
   const server = await serve(settings, log);
   if (options.init) say(firstSteps(server.url, settings, password));
+  giveBackSoon();
   await signals.first;
   await Promise.race([server.stop(), signals.second]);
 }

@@ -1,10 +1,12 @@
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
-import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
-import type { ThrottleStore } from "../auth/throttle-store.ts";
+import { sqliteFailures } from "../auth/throttle-sqlite.ts";
+import type { FailureStore, ThrottleStore } from "../auth/throttle-store.ts";
+import { countUnderWay } from "../auth/throttle-under-way.ts";
 import { createSqliteEventStore } from "../events/sqlite/store.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
 import { startStorageThread } from "../packaging.ts";
+import { promised } from "../promised.ts";
 import { type Database, openDatabase } from "../sqlite/database.ts";
 import { packEvents } from "./packed-events.ts";
 import { createRemote, type Remote } from "./remote.ts";
@@ -95,7 +97,7 @@ function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close">
 
   const events = createSqliteEventStore(reader);
   const sessions = createEmbeddedSessionStore(reader);
-  const throttle = createSqliteThrottleStore(reader);
+  const failures = sqliteFailures(reader);
   return {
     events: {
       ...behind("events", events, ["claim", "settle", "renew"]),
@@ -113,6 +115,6 @@ function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close">
       supersession: sessions.supersession,
       close: sessions.close,
     },
-    throttle: { ...behind("throttle", throttle), wait: throttle.wait, isKnown: throttle.isKnown },
+    throttle: countUnderWay(failures, behind<FailureStore>("throttle", promised(failures))),
   };
 }

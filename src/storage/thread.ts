@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { embeddedSessions } from "../auth/sessions/embedded.ts";
-import { sqliteThrottle } from "../auth/throttle-sqlite.ts";
+import { sqliteFailures } from "../auth/throttle-sqlite.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
 import { guarded, openDatabase } from "../sqlite/database.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
@@ -19,7 +19,7 @@ function run(): void {
   const targets = {
     events: { ...events, append: (packed: PackedEvents) => events.append(unpackEvents(packed)) },
     sessions: embeddedSessions(database),
-    throttle: sqliteThrottle(database),
+    throttle: sqliteFailures(database),
     thread: {
       ready: () => {},
       close: () => {

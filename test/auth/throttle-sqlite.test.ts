@@ -28,9 +28,14 @@ test("what has left the window is forgotten, so that a flood does not stay on di
   const { database } = tempDatabase(t);
   const store = createSqliteThrottleStore(database);
   const rows = () => database.prepare("SELECT count(*) FROM login_failures").pluck().get();
-  for (let i = 0; i < 250; i++) await store.reserve([{ bucket: `b${i}`, limit: 10 }], NOW);
+  const failAt = async (bucket: string, at: number) => {
+    const reservation = await store.reserve([{ bucket, limit: 10 }], at);
+    assert.equal(reservation.outcome, "reserved");
+    await store.fail(reservation.ids, at);
+  };
+  for (let i = 0; i < 250; i++) await failAt(`b${i}`, NOW);
   assert.equal(rows(), 250);
-  for (let i = 0; i < 3; i++) await store.reserve([{ bucket: "later", limit: 10 }], NOW + WINDOW_MS);
+  for (let i = 0; i < 3; i++) await failAt("later", NOW + WINDOW_MS);
   assert.equal(rows(), 3);
 });
 
@@ -39,8 +44,13 @@ test("a database that another process keeps locked is store_unavailable, and wel
   const store = createSqliteThrottleStore(database);
   const other = openDatabase(dataDir);
   t.after(() => void other.close());
+  const reservation = await store.reserve([{ bucket: "a", limit: 1 }], NOW);
+  assert.equal(reservation.outcome, "reserved");
   other.exec("BEGIN IMMEDIATE");
-  await failsWith("store_unavailable", store.reserve([{ bucket: "a", limit: 1 }], NOW));
+  await failsWith("store_unavailable", store.fail(reservation.ids, NOW));
+  // A failure that could not be written keeps its place.
+  assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "wait");
   other.exec("ROLLBACK");
-  assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "reserved");
+  await store.fail(reservation.ids, NOW);
+  assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "throttled");
 });
