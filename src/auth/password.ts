@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import * as argon2 from "@node-rs/argon2";
-import * as bcrypt from "@node-rs/bcrypt";
 import type { PasswordHash } from "../password-hash.ts";
 
 /** What one argon2id hash costs, in one lane. */
@@ -72,26 +71,33 @@ export type PasswordVerifier = (password: string, userIsKnown: boolean) => Promi
 
 /** Creates the verifier of the configured user, with a dummy hash of the same cost for everybody else. */
 export async function createPasswordVerifier(stored: PasswordHash): Promise<PasswordVerifier> {
-  const dummy = await dummyLike(stored);
-  return async (password, userIsKnown) => {
-    const canonical = canonicalPassword(password);
-    if (stored.algorithm === "argon2id") {
-      return (await argon2.verify(userIsKnown ? stored.encoded : dummy, canonical)) && userIsKnown;
-    }
-    const fits = Buffer.byteLength(canonical) <= BCRYPT_MAX_BYTES && !canonical.includes("\0");
-    const usable = userIsKnown && fits;
-    return (await bcrypt.verify(fits ? canonical : "-", usable ? stored.encoded : dummy)) && usable;
-  };
+  return stored.algorithm === "bcrypt" ? bcryptVerifier(stored) : argon2idVerifier(stored);
 }
 
-function dummyLike(stored: PasswordHash): Promise<string> {
-  const password = randomBytes(24).toString("base64");
-  if (stored.algorithm === "bcrypt") return bcrypt.hash(password, stored.cost);
-  return argon2.hash(password, {
+async function argon2idVerifier(stored: Extract<PasswordHash, { algorithm: "argon2id" }>): Promise<PasswordVerifier> {
+  const dummy = await argon2.hash(dummyPassword(), {
     algorithm: argon2.Algorithm.Argon2id,
     memoryCost: stored.memoryKib,
     timeCost: stored.passes,
     parallelism: stored.lanes,
     outputLen: stored.hashBytes,
   });
+  return async (password, userIsKnown) =>
+    (await argon2.verify(userIsKnown ? stored.encoded : dummy, canonicalPassword(password))) && userIsKnown;
+}
+
+async function bcryptVerifier(stored: Extract<PasswordHash, { algorithm: "bcrypt" }>): Promise<PasswordVerifier> {
+  // Loaded where it is needed: few use it, and its add-on takes memory.
+  const bcrypt = await import("@node-rs/bcrypt");
+  const dummy = await bcrypt.hash(dummyPassword(), stored.cost);
+  return async (password, userIsKnown) => {
+    const canonical = canonicalPassword(password);
+    const fits = Buffer.byteLength(canonical) <= BCRYPT_MAX_BYTES && !canonical.includes("\0");
+    const usable = userIsKnown && fits;
+    return (await bcrypt.verify(fits ? canonical : "-", usable ? stored.encoded : dummy)) && usable;
+  };
+}
+
+function dummyPassword(): string {
+  return randomBytes(24).toString("base64");
 }

@@ -1,9 +1,9 @@
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
+import { giveBackSoon } from "../give-back.ts";
 import { createLog } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
-import { giveBackSoon } from "./give-back.ts";
 import { writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
 
