@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Server } from "node:https";
 import { availableParallelism } from "node:os";
-import { toNodeHandler } from "h3/node";
 import { createApp } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createLane } from "./auth/lane.ts";
@@ -16,6 +15,7 @@ import { appendCounted, countingLogins, countingSettles } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
+import { createListener } from "./http/listener.ts";
 import { metricsRoute } from "./http/metrics-route.ts";
 import { closeServer, createHttpServer, listen } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
@@ -177,7 +177,7 @@ async function wire(
     settings.TLS_CERT_FILE !== undefined && settings.TLS_KEY_FILE !== undefined
       ? createTlsFiles(settings.TLS_CERT_FILE, settings.TLS_KEY_FILE)
       : undefined;
-  const server = createHttpServer(toNodeHandler(app), tls);
+  const server = createHttpServer(createListener(app), tls);
   const host = settings.HOST ?? (tls ? undefined : "127.0.0.1");
   const port = await listen(server, settings.PORT, host);
   if (tls) opened.push(tls.watch(server as Server, log));

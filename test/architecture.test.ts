@@ -36,8 +36,8 @@ const LAYERS = [
 
 /** Each package has one place that knows it. */
 const PACKAGES: Record<string, RegExp> = {
-  h3: /^(?:app|serve|http\/exchange)\.ts$/,
-  srvx: /^http\/exchange\.ts$/,
+  h3: /^(?:app|http\/(?:exchange|listener))\.ts$/,
+  srvx: /^http\/listener\.ts$/,
   jose: /^auth\/token\.ts$/,
   ioredis: /^redis\/connection\.ts$/,
   "@node-rs/argon2": /^auth\/password\.ts$/,

@@ -3,10 +3,10 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EventHandler, H3Event } from "h3";
-import { FastResponse } from "srvx";
 import { AppError, describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { clientAddress } from "./client-address.ts";
+import { TextResponse } from "./listener.ts";
 import { problem, type Reply } from "./problem.ts";
 
 /** One request, as a handler sees it. */
@@ -105,9 +105,7 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
   };
   if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = "max-age=31536000";
   if (isStopping) headers.Connection = "close";
-  return new FastResponse(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body), {
-    status: answer.status,
-    statusText: STATUS_CODES[answer.status] ?? "",
-    headers,
-  });
+  const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
+  headers["Content-Length"] = String(Buffer.byteLength(text));
+  return new TextResponse(text, { status: answer.status, statusText: STATUS_CODES[answer.status] ?? "", headers });
 }
