@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
@@ -78,6 +78,26 @@ test("with a certificate the service speaks HTTPS alone, demands it for the futu
   await until(() => server.log("tls_reload_failed").length > failures, 5000);
   assert.equal(await shownName(server.port), "second");
   assert.doesNotMatch(server.stdout(), /PRIVATE KEY/);
+});
+
+test("a connection that is open while the pair is changed goes on", async (t) => {
+  const files = { cert: join(dir, "kept.crt"), key: join(dir, "kept.key") };
+  use(files, pairs.first);
+  await using server = await startServer({ env: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+  t.after(() => agent.destroy());
+  const ask = () =>
+    new Promise<{ status: number | undefined; reused: boolean }>((resolve, reject) => {
+      const sent = request({ port: server.port, host: "127.0.0.1", path: "/healthz", agent }, (response) => {
+        response.resume().on("end", () => resolve({ status: response.statusCode, reused: sent.reusedSocket }));
+      });
+      sent.on("error", reject).end();
+    });
+  assert.deepEqual(await ask(), { status: 200, reused: false });
+
+  use(files, pairs.second);
+  await until(async () => (await shownName(server.port)) === "second", 5000);
+  assert.deepEqual(await ask(), { status: 200, reused: true });
 });
 
 test("a certificate and a key that do not belong together are refused at the start", async () => {
