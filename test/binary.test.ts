@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
+import { needs } from "./helpers/back-end.ts";
 import { BINARY, binaryIsMissing, runBinary } from "./helpers/binary.ts";
 import { deliver, event, logIn, me } from "./helpers/client.ts";
 import { startProgram } from "./helpers/command.ts";
@@ -22,7 +23,7 @@ import { tempDir } from "./helpers/temp-dir.ts";
 import { until } from "./helpers/until.ts";
 
 const isRoot = process.getuid?.() === 0;
-const NOT_ROOT = isRoot ? false : "mounting a file system needs root";
+const onOwnFileSystem = needs("a file system of its own", () => isRoot, "mounting one needs root");
 
 /** Hashing a password loads the argon2 add-on. */
 const hash = (dir: string, env: Record<string, string>) =>
@@ -130,7 +131,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.match(stderr, /lies below .*shared, which other users can write/);
   });
 
-  test("a directory of another user is refused", { skip: NOT_ROOT }, async (context) => {
+  test("a directory of another user is refused", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     chmodSync(dir, 0o755);
     mkdirSync(join(dir, "addons"), { mode: 0o755 });
@@ -140,7 +141,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.match(stderr, /belongs to another user/);
   });
 
-  test("a noexec directory is named; where another will do, that is taken", { skip: NOT_ROOT }, async (context) => {
+  test("a noexec directory is named; where another will do, that is taken", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     const noexec = mountTmpfs(context, "noexec");
     const refused = await hash(dir, { ADDON_DIR: join(noexec, "addons") });
@@ -152,7 +153,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.ok(readdirSync(join(dir, "data/addons")).length > 0);
   });
 
-  test("no space to unpack is said, and leaves no half file", { skip: NOT_ROOT }, async (context) => {
+  test("no space to unpack is said, and leaves no half file", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     const full = mountTmpfs(context, "size=64k");
     const { code, stderr } = await hash(dir, { ADDON_DIR: join(full, "addons") });

@@ -3,8 +3,9 @@ import { suite, test } from "node:test";
 import { createRedisThrottleStore } from "../../src/auth/throttle-redis.ts";
 import { type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { needsRedis } from "../helpers/back-end.ts";
 import { failsWith } from "../helpers/fails-with.ts";
-import { type RedisProcess, skipWithoutRedis, startCluster, startRedis } from "../helpers/redis.ts";
+import { type RedisProcess, startCluster, startRedis } from "../helpers/redis.ts";
 import { cluster, openOnRedis, single } from "../helpers/redis-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
@@ -16,7 +17,7 @@ function open(context: Cleanup, server: RedisProcess): ThrottleStore {
   return createRedisThrottleStore(openOnRedis(context, single(server)).connection);
 }
 
-suite("the throttle on Redis", { skip: skipWithoutRedis() }, () => {
+suite("the throttle on Redis", needsRedis(), () => {
   throttleStoreContract("Redis", async (t) => open(t, await startRedis(t)));
 
   test("is shared by all processes: of parallel reservations no more than the bound succeed", async (t) => {

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { raceSessions } from "../../src/auth/session-races.ts";
 import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
+import { needsRedis } from "../helpers/back-end.ts";
 import { logIn, me } from "../helpers/client.ts";
 import { tempDatabase } from "../helpers/database.ts";
-import { skipWithoutRedis, startRedis } from "../helpers/redis.ts";
+import { startRedis } from "../helpers/redis.ts";
 import { startServer } from "../helpers/server.ts";
 
 test("selftest sessions passes on the embedded store beside a running server, and leaves its session alone", async () => {
@@ -26,7 +27,7 @@ test("selftest sessions passes on the embedded store beside a running server, an
   assert.equal((await me(server, token)).status, 200);
 });
 
-suite("with Redis", { skip: skipWithoutRedis() }, () => {
+suite("with Redis", needsRedis(), () => {
   test("selftest sessions passes on the configured Redis and leaves nothing behind", async (t) => {
     const redis = await startRedis(t);
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });

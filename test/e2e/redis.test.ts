@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { needsRedis } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
-import { skipWithoutRedis, startRedis, TLS_CERT_FILE } from "../helpers/redis.ts";
+import { startRedis, TLS_CERT_FILE } from "../helpers/redis.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
-const skip = skipWithoutRedis();
+const onRedis = needsRedis();
 
-suite("a server on Redis", { skip }, () => {
+suite("a server on Redis", onRedis, () => {
   test("tells at the start what it found, and warns of an eviction policy that drops sessions", async (t) => {
     const redis = await startRedis(t, { args: ["--maxmemory-policy", "volatile-lru"] });
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });

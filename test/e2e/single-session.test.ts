@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { needsRedis } from "../helpers/back-end.ts";
 import { logIn, logOut, me } from "../helpers/client.ts";
-import { skipWithoutRedis, startRedis } from "../helpers/redis.ts";
+import { startRedis } from "../helpers/redis.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 
 const LOGIN_ROUNDS = Number(process.env.RACE_LOGIN_ROUNDS ?? 10);
@@ -77,7 +78,7 @@ async function startOne(t: TestContext, env: Record<string, string> = {}): Promi
 
 singleSessionSuite("the embedded store", async (t) => [await startOne(t)]);
 
-suite("with Redis", { skip: skipWithoutRedis() }, () => {
+suite("with Redis", needsRedis(), () => {
   singleSessionSuite("Redis with two servers", async (t) => {
     const redis = await startRedis(t);
     const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };

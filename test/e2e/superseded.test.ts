@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
+import { needsRedis } from "../helpers/back-end.ts";
 import { type Answer, assertProblem, logIn, logOut, me } from "../helpers/client.ts";
 import { OTHER_JWT_SECRET } from "../helpers/credentials.ts";
-import { skipWithoutRedis, startRedis } from "../helpers/redis.ts";
+import { startRedis } from "../helpers/redis.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
 
@@ -61,7 +62,7 @@ supersededSuite("the embedded store", async (t) => {
   return server;
 });
 
-suite("with Redis", { skip: skipWithoutRedis() }, () => {
+suite("with Redis", needsRedis(), () => {
   supersededSuite("Redis", async (t) => {
     const redis = await startRedis(t);
     const env = { ...PROXY, REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
+import { needsRedis } from "../helpers/back-end.ts";
 import { assertProblem, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
 import { USER_ID } from "../helpers/credentials.ts";
-import { type RedisProcess, skipWithoutRedis, startRedis } from "../helpers/redis.ts";
+import { type RedisProcess, startRedis } from "../helpers/redis.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { claimsOf } from "../helpers/sign.ts";
 
@@ -25,7 +26,7 @@ async function startPair(t: TestContext): Promise<Pair> {
   return { redis, one, other };
 }
 
-suite("two servers on one Redis", { skip: skipWithoutRedis() }, () => {
+suite("two servers on one Redis", needsRedis(), () => {
   test("take each other's tokens, and each other's logins end them", async (t) => {
     const { one, other } = await startPair(t);
     const first = await logIn(one);

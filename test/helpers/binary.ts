@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type CommandOptions, type Finished, startProgram } from "./command.ts";
+import { type CommandOptions, type Finished, runProgram } from "./command.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -15,11 +15,7 @@ export function binaryIsMissing(): string | false {
   return false;
 }
 
-/** Runs the binary to its end; one that does not end is killed after 15 seconds. */
-export async function runBinary(args: readonly string[], options: CommandOptions): Promise<Finished> {
-  const command = startProgram(BINARY, args, options);
-  const timer = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
-  const exit = await command.exited;
-  clearTimeout(timer);
-  return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
+/** Runs the binary to its end. */
+export function runBinary(args: readonly string[], options: CommandOptions): Promise<Finished> {
+  return runProgram(BINARY, args, options);
 }

@@ -69,11 +69,16 @@ export function startProgram(program: string, args: readonly string[], options: 
   };
 }
 
-/** Runs `authserve` to its end; one that does not end is killed after 15 seconds. */
-export async function authserve(args: readonly string[], options: CommandOptions): Promise<Finished> {
-  const command = startProgram(EXECUTABLE, args, options);
+/** Runs a program to its end; one that does not end is killed after 15 seconds. */
+export async function runProgram(program: string, args: readonly string[], options: CommandOptions): Promise<Finished> {
+  const command = startProgram(program, args, options);
   const timer = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
   const exit = await command.exited;
   clearTimeout(timer);
   return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
+}
+
+/** Runs `authserve` of the checkout to its end. */
+export function authserve(args: readonly string[], options: CommandOptions): Promise<Finished> {
+  return runProgram(EXECUTABLE, args, options);
 }

@@ -4,13 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { needsRedis } from "./back-end.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 import { until } from "./until.ts";
 
-const FIXTURES = join(import.meta.dirname, "../fixtures/tls");
-export const TLS_CERT_FILE = join(FIXTURES, "cert.pem");
-export const TLS_KEY_FILE = join(FIXTURES, "key.pem");
+const FIXTURES = join(import.meta.dirname, "../fixtures");
+export const TLS_CERT_FILE = join(FIXTURES, "first.crt");
+export const TLS_KEY_FILE = join(FIXTURES, "first.key");
 
 export interface RedisProcess {
   port: number;
@@ -31,11 +30,6 @@ interface RedisProcessOptions {
   args?: string[];
   /** Lines of a sentinel's configuration. */
   sentinel?: string[];
-}
-
-/** Why tests on Redis are skipped; false when they are not. */
-export function skipWithoutRedis(): string | false {
-  return needsRedis().skip;
 }
 
 const START_TRIES = 3;

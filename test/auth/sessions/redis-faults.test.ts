@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { type RedisProcess, skipWithoutRedis, startRedis } from "../../helpers/redis.ts";
+import { needsRedis } from "../../helpers/back-end.ts";
+import { type RedisProcess, startRedis } from "../../helpers/redis.ts";
 import {
   allUnavailableInTime,
   HEALS_WITHIN_MS,
@@ -13,9 +14,9 @@ import {
 } from "../../helpers/redis-store.ts";
 import { until } from "../../helpers/until.ts";
 
-const skip = skipWithoutRedis();
+const onRedis = needsRedis();
 
-suite("a Redis that", { skip }, () => {
+suite("a Redis that", onRedis, () => {
   async function withSession(t: TestContext): Promise<OpenedStore & { server: RedisProcess }> {
     const server = await startRedis(t);
     const opened = openOnRedis(t, single(server));

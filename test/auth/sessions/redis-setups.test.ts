@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, type TestContext, test } from "node:test";
 import { sessionStoreContract } from "../../contract/session-store.ts";
+import { needsRedis } from "../../helpers/back-end.ts";
 import {
   clusterIsWhole,
   type RedisProcess,
-  skipWithoutRedis,
   startCluster,
   startRedis,
   startSentinel,
@@ -27,9 +27,9 @@ import { until } from "../../helpers/until.ts";
 // As the README names them, without the one that is optional.
 const PERMISSIONS = ["+@read", "+@write", "+eval", "+ping"];
 
-const skip = skipWithoutRedis();
+const onRedis = needsRedis();
 
-suite("session store on Redis", { skip }, () => {
+suite("session store on Redis", onRedis, () => {
   sessionStoreContract("one Redis", async (t) => openOnRedis(t, single(await startRedis(t))).store);
 
   test("keeps one key per user: its value the sid, its expiry the lifetime, its name after the prefix", async (t) => {
@@ -87,7 +87,7 @@ suite("session store on Redis", { skip }, () => {
   });
 });
 
-suite("a Redis behind a sentinel", { skip }, () => {
+suite("a Redis behind a sentinel", onRedis, () => {
   test("is found, and its successor after a failover", async (t) => {
     const { master, replica, sentinel } = await startSentinel(t);
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
@@ -113,7 +113,7 @@ suite("a Redis behind a sentinel", { skip }, () => {
   });
 });
 
-suite("a Redis cluster", { skip }, () => {
+suite("a Redis cluster", onRedis, () => {
   test("holds sessions on all its nodes", async (t) => {
     const nodes = await startCluster(t);
     const { store, ups } = openOnRedis(t, cluster(nodes.slice(0, 1)));

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createEmbeddedSessionStore } from "../../../src/auth/sessions/embedded.ts";
 import { supersessionContract } from "../../contract/supersession.ts";
+import { needsRedis } from "../../helpers/back-end.ts";
 import { tempDatabase } from "../../helpers/database.ts";
-import { skipWithoutRedis, startCluster, startRedis } from "../../helpers/redis.ts";
+import { startCluster, startRedis } from "../../helpers/redis.ts";
 import { cluster, openOnRedis, single } from "../../helpers/redis-store.ts";
 
 const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
@@ -22,7 +23,7 @@ test("the embedded store forgets supersessions whose tokens have expired", async
   assert.equal(kept(), 0);
 });
 
-suite("on Redis", { skip: skipWithoutRedis() }, () => {
+suite("on Redis", needsRedis(), () => {
   supersessionContract("Redis", async (t) => openOnRedis(t, single(await startRedis(t))).store);
 
   test("a supersession is a key beside the record that ends with the superseded token", async (t) => {
