@@ -4,7 +4,7 @@ import { parseStrictJson } from "../src/strict-json.ts";
 
 const parse = (text: string, maxDepth?: number) => parseStrictJson(Buffer.from(text, "utf8"), maxDepth);
 
-function refused(input: string | Uint8Array, reason: RegExp, maxDepth?: number): void {
+function refused(input: string | Buffer, reason: RegExp, maxDepth?: number): void {
   const result = typeof input === "string" ? parse(input, maxDepth) : parseStrictJson(input, maxDepth);
   assert.ok(!result.ok, "the input was accepted");
   assert.match(result.reason, reason);
@@ -174,7 +174,7 @@ suite("strict JSON", () => {
     ["UTF-16 with its mark", [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
     ["Latin-1", [0x22, 0xe9, 0x22]],
   ] as const) {
-    test(`refuses ${what}`, () => refused(Uint8Array.from(bytes), /is not UTF-8/));
+    test(`refuses ${what}`, () => refused(Buffer.from(bytes), /is not UTF-8/));
   }
 
   test("refuses UTF-16 without its mark", () => refused(Buffer.from("{}", "utf16le"), /is not JSON/));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
-import { parseStrictJson } from "../strict-json.ts";
+import { OBJECT, type ScannedJson, scanJson } from "../json-scan.ts";
 
 /** What identifies a delivered event within its source. */
 export interface Identity {
@@ -13,36 +13,31 @@ export interface Identity {
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
-/** Parses a verified payload: a JSON object, and an envelope when it says so. Throws `invalid_payload`. */
-export function parsePayload(body: Uint8Array): Record<string, unknown> {
-  const parsed = parseStrictJson(body);
-  if (!parsed.ok) throw invalid("", parsed.reason);
-  const payload = parsed.value;
-  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) throw invalid("", "must be an object");
-  if ("object" in payload && payload.object === "event") requireEnvelope(payload);
-  return payload as Record<string, unknown>;
+/** Checks a verified payload: a JSON object, and an envelope when it says so. Throws `invalid_payload`. */
+export function scanPayload(body: Buffer): ScannedJson {
+  const scan = scanJson(body);
+  if (!scan.ok) throw invalid("", scan.reason);
+  if (!scan.json.isObject) throw invalid("", "must be an object");
+  if (scan.json.get("object") === "event") requireEnvelope(scan.json);
+  return scan.json;
 }
 
 /** Checks the event envelope of the mission (Webhook delivery, Body). */
-function requireEnvelope(payload: object): void {
-  const { id, type, created, data, livemode } = payload as Record<string, unknown>;
-  if (typeof id !== "string" || id === "") throw invalid("id", "must be a non-empty string");
-  if (typeof type !== "string" || type === "") throw invalid("type", "must be a non-empty string");
-  if (!Number.isSafeInteger(created)) throw invalid("created", "must be an integer");
-  const resource = typeof data === "object" && data !== null ? (data as { object?: unknown }).object : undefined;
-  if (typeof resource !== "object" || resource === null || Array.isArray(resource)) {
-    throw invalid("data.object", "must be an object");
-  }
-  if (typeof livemode !== "boolean") throw invalid("livemode", "must be a boolean");
+function requireEnvelope(payload: ScannedJson): void {
+  if (!textOf(payload.get("id"))) throw invalid("id", "must be a non-empty string");
+  if (!textOf(payload.get("type"))) throw invalid("type", "must be a non-empty string");
+  if (!Number.isSafeInteger(payload.get("created"))) throw invalid("created", "must be an integer");
+  if (payload.get("data", "object") !== OBJECT) throw invalid("data.object", "must be an object");
+  if (typeof payload.get("livemode") !== "boolean") throw invalid("livemode", "must be a boolean");
 }
 
 /**
  * Identifies an event: the body's `id` when the body is event-shaped (string `id` and `type`), else the sender's
  * delivery header, else the body's `id`, else a digest of the bytes.
  */
-export function identify(headers: IncomingHttpHeaders, payload: Record<string, unknown>, body: Uint8Array): Identity {
-  const bodyId = textOf(payload.id);
-  const bodyType = textOf(payload.type);
+export function identify(headers: IncomingHttpHeaders, payload: ScannedJson, body: Buffer): Identity {
+  const bodyId = textOf(payload.get("id"));
+  const bodyType = textOf(payload.get("type"));
   const eventId =
     (bodyId && bodyType ? bodyId : undefined) ??
     textOf(headers["webhook-id"]) ??

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { identify, parsePayload } from "../../src/webhook/envelope.ts";
+import { identify, scanPayload } from "../../src/webhook/envelope.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 
 const ENVELOPE = {
@@ -13,14 +13,14 @@ const ENVELOPE = {
   type: "payment_intent.succeeded",
 };
 
-const parse = (value: unknown) => parsePayload(Buffer.from(JSON.stringify(value)));
+const parse = (value: unknown) => scanPayload(Buffer.from(JSON.stringify(value)));
 
 suite("a payload", () => {
-  test("that is an envelope is accepted", () => assert.deepEqual(parse(ENVELOPE), ENVELOPE));
+  test("that is an envelope is accepted", () => assert.equal(parse(ENVELOPE).get("id"), "evt_1"));
 
   test("of another shape is any object", () => {
     for (const value of [{}, { action: "opened", number: 1 }, { object: "other" }, { id: 5, type: null }]) {
-      assert.deepEqual(parse(value), value);
+      assert.ok(parse(value).isObject);
     }
   });
 
@@ -32,7 +32,7 @@ suite("a payload", () => {
 
   for (const text of ["", "{", "{'a':1}", '{"a":1,"a":2}', "\ufeff{}", "a=1&b=2"]) {
     test(`that is not strict JSON (${text}) is invalid`, () => {
-      throwsCode("invalid_payload", () => parsePayload(Buffer.from(text)));
+      throwsCode("invalid_payload", () => scanPayload(Buffer.from(text)));
     });
   }
 
@@ -61,8 +61,8 @@ suite("a payload", () => {
 suite("an event's id", () => {
   const body = Buffer.from('{"n":1}');
   const headers = { "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "r" };
-  const idOf = (given: Record<string, string>, payload: Record<string, unknown>, bytes: Uint8Array = body) =>
-    identify(given, payload, bytes).eventId;
+  const idOf = (given: Record<string, string>, payload: Record<string, unknown>, bytes: Buffer = body) =>
+    identify(given, parse(payload), bytes).eventId;
 
   test("is the body's when the body is event-shaped", () => {
     assert.equal(idOf(headers, { id: "evt_1", type: "push" }), "evt_1");
@@ -114,7 +114,7 @@ suite("an event's id", () => {
 
 suite("an event's type", () => {
   const typeOf = (headers: Record<string, string>, payload: Record<string, unknown>) =>
-    identify(headers, payload, Buffer.from("{}")).type;
+    identify(headers, parse(payload), Buffer.from("{}")).type;
 
   test("is X-Event-Type, else X-GitHub-Event, else the body's, else unknown", () => {
     const headers = { "x-event-type": "a", "x-github-event": "b" };

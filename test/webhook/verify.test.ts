@@ -57,6 +57,10 @@ suite("X-Signature, X-Hub-Signature and X-Hub-Signature-256", () => {
     ["SHA-1 with its prefix", `sha1=${hmac(BODIES.ASCII, "hex", SECRET, "sha1")}`],
     ["SHA-512", hmac(BODIES.ASCII, "hex", SECRET, "sha512")],
     ["letters that are no hex", "z".repeat(64)],
+    [
+      "characters with a digit's low byte",
+      hmac(BODIES.ASCII).replaceAll(/./g, (digit) => String.fromCharCode(0x100 + digit.charCodeAt(0))),
+    ],
     ["a list", `${hmac(BODIES.ASCII)},${hmac(BODIES.ASCII)}`],
     ["a megabyte", "a".repeat(1_000_000)],
   ] as const) {
