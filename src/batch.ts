@@ -1,28 +1,19 @@
-/** Groups single calls into shared ones: while one batch is under way the next one fills. */
-export interface Batcher<Item, Result> {
-  /** Adds an item. Resolves with its own result, or rejects with its batch's error. */
-  add(item: Item): Promise<Result>;
-  /** Items that wait for their batch to start. */
-  readonly waiting: number;
+/** Groups single items into shared batches: while one batch is under way the next one fills. */
+export interface Batches<Item> {
+  /** Adds an item to the batch that starts next. */
+  add(item: Item): void;
+  /** Items that wait for their batch to start, in their order. */
+  readonly waiting: readonly Item[];
   /** Resolves when nothing waits and no batch is under way. */
   flush(): Promise<void>;
 }
 
-interface Waiting<Item, Result> {
-  item: Item;
-  resolve: (result: Result) => void;
-  reject: (error: unknown) => void;
-}
-
 /**
- * Creates a batcher. `run` gets each batch in order of arrival and returns a result for each item, in the same order.
- * Up to `width` batches are under way at once.
+ * Groups items into batches. `run` gets each batch in order of arrival and must answer for its own errors. Up to `width`
+ * batches are under way at once.
  */
-export function createBatcher<Item, Result>(
-  run: (items: Item[]) => Promise<Result[]>,
-  width = 1,
-): Batcher<Item, Result> {
-  let waiting: Waiting<Item, Result>[] = [];
+export function createBatches<Item>(run: (items: Item[]) => Promise<void>, width = 1): Batches<Item> {
+  let waiting: Item[] = [];
   let underWay = 0;
   let scheduled = false;
   const idle: (() => void)[] = [];
@@ -41,12 +32,7 @@ export function createBatcher<Item, Result>(
     const batch = waiting;
     waiting = [];
     underWay++;
-    try {
-      const results = await run(batch.map(({ item }) => item));
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
+    await run(batch);
     underWay--;
     if (waiting.length > 0) schedule();
     else if (underWay === 0) for (const resolve of idle.splice(0)) resolve();
@@ -54,17 +40,44 @@ export function createBatcher<Item, Result>(
 
   return {
     add(item) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
-        schedule();
-      });
+      waiting.push(item);
+      schedule();
     },
     get waiting() {
-      return waiting.length;
+      return waiting;
     },
     flush() {
       if (underWay === 0 && waiting.length === 0) return Promise.resolve();
       return new Promise((resolve) => idle.push(resolve));
     },
+  };
+}
+
+/** Groups single calls into shared ones. */
+export interface Batcher<Item, Result> {
+  /** Adds an item. Resolves with its own result, or rejects with its batch's error. */
+  add(item: Item): Promise<Result>;
+  /** Resolves when nothing waits and no batch is under way. */
+  flush(): Promise<void>;
+}
+
+/** Creates a batcher. `run` returns a result for each item of a batch, in the same order. */
+export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Result[]>): Batcher<Item, Result> {
+  interface Waiting {
+    item: Item;
+    resolve: (result: Result) => void;
+    reject: (error: unknown) => void;
+  }
+  const batches = createBatches<Waiting>(async (batch) => {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  });
+  return {
+    add: (item) => new Promise((resolve, reject) => batches.add({ item, resolve, reject })),
+    flush: batches.flush,
   };
 }

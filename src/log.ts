@@ -39,7 +39,7 @@ export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] 
 
 /** Creates the process's log: JSON lines with ISO times and level names. */
 export function createLog(level: (typeof LOG_LEVELS)[number], destination?: DestinationStream): Log {
-  const out = destination ?? pino.destination({ fd: 1, sync: true });
+  const out = destination ?? writeEachTurn(pino.destination({ fd: 1, sync: true }));
   return pino(
     {
       level,
@@ -50,4 +50,25 @@ export function createLog(level: (typeof LOG_LEVELS)[number], destination?: Dest
     },
     { write: (line) => out.write(withoutRawControls(line)) },
   );
+}
+
+/**
+ * Gathers the lines of one turn of the event loop and writes them at its end: a write costs more than the line it is for.
+ * What a turn has gathered when the process exits is written then.
+ */
+function writeEachTurn(out: DestinationStream): DestinationStream {
+  let lines = "";
+  const write = () => {
+    if (lines === "") return;
+    const gathered = lines;
+    lines = "";
+    out.write(gathered);
+  };
+  process.on("exit", write);
+  return {
+    write(line) {
+      if (lines === "") setImmediate(write);
+      lines += line;
+    },
+  };
 }

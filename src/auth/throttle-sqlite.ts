@@ -1,5 +1,5 @@
 import { promised, type Sync } from "../promised.ts";
-import { type Database, guarded } from "../sqlite/database.ts";
+import { atomic, type Database, guarded } from "../sqlite/database.ts";
 import { type Bucket, type FailureStore, type ThrottleStore, type Totals, WINDOW_MS } from "./throttle-store.ts";
 import { countUnderWay } from "./throttle-under-way.ts";
 
@@ -43,11 +43,11 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
     const at = boundary.get(bucket, now - WINDOW_MS, limit - 1) as number | undefined;
     return at === undefined ? 0 : at + WINDOW_MS - now;
   }
-  const addAll = database.transaction((buckets: string[], at: number) => {
+  const addAll = atomic(database, (buckets: string[], at: number) => {
     forget.run(at - WINDOW_MS);
     for (const bucket of buckets) add.run(bucket, at);
   });
-  const clearEach = database.transaction((buckets: string[]) => {
+  const clearEach = atomic(database, (buckets: string[]) => {
     let cleared = 0;
     for (const bucket of buckets) cleared += clear.run(bucket).changes;
     return cleared;
@@ -58,7 +58,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
       return guarded(() => Math.max(...buckets.map((bucket) => waitOf(bucket, now))));
     },
     add(buckets, at) {
-      guarded(() => addAll.immediate(buckets, at));
+      guarded(() => addAll(buckets, at));
     },
     remember(bucket, now) {
       guarded(() => remember.run(bucket, now));
@@ -73,7 +73,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
       return guarded(() => totals.get(now - WINDOW_MS) ?? { failures: 0, buckets: 0 });
     },
     clear(buckets) {
-      return guarded(() => (buckets === "all" ? clearAll.run().changes : clearEach.immediate(buckets)));
+      return guarded(() => (buckets === "all" ? clearAll.run().changes : clearEach(buckets)));
     },
   };
 }

@@ -155,6 +155,18 @@ export function lockDataDir(dataDir: string): () => void {
   return () => lock.close();
 }
 
+/**
+ * Makes a transaction of a function. Inside one that is already open it is a part of that: a savepoint of its own would
+ * copy every page it changes. Whoever opened the outer one must give all of it up when a part fails.
+ */
+export function atomic<Args extends unknown[], Result>(
+  database: Database,
+  run: (...args: Args) => Result,
+): (...args: Args) => Result {
+  const { immediate } = database.transaction(run);
+  return (...args) => (database.inTransaction ? run(...args) : immediate(...args));
+}
+
 /** Runs one store operation; a failure of SQLite becomes `store_unavailable`. */
 export function guarded<T>(operation: () => T): T {
   try {

@@ -74,13 +74,8 @@ function toError({ code, retryAfterSeconds, message }: Failure): Error {
 
 type Targets = Record<string, Record<string, (...args: never[]) => unknown>>;
 
-/** How a group of calls is run. */
-export interface GroupRunner {
-  /** Runs the group. When it throws, every call of the group has failed. */
-  together(run: () => void): void;
-  /** False when an error inside the group has undone all of it. */
-  isIntact(): boolean;
-}
+/** Runs a group as one transaction: when it throws, nothing of the group has happened. */
+export type Together = <T>(run: () => T) => T;
 
 // While deliveries come in, the worker's calls wait for the next of their groups: a commit of their own would hold up
 // the deliveries behind it. Measured at 64 connections: a third fewer commits.
@@ -89,22 +84,26 @@ const PATIENCE_MS = 2;
 
 /**
  * Answers the calls that come through ports, in their order. What has come by the time the thread looks is one group;
- * its answers leave when the group has been run. Returns the way to add a port.
+ * its answers leave when the group has been run. When a call fails, each of its group is run again by itself, so that
+ * it alone fails. Returns the way to add a port.
  */
-export function createAnswering(targets: object, runner: GroupRunner): (port: MessagePort) => void {
+export function createAnswering(targets: object, together: Together): (port: MessagePort) => void {
   let group: { call: Call; port: MessagePort }[] = [];
   let due: "no" | "later" | "now" = "no";
   let later: NodeJS.Timeout | undefined;
   let lastUrgentAt = Number.NEGATIVE_INFINITY;
 
   function answer({ call, target, method, args }: Call): Answer {
+    const run = (targets as Targets)[target]?.[method];
+    if (!run) throw new Error(`no ${target}.${method}`);
+    return { call, result: run(...(args as never[])) };
+  }
+
+  function answerAlone(call: Call): Answer {
     try {
-      const run = (targets as Targets)[target]?.[method];
-      if (!run) throw new Error(`no ${target}.${method}`);
-      return { call, result: run(...(args as never[])) };
+      return together(() => answer(call));
     } catch (error) {
-      if (!runner.isIntact()) throw error;
-      return { call, error: fromError(error) };
+      return { call: call.call, error: fromError(error) };
     }
   }
 
@@ -112,13 +111,11 @@ export function createAnswering(targets: object, runner: GroupRunner): (port: Me
     const calls = group;
     group = [];
     due = "no";
-    let answers: Answer[] = [];
+    let answers: Answer[];
     try {
-      runner.together(() => {
-        answers = calls.map(({ call }) => answer(call));
-      });
-    } catch (error) {
-      answers = calls.map(({ call: { call } }) => ({ call, error: fromError(error) }));
+      answers = together(() => calls.map(({ call }) => answer(call)));
+    } catch {
+      answers = calls.map(({ call }) => answerAlone(call));
     }
     const byPort = Map.groupBy(answers.keys(), (index) => (calls[index] as (typeof calls)[number]).port);
     for (const [port, indexes] of byPort) port.postMessage([...indexes].map((index) => answers[index]));

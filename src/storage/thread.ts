@@ -9,7 +9,7 @@ import { createAnswering } from "./remote.ts";
 
 /**
  * Runs in the storage thread: owns the one connection that writes, and answers calls to the stores on it.
- * All calls of a group share one transaction and so one wait for the disk; inside it each is a savepoint of its own.
+ * All calls of a group share one transaction and so one wait for the disk.
  */
 function run(): void {
   const port = parentPort;
@@ -28,15 +28,13 @@ function run(): void {
       },
     },
   };
-  const answer = createAnswering(targets, {
-    together(group) {
-      guarded(() => database.transaction(group).immediate());
-      if (!closing) return;
+  const answer = createAnswering(targets, (group) => {
+    const result = guarded(() => database.transaction(group).immediate());
+    if (closing) {
       database.close();
       port.close();
-    },
-    // A full disk can make SQLite roll back the whole transaction, not just the savepoint.
-    isIntact: () => database.inTransaction,
+    }
+    return result;
   });
   answer(port);
 }

@@ -1,4 +1,4 @@
-import { createBatcher } from "../batch.ts";
+import { createBatches } from "../batch.ts";
 import { AppError } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 
@@ -46,59 +46,60 @@ interface Entry {
  */
 export function createIntake(options: IntakeOptions): Intake {
   const { append, queueLimit, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  /** Entries without an answer, oldest first. */
-  const open = new Set<Entry>();
+  /** Batches whose commit has begun, oldest first. */
+  const underWay = new Set<readonly Entry[]>();
   let waitingBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
-  const commits = createBatcher<Entry, void>(async (batch) => {
+  const commits = createBatches<Entry>(async (batch) => {
     for (const { event } of batch) waitingBytes -= event.payload.length;
     const live = batch.filter(({ expired }) => !expired);
+    if (live.length === 0) return;
+    underWay.add(live);
     try {
-      const results = live.length === 0 ? [] : await append(live.map(({ event }) => event));
-      for (const [index, entry] of live.entries()) entry.resolve(results[index] as Appended);
+      const results = await append(live.map(({ event }) => event));
+      for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
       if (results.some(({ duplicate }) => !duplicate)) onCommitted();
     } catch (error) {
       for (const { reject } of live) reject(error);
     }
-    for (const entry of batch) open.delete(entry);
-    return new Array(batch.length);
+    underWay.delete(live);
   }, BATCHES_UNDER_WAY);
 
   /** One timer for all that wait: a timer for each would cost as much as its delivery. */
   function expire(): void {
     expiry = undefined;
     const now = performance.now();
-    for (const entry of open) {
-      if (entry.expiresAt > now) break;
-      entry.expired = true;
-      open.delete(entry);
-      entry.reject(
-        new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the disk is too slow") }),
-      );
+    for (const batch of [...underWay, commits.waiting]) {
+      for (const entry of batch) {
+        if (entry.expiresAt > now) break;
+        if (entry.expired) continue;
+        entry.expired = true;
+        entry.reject(
+          new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the disk is too slow") }),
+        );
+      }
     }
-    watch();
+    if (underWay.size > 0 || commits.waiting.length > 0) watch();
   }
 
   function watch(): void {
-    if (open.size > 0 && expiry === undefined) expiry = setTimeout(expire, timeoutMs / CHECKS_PER_TIMEOUT);
+    if (expiry === undefined) expiry = setTimeout(expire, timeoutMs / CHECKS_PER_TIMEOUT);
   }
 
   return {
     append(event) {
       // An expired entry still holds its place until its batch is done: what a stalled disk piles up stays bounded.
-      const full = commits.waiting >= queueLimit || waitingBytes + event.payload.length > MAX_WAITING_BYTES;
+      const full = commits.waiting.length >= queueLimit || waitingBytes + event.payload.length > MAX_WAITING_BYTES;
       if (full) return Promise.reject(new AppError("queue_full", { retryAfterSeconds: 1 }));
       waitingBytes += event.payload.length;
       return new Promise((resolve, reject) => {
-        const entry = { event, resolve, reject, expiresAt: performance.now() + timeoutMs, expired: false };
-        open.add(entry);
         watch();
-        void commits.add(entry);
+        commits.add({ event, resolve, reject, expiresAt: performance.now() + timeoutMs, expired: false });
       });
     },
     get waiting() {
-      return commits.waiting;
+      return commits.waiting.length;
     },
     flush: commits.flush,
   };

@@ -58,7 +58,7 @@ test(
 
     disk.goOn();
     await until(async () => (await deliver(server, event("after"))).status === 200, 10_000);
-    const stored = (await list(server)).map(({ eventId }) => eventId);
+    const stored = (await list(server, "--limit", "100")).map(({ eventId }) => eventId);
     assert.ok(stored.includes("before") && stored.includes("after"));
     assert.equal((await server.stop()).code, 0);
   },

@@ -1,5 +1,5 @@
 import { promised, type Sync } from "../../promised.ts";
-import { type Database, guarded } from "../../sqlite/database.ts";
+import { atomic, type Database, guarded } from "../../sqlite/database.ts";
 import { createMetadata } from "../../sqlite/metadata.ts";
 import type { LoginOrigin, SessionRecord, SessionStore } from "./store.ts";
 
@@ -40,7 +40,7 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
   const forget = database.prepare(FORGET);
   const metadata = createMetadata(database);
 
-  const replaceLive = database.transaction((userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin) => {
+  const replaceLive = atomic(database, (userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin) => {
     const at = now();
     const old = find.get(userId, at);
     forget.run(at);
@@ -52,7 +52,7 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
     const removed = remove.get({ userId });
     return removed !== undefined && removed.expires_at > now();
   }
-  const bind = database.transaction((userId: string, credential: string) => {
+  const bind = atomic(database, (userId: string, credential: string) => {
     const key = `credential:${userId}`;
     if (metadata.get(key) === credential) return false;
     metadata.set(key, credential);
@@ -61,7 +61,7 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
 
   return {
     replace(userId, sid, ttlSeconds, origin) {
-      return guarded(() => replaceLive.immediate(userId, sid, ttlSeconds, origin));
+      return guarded(() => replaceLive(userId, sid, ttlSeconds, origin));
     },
     current(userId) {
       return guarded(() => find.get(userId, now())?.sid ?? null);
@@ -80,7 +80,7 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
       return guarded(() => removeLive(userId));
     },
     bind(userId, credential) {
-      return guarded(() => bind.immediate(userId, credential));
+      return guarded(() => bind(userId, credential));
     },
     check() {
       guarded(() => find.get("", 0));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { promised, type Sync } from "../../promised.ts";
-import { type Database, guarded } from "../../sqlite/database.ts";
+import { atomic, type Database, guarded } from "../../sqlite/database.ts";
 import type {
   Appended,
   AttemptRecord,
@@ -84,7 +84,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     });
     return { duplicate: true, conflict: true };
   }
-  const appendAll = database.transaction((batch: NewEvent[]) => batch.map(appendOne));
+  const appendAll = atomic(database, (batch: NewEvent[]) => batch.map(appendOne));
 
   /** Ends an expired lease in the history; buries the event when that was its last attempt. */
   function expire(row: DueRow, maxAttempts: number, now: number): EventSummary | undefined {
@@ -94,7 +94,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     return bury.get({ id: row.id, error: LEASE_EXPIRED });
   }
 
-  const claimDue = database.transaction((request: Parameters<EventStore["claim"]>[0]) => {
+  const claimDue = atomic(database, (request: Parameters<EventStore["claim"]>[0]) => {
     const { owner, limit, leaseMs, maxAttempts, now } = request;
     const claimed: ClaimedEvent[] = [];
     const buried: EventSummary[] = [];
@@ -120,9 +120,9 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     if (next.to === "failed") addDeadLetter.run({ event: id, failedAt: finishedAt, reason: next.reason });
     return true;
   }
-  const settleAll = database.transaction((batch: Settlement[]) => batch.map(settleOne));
+  const settleAll = atomic(database, (batch: Settlement[]) => batch.map(settleOne));
 
-  const replay = database.transaction((filter: ReplayFilter, now: number) => {
+  const replay = atomic(database, (filter: ReplayFilter, now: number) => {
     if ("deadLetters" in filter) {
       const { changes } = replayDeadLetters.run({ now });
       removeDeadLetters.run();
@@ -158,27 +158,27 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
 
   return {
     append(batch) {
-      return guarded(() => appendAll.immediate(batch));
+      return guarded(() => appendAll(batch));
     },
     claim(request) {
       return guarded(() => {
         // Looked up before the write lock is taken: an idle poll writes nothing.
         const nextDueAt = nextDue.get() as number | null;
         if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], buried: [], nextDueAt };
-        return claimDue.immediate(request);
+        return claimDue(request);
       });
     },
     renew({ id, owner, attempt }, leaseMs, now) {
       return guarded(() => renew.run({ id, owner, attempt, leaseEndsAt: now + leaseMs }).changes === 1);
     },
     settle(batch) {
-      return guarded(() => settleAll.immediate(batch));
+      return guarded(() => settleAll(batch));
     },
     releaseAll(now) {
       return guarded(() => releaseAll.run({ now }).changes);
     },
     replay(filter, now) {
-      return guarded(() => replay.immediate(filter, now));
+      return guarded(() => replay(filter, now));
     },
     list(filter) {
       return guarded(() => list(filter));
