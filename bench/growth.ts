@@ -1,17 +1,18 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
-import { writeCorpus } from "./corpus.ts";
+import { writeCorpusFor } from "./corpus.ts";
 import { playCorpus } from "./load.ts";
-import { startProduct, type Target, WEBHOOK_SECRET } from "./targets.ts";
+import { rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 
 const RUN_SECONDS = 5;
-const PER_RUN = 250_000;
+const WARM_UP_SECONDS = 3;
 
 /** Fills the store and measures intake, claim, list, file size and memory at every power of ten on the way. */
 export async function measureGrowth(scratch: string, total: number): Promise<void> {
   const corpus = join(scratch, "growth.tsv");
+  const warmUp = join(scratch, "warm-up.tsv");
   const dataDir = join(scratch, "growth-data");
   console.log("| events | intake/s | p99 ms | claim ms | list ms | list by type ms | file MB | RSS MB |");
   console.log("|---|---|---|---|---|---|---|---|");
@@ -19,12 +20,13 @@ export async function measureGrowth(scratch: string, total: number): Promise<voi
   for (let target = 1000; target <= total; target *= 10) {
     stored += fill(dataDir, stored, target);
     const timing = await timeStore(dataDir);
-    await writeCorpus(corpus, PER_RUN, WEBHOOK_SECRET, `evt_m${target}_`);
+    await writeCorpusFor(RUN_SECONDS, corpus, WEBHOOK_SECRET, `evt_m${target}_`);
+    await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, `evt_w${target}_`);
     const server = await startProduct(scratch, { DATA_DIR: dataDir });
     try {
-      const load = { connections: 64, seconds: RUN_SECONDS, corpus, start: 0, count: PER_RUN };
-      const result = await playCorpus(server, load);
-      stored += result.requests;
+      const warmed = await playCorpus(server, { connections: 64, seconds: WARM_UP_SECONDS, corpus: warmUp });
+      const result = await playCorpus(server, { connections: 64, seconds: RUN_SECONDS, corpus });
+      stored += warmed.requests + result.requests;
       const megabytes = statSync(join(dataDir, "authserve.db")).size / 1e6;
       const cells = [
         target,
@@ -102,9 +104,4 @@ async function timeStore(dataDir: string): Promise<{ claimMs: number; listMs: nu
   const listByTypeMs = await time(() => events.list({ type: "rare", limit: 50 }));
   database.close();
   return { claimMs, listMs, listByTypeMs };
-}
-
-function rssMb({ pid }: Target): number {
-  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Math.round(Number(match?.[1]) / 1024);
 }

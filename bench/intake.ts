@@ -1,6 +1,6 @@
 /** Deliveries a second, verified and stored, against the ceiling and the peers: five interleaved rounds. */
 import { join } from "node:path";
-import { writeCorpus } from "./corpus.ts";
+import { writeCorpusFor } from "./corpus.ts";
 import { type LoadResult, playCorpus, type Spread, spreadOf } from "./load.ts";
 import {
   buildNest,
@@ -25,15 +25,17 @@ export interface Row {
   toNest: Spread;
 }
 
-/** Measures every target in turn, round after round, each on a server of its own. Unique deliveries for each run. */
+const CONNECTIONS = [64, 256];
+
+// Just-in-time compilers are done with what is hot.
+const WARM_UP_SECONDS = 3;
+
+/** Measures every target in turn, round after round, each on a server of its own, warmed up. Unique deliveries for each run. */
 export async function measureIntake(scratch: string, rounds: number, seconds: number): Promise<Row[]> {
+  const warmUp = join(scratch, "warm-up.tsv");
   const corpus = join(scratch, "corpus.tsv");
-  const perRun = Math.ceil(45_000 * seconds);
-  const runs = rounds * 2;
-  await writeCorpus(corpus, perRun * runs, WEBHOOK_SECRET, `evt_${Date.now().toString(36)}_`);
   const nest = buildNest(scratch);
   const redis = await startRedis(scratch);
-
   const starters: { name: string; start: () => Promise<Target | null> }[] = [
     { name: "bare node:http", start: () => startCeiling(scratch) },
     { name: "authserve", start: () => startProduct(scratch) },
@@ -41,10 +43,12 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
     { name: "Debian webhook", start: () => startDebianWebhook(scratch) },
   ];
   const results = new Map<string, LoadResult[]>();
-  let run = 0;
   try {
-    for (const connections of [64, 256]) {
-      for (let round = 0; round < rounds; round++, run++) {
+    for (let round = 0; round < rounds; round++) {
+      for (const connections of CONNECTIONS) {
+        const prefix = `evt_${Date.now().toString(36)}_`;
+        await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, `${prefix}w`);
+        await writeCorpusFor(seconds, corpus, WEBHOOK_SECRET, prefix);
         for (const { name, start } of starters) {
           const target = await start();
           if (target === null) {
@@ -52,18 +56,12 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
             continue;
           }
           try {
-            const result = await playCorpus(target, {
-              connections,
-              seconds,
-              corpus,
-              start: run * perRun,
-              count: perRun,
-            });
+            await playCorpus(target, { connections, seconds: WARM_UP_SECONDS, corpus: warmUp });
+            const result = await playCorpus(target, { connections, seconds, corpus });
             const key = `${name}|${connections}`;
             results.set(key, [...(results.get(key) ?? []), result]);
-            console.error(
-              `round ${round + 1} ${name} ${connections}: ${Math.round(result.perSecond)}/s p99 ${result.p99Ms} ms`,
-            );
+            const { perSecond, p99Ms } = result;
+            console.error(`round ${round + 1} ${name} ${connections}: ${Math.round(perSecond)}/s p99 ${p99Ms} ms`);
           } finally {
             await target.stop();
           }
@@ -73,7 +71,10 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
   } finally {
     await redis.stop();
   }
-  return [...results].map(([key, runsOf]) => toRow(key, runsOf, results));
+  const byConnections = (key: string) => CONNECTIONS.indexOf(Number(key.split("|")[1]));
+  return [...results]
+    .sort(([a], [b]) => byConnections(a) - byConnections(b))
+    .map(([key, runs]) => toRow(key, runs, results));
 }
 
 function toRow(key: string, runs: LoadResult[], all: Map<string, LoadResult[]>): Row {

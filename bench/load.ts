@@ -15,24 +15,20 @@ export interface LoadResult {
 export interface Load {
   connections: number;
   seconds: number;
+  /** Has more lines than the run can send. */
   corpus: string;
-  /** Line of the corpus to begin with, so that every delivery is unique. */
-  start: number;
-  /** Lines to load; more than the run can send. */
-  count: number;
+  /** Deliveries a second; absent: as many as are answered. */
+  rate?: number;
 }
 
 /** Plays a corpus with wrk, one thread, and reads its own summary. */
-export async function playCorpus(target: Target, load: Load): Promise<LoadResult> {
-  const args = [
-    "-t1",
-    `-c${load.connections}`,
-    `-d${load.seconds}`,
-    "--latency",
-    "-s",
-    join(import.meta.dirname, "deliveries.lua"),
-  ];
-  const env = { ...process.env, CORPUS: load.corpus, START: String(load.start), COUNT: String(load.count) };
+export async function playCorpus(
+  target: Target,
+  { connections, seconds, corpus, rate = 0 }: Load,
+): Promise<LoadResult> {
+  const script = join(import.meta.dirname, "deliveries.lua");
+  const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-s", script];
+  const env = { ...process.env, CORPUS: corpus, RATE: String(rate) };
   const child = spawn("wrk", [...args, target.url + target.path], { env });
   let out = "";
   child.stdout.on("data", (chunk) => {

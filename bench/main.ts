@@ -1,4 +1,7 @@
-/** `npm run bench` measures intake; `npm run bench -- growth` fills the store and measures by decade. */
+/**
+ * `npm run bench` measures intake; with `-- growth` it fills the store and measures by decade, with `-- sustained` it
+ * delivers at a steady rate for minutes.
+ */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,8 @@ import { drawChart } from "./chart.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
 import type { Spread } from "./load.ts";
-import { makeScratch, removeScratch } from "./targets.ts";
+import { measureSustained } from "./sustained.ts";
+import { buildProduct, makeScratch, removeScratch } from "./targets.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
@@ -37,8 +41,11 @@ function printRows(rows: readonly Row[]): void {
 
 const scratch = makeScratch();
 try {
+  buildProduct();
   if (process.argv[2] === "growth") {
     await measureGrowth(scratch, Number(process.env.BENCH_EVENTS ?? 10_000_000));
+  } else if (process.argv[2] === "sustained") {
+    await measureSustained(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 5000));
   } else {
     console.error(`${cpus().length} × ${cpus()[0]?.model}, ${ROUNDS} rounds of ${SECONDS} s`);
     const rows = await measureIntake(scratch, ROUNDS, SECONDS);

@@ -78,6 +78,12 @@ async function start(
   };
 }
 
+/** Builds the executable that {@link startProduct} runs: what a user has is what is measured. */
+export function buildProduct(): void {
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, "scripts/build.ts")], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`the executable could not be built: ${stderr}`);
+}
+
 /** The product, on a data directory of its own unless one is named. */
 export async function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
   const dir = mkdtempSync(join(scratch, "product-"));
@@ -85,6 +91,7 @@ export async function startProduct(scratch: string, env: NodeJS.ProcessEnv = {})
   const settings = {
     PORT: String(port),
     DATA_DIR: join(dir, "data"),
+    ADDON_DIR: join(scratch, "addons"),
     JWT_SECRET: "q7Zr0xV5tK2mW9yB4nL8sD1fG6hJ3pQe-bench",
     DEMO_EMAIL: EMAIL,
     DEMO_PASSWORD: await hashPassword(PASSWORD),
@@ -94,7 +101,7 @@ export async function startProduct(scratch: string, env: NodeJS.ProcessEnv = {})
   return start(
     "authserve",
     dir,
-    [join(ROOT, "bin/authserve"), "serve"],
+    [join(ROOT, "dist/authserve"), "serve"],
     settings,
     `http://127.0.0.1:${port}`,
     "/webhook",
@@ -181,4 +188,9 @@ export async function startDebianWebhook(scratch: string): Promise<Target | null
 
 export function removeScratch(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
+}
+
+export function rssMb({ pid }: Target): number {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Math.round(Number(match?.[1]) / 1024);
 }
