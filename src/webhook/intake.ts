@@ -8,6 +8,8 @@ export interface Intake {
   append(event: NewEvent): Promise<Appended>;
   /** Deliveries that wait for a commit to begin. */
   readonly waiting: number;
+  /** Deliveries without an answer: those that wait and those whose commit has begun. */
+  readonly unanswered: number;
   /** Resolves when nothing waits and no commit is under way. */
   flush(): Promise<void>;
 }
@@ -48,6 +50,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const { append, queueLimit, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   /** Batches whose commit has begun, oldest first. */
   const underWay = new Set<readonly Entry[]>();
+  let committing = 0;
   let waitingBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
@@ -56,6 +59,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const live = batch.filter(({ expired }) => !expired);
     if (live.length === 0) return;
     underWay.add(live);
+    committing += live.length;
     try {
       const results = await append(live.map(({ event }) => event));
       for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
@@ -64,6 +68,7 @@ export function createIntake(options: IntakeOptions): Intake {
       for (const { reject } of live) reject(error);
     }
     underWay.delete(live);
+    committing -= live.length;
   }, BATCHES_UNDER_WAY);
 
   /** One timer for all that wait: a timer for each would cost as much as its delivery. */
@@ -100,6 +105,9 @@ export function createIntake(options: IntakeOptions): Intake {
     },
     get waiting() {
       return commits.waiting.length;
+    },
+    get unanswered() {
+      return commits.waiting.length + committing;
     },
     flush: commits.flush,
   };

@@ -1,17 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { createBatcher } from "../batch.ts";
 import { describeError } from "../errors.ts";
-import type { ClaimedEvent, EventStore, EventSummary, Settlement } from "../events/store.ts";
+import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
+import { createAttempts, logDeadLetter, STORE_RETRY_MS } from "./attempts.ts";
 import type { RetryPolicy } from "./backoff.ts";
-import { decide } from "./decide.ts";
-import { type EventHandler, runEvent } from "./run-event.ts";
+import type { EventHandler } from "./run-event.ts";
 
 export interface WorkerOptions {
   store: Pick<EventStore, "claim" | "renew" | "settle">;
   handler: EventHandler;
   policy: RetryPolicy;
-  /** Events in work at once. */
+  /** Handlers at once. */
   concurrency: number;
   pollIntervalMs: number;
   handlerTimeoutMs: number;
@@ -20,6 +18,8 @@ export interface WorkerOptions {
   /** Names this worker; no two live workers share a name. */
   owner: string;
   log: Log;
+  /** Tells whether senders wait who need the machine more. The worker then goes on, at an easy pace. */
+  mustYield?: () => boolean;
   now?: () => number;
   random?: () => number;
 }
@@ -34,27 +34,36 @@ export interface Worker {
 
 const DEFAULT_LEASE_MS = 30_000;
 
-// A store that fails is asked again at this pace, so that a broken disk does not spin the loop.
-const STORE_RETRY_MS = 1000;
+// Between two claims while it yields.
+const REST_MS = 5;
 
 /** Creates the worker: it claims due events, runs the handler on each, and settles them. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { store, handler, policy, concurrency, owner, log } = options;
-  const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
+  const { store, handler, policy, concurrency, handlerTimeoutMs, owner, log } = options;
+  const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS, mustYield = () => false } = options;
 
-  /** What is claimed and not yet settled, with the way to interrupt it. */
-  const held = new Map<ClaimedEvent, AbortController>();
-  /** Handlers under way: the places that `concurrency` bounds. */
-  let running = 0;
-  const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
+  const attempts = createAttempts({
+    store,
+    handler,
+    policy,
+    concurrency,
+    handlerTimeoutMs,
+    leaseMs,
+    owner,
+    log,
+    now,
+    random,
+    onRoom: fillSoon,
+    onRetry: wakeAt,
+  });
   let timer: NodeJS.Timeout | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
+  let restsUntil = 0;
   let renewal: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
   let filling = false;
   let nudged = false;
   let stopped = true;
-  const idle: (() => void)[] = [];
 
   /** Looks again at a time, or sooner when something else asks for it. */
   function wakeAt(at: number): void {
@@ -75,12 +84,16 @@ export function createWorker(options: WorkerOptions): Worker {
   function fillSoon(): void {
     nudged = true;
     if (filling || stopped) return;
+    if (now() < restsUntil) {
+      wakeAt(restsUntil);
+      return;
+    }
     filling = true;
     setImmediate(() => {
       claiming = fill().finally(() => {
         filling = false;
         claiming = undefined;
-        if (nudged && hasPlace()) fillSoon();
+        if (nudged && attempts.places() > 0) fillSoon();
       });
     });
   }
@@ -89,9 +102,10 @@ export function createWorker(options: WorkerOptions): Worker {
   async function fill(): Promise<void> {
     let nextLookAt = now() + options.pollIntervalMs;
     try {
-      while (nudged && !stopped && hasPlace()) {
+      while (nudged && !stopped && attempts.places() > 0 && now() >= restsUntil) {
         nudged = false;
-        const limit = concurrency - running;
+        const yielding = mustYield();
+        const limit = yielding ? attempts.places() : attempts.room();
         const { claimed, buried, nextDueAt } = await store.claim({
           owner,
           limit,
@@ -99,10 +113,11 @@ export function createWorker(options: WorkerOptions): Worker {
           maxAttempts: policy.attempts,
           now: now(),
         });
-        for (const event of buried) logDeadLetter(event, event.attempts, event.lastError);
-        for (const event of claimed) begin(event);
+        for (const event of buried) logDeadLetter(log, event, event.attempts, event.lastError);
+        attempts.take(claimed);
         if (claimed.length + buried.length === limit) nudged = true;
         else nextLookAt = Math.min(now() + options.pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
+        if (yielding) restsUntil = now() + REST_MS;
       }
     } catch (error) {
       nudged = false;
@@ -112,108 +127,10 @@ export function createWorker(options: WorkerOptions): Worker {
     wakeAt(nextLookAt);
   }
 
-  /** A place is free as soon as a handler ends, so that the settle and the next claim share a commit; a slow store bounds it. */
-  function hasPlace(): boolean {
-    return running < concurrency && held.size < 4 * concurrency;
-  }
-
-  function begin(event: ClaimedEvent): void {
-    const interruption = new AbortController();
-    held.set(event, interruption);
-    process(event, interruption.signal)
-      .catch((error) =>
-        log.error(
-          { event: "worker_error", ...labels(event), error: describeError(error) },
-          "an attempt could not be settled; its lease will run out",
-        ),
-      )
-      .finally(() => {
-        held.delete(event);
-        if (held.size === 0) for (const resolve of idle.splice(0)) resolve();
-        fillSoon();
-      });
-  }
-
-  /** Keeps the leases of what runs; a lease that is gone ends its run. */
-  function renewAll(): void {
-    for (const [event, interruption] of held) {
-      const { id, attempt } = event;
-      store.renew({ id, owner, attempt }, leaseMs, now()).then(
-        (isHeld) => {
-          if (!isHeld) interruption.abort(new Error("the lease was lost"));
-        },
-        (error) =>
-          log.error(
-            { event: "worker_error", ...labels(event), error: describeError(error) },
-            "a lease could not be renewed",
-          ),
-      );
-    }
-  }
-
-  async function process(event: ClaimedEvent, interruption: AbortSignal): Promise<void> {
-    const { id, attempt } = event;
-    const startedAt = now();
-    running++;
-    const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption).finally(() => {
-      running--;
-      fillSoon();
-    });
-    const finishedAt = now();
-    const next = decide(outcome, event.attemptOfBudget, policy, finishedAt, random());
-    const error = outcome.kind === "succeeded" ? null : outcome.error;
-    const settled = await settle({ id, owner, attempt, next, startedAt, finishedAt, error });
-    if (!settled) {
-      log.warn({ event: "lease_lost", ...labels(event) }, "the lease was lost: another worker has the event");
-      return;
-    }
-    switch (next.to) {
-      case "processed":
-        log.info({ event: "event_processed", ...labels(event), durationMs: finishedAt - startedAt }, "event processed");
-        break;
-      case "queued":
-        log.warn(
-          { event: "event_retried", ...labels(event), error, runAt: new Date(next.runAt).toISOString() },
-          "attempt failed; will retry",
-        );
-        wakeAt(next.runAt);
-        break;
-      case "failed":
-        logDeadLetter(event, attempt, error);
-    }
-  }
-
-  /** Records the end of an attempt. A store that fails is asked again for as long as the lease may hold. */
-  async function settle(settlement: Settlement): Promise<boolean> {
-    for (;;) {
-      try {
-        return await settlements.add(settlement);
-      } catch (error) {
-        if (stopped || now() > settlement.finishedAt + leaseMs) throw error;
-        await delay(STORE_RETRY_MS);
-      }
-    }
-  }
-
-  function labels({ source, eventId, type, attempt }: ClaimedEvent) {
-    return { source, eventId, type, attempt };
-  }
-
-  function logDeadLetter(
-    { source, eventId, type }: ClaimedEvent | EventSummary,
-    attempt: number,
-    error: string | null,
-  ): void {
-    log.error(
-      { event: "event_dead_lettered", source, eventId, type, attempt, error },
-      "event dead-lettered: attempts are used up",
-    );
-  }
-
   return {
     start() {
       stopped = false;
-      renewal = setInterval(renewAll, leaseMs / 3);
+      renewal = setInterval(attempts.renewAll, leaseMs / 3);
       fillSoon();
     },
     nudge: fillSoon,
@@ -221,13 +138,8 @@ export function createWorker(options: WorkerOptions): Worker {
       stopped = true;
       clearTimeout(timer);
       await claiming;
-      const deadline = setTimeout(() => {
-        for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
-      }, deadlineMs);
-      if (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
-      clearTimeout(deadline);
+      await attempts.end(deadlineMs);
       clearInterval(renewal);
-      await settlements.flush();
     },
   };
 }

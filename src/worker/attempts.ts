@@ -1,0 +1,196 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createBatcher } from "../batch.ts";
+import { describeError } from "../errors.ts";
+import type { ClaimedEvent, EventStore, Settlement } from "../events/store.ts";
+import type { Log } from "../log.ts";
+import type { RetryPolicy } from "./backoff.ts";
+import { decide } from "./decide.ts";
+import { type EventHandler, runEvent } from "./run-event.ts";
+
+export interface AttemptsOptions {
+  store: Pick<EventStore, "renew" | "settle">;
+  handler: EventHandler;
+  policy: RetryPolicy;
+  /** Handlers at once. */
+  concurrency: number;
+  handlerTimeoutMs: number;
+  leaseMs: number;
+  owner: string;
+  log: Log;
+  now: () => number;
+  random: () => number;
+  /** Told when there may be room again. */
+  onRoom: () => void;
+  /** Told when an attempt has failed and when the next is due. */
+  onRetry: (runAt: number) => void;
+}
+
+/** The events that a worker has claimed and not yet settled: those that run, and those that run next. */
+export interface Attempts {
+  /** Takes over what was claimed; each runs when a place is free. */
+  take(events: readonly ClaimedEvent[]): void;
+  /** How many may be claimed now, so that all of them run at once. */
+  places(): number;
+  /** How many may be claimed now, so that quick handlers need not wait for the next claim. */
+  room(): number;
+  /** Keeps the leases; a lease that is gone ends its run. */
+  renewAll(): void;
+  /** Waits until all is settled; interrupts what still runs after the deadline. A store that fails is not asked again. */
+  end(deadlineMs: number): Promise<void>;
+}
+
+// A store that fails is asked again at this pace, so that a broken disk does not spin the loop.
+export const STORE_RETRY_MS = 1000;
+
+// Claimed beyond the places is what the handlers will have begun within this time: the way to the store and back.
+const AHEAD_MS = 5;
+const MAX_AHEAD = 3;
+/** Weight of the newest run in the average. */
+const NEWEST = 0.1;
+// Nothing is claimed ahead until runs have shown to be quick.
+const ASSUMED_RUN_MS = 1000;
+
+// A place is free as soon as a handler ends, so that its settle and the next claim share a commit; a slow store bounds it.
+const MAX_UNSETTLED = 8;
+
+export function createAttempts(options: AttemptsOptions): Attempts {
+  const { store, handler, policy, concurrency, leaseMs, owner, log, now, random } = options;
+
+  /** What is claimed and not yet settled, with the way to interrupt it. */
+  const held = new Map<ClaimedEvent, AbortController>();
+  const next: ClaimedEvent[] = [];
+  let running = 0;
+  let averageMs = ASSUMED_RUN_MS;
+  let ending = false;
+  const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
+  const idle: (() => void)[] = [];
+
+  function begin(): void {
+    while (running < concurrency) {
+      const event = next.shift();
+      if (event === undefined) return;
+      void attempt(event, held.get(event) as AbortController);
+    }
+  }
+
+  async function attempt(event: ClaimedEvent, { signal }: AbortController): Promise<void> {
+    try {
+      await settle(event, await run(event, signal));
+    } catch (error) {
+      logError(event, error, "an attempt could not be settled; its lease will run out");
+    }
+    held.delete(event);
+    if (held.size === 0) for (const resolve of idle.splice(0)) resolve();
+    options.onRoom();
+  }
+
+  async function run(event: ClaimedEvent, interruption: AbortSignal): Promise<Settlement> {
+    const startedAt = now();
+    running++;
+    const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption);
+    running--;
+    const finishedAt = now();
+    averageMs += NEWEST * (finishedAt - startedAt - averageMs);
+    begin();
+    options.onRoom();
+    return {
+      id: event.id,
+      owner,
+      attempt: event.attempt,
+      next: decide(outcome, event.attemptOfBudget, policy, finishedAt, random()),
+      startedAt,
+      finishedAt,
+      error: outcome.kind === "succeeded" ? null : outcome.error,
+    };
+  }
+
+  async function settle(event: ClaimedEvent, settlement: Settlement): Promise<void> {
+    if (!(await record(settlement))) {
+      log.warn({ event: "lease_lost", ...labels(event) }, "the lease was lost: another worker has the event");
+      return;
+    }
+    const { next: outcome, startedAt, finishedAt, error } = settlement;
+    switch (outcome.to) {
+      case "processed":
+        log.info({ event: "event_processed", ...labels(event), durationMs: finishedAt - startedAt }, "event processed");
+        break;
+      case "queued":
+        log.warn(
+          { event: "event_retried", ...labels(event), error, runAt: new Date(outcome.runAt).toISOString() },
+          "attempt failed; will retry",
+        );
+        options.onRetry(outcome.runAt);
+        break;
+      case "failed":
+        logDeadLetter(log, event, event.attempt, error);
+    }
+  }
+
+  /** Records the end of an attempt. A store that fails is asked again for as long as the lease may hold. */
+  async function record(settlement: Settlement): Promise<boolean> {
+    for (;;) {
+      try {
+        return await settlements.add(settlement);
+      } catch (error) {
+        if (ending || now() > settlement.finishedAt + leaseMs) throw error;
+        await delay(STORE_RETRY_MS);
+      }
+    }
+  }
+
+  function places(): number {
+    return Math.min(concurrency - running - next.length, MAX_UNSETTLED * concurrency - held.size);
+  }
+
+  function logError(event: ClaimedEvent, error: unknown, message: string): void {
+    log.error({ event: "worker_error", ...labels(event), error: describeError(error) }, message);
+  }
+
+  return {
+    take(events) {
+      for (const event of events) held.set(event, new AbortController());
+      next.push(...events);
+      begin();
+    },
+    places,
+    room() {
+      const ahead = Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency);
+      return Math.min(places() + ahead, MAX_UNSETTLED * concurrency - held.size);
+    },
+    renewAll() {
+      for (const [event, interruption] of held) {
+        store.renew({ id: event.id, owner, attempt: event.attempt }, leaseMs, now()).then(
+          (isHeld) => {
+            if (!isHeld) interruption.abort(new Error("the lease was lost"));
+          },
+          (error) => logError(event, error, "a lease could not be renewed"),
+        );
+      }
+    },
+    async end(deadlineMs) {
+      ending = true;
+      const deadline = setTimeout(() => {
+        for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
+      }, deadlineMs);
+      if (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
+      clearTimeout(deadline);
+      await settlements.flush();
+    },
+  };
+}
+
+function labels({ source, eventId, type, attempt }: ClaimedEvent) {
+  return { source, eventId, type, attempt };
+}
+
+export function logDeadLetter(
+  log: Log,
+  { source, eventId, type }: Pick<ClaimedEvent, "source" | "eventId" | "type">,
+  attempt: number,
+  error: string | null,
+): void {
+  log.error(
+    { event: "event_dead_lettered", source, eventId, type, attempt, error },
+    "event dead-lettered: attempts are used up",
+  );
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
+import type { EventStore } from "../../src/events/store.ts";
+import type { EventHandler } from "../../src/worker/run-event.ts";
+import type { WorkerOptions } from "../../src/worker/worker.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { newEvent } from "../helpers/events.ts";
+import { until } from "../helpers/until.ts";
+import { openWorker } from "./open-worker.ts";
+
+const PLACES = 3;
+
+/** Runs a worker over so many events; tells when it claimed, how many it asked for, and how many handlers ran at once. */
+async function paceOf(t: TestContext, count: number, handler: EventHandler, changes: Partial<WorkerOptions> = {}) {
+  const store = createSqliteEventStore(tempDatabase(t).database);
+  const claims: { at: number; limit: number }[] = [];
+  const claim: EventStore["claim"] = (request) => {
+    claims.push({ at: Date.now(), limit: request.limit });
+    return store.claim(request);
+  };
+  let running = 0;
+  let mostRunning = 0;
+  let done = 0;
+  const counted: EventHandler = async (event, signal) => {
+    mostRunning = Math.max(mostRunning, ++running);
+    await handler(event, signal).finally(() => running--);
+    done++;
+  };
+  await store.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e${n}`, receivedAt: Date.now() })));
+  const options = { store: { ...store, claim }, concurrency: PLACES, ...changes };
+  const { worker, stop } = openWorker(t, counted, options);
+  worker.start();
+  await until(() => done === count, 20_000);
+  await stop(1000);
+  const { processed } = await store.counts();
+  return { claims, mostRunning, processed, mostAsked: Math.max(...claims.map(({ limit }) => limit)) };
+}
+
+suite("the worker", () => {
+  test("claims ahead of quick handlers, but runs no more at once than it has places", async (t) => {
+    const { mostAsked, mostRunning, processed } = await paceOf(t, 400, () => Promise.resolve());
+    assert.ok(mostAsked > PLACES && mostAsked <= 4 * PLACES, `asked for ${mostAsked}`);
+    assert.ok(mostRunning <= PLACES);
+    assert.equal(processed, 400);
+  });
+
+  test("claims no more than it has places when handlers take their time", async (t) => {
+    const { mostAsked, processed } = await paceOf(t, 12, () => delay(30));
+    assert.equal(mostAsked, PLACES);
+    assert.equal(processed, 12);
+  });
+
+  test("goes on at an easy pace while senders wait", async (t) => {
+    const { claims, mostAsked, processed } = await paceOf(t, 60, () => Promise.resolve(), { mustYield: () => true });
+    assert.equal(mostAsked, PLACES);
+    const pauses = claims.slice(1).map(({ at }, index) => at - (claims[index]?.at ?? 0));
+    assert.ok(
+      pauses.every((ms) => ms >= 5),
+      `pauses of ${pauses} ms`,
+    );
+    assert.equal(processed, 60);
+  });
+});
