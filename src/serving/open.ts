@@ -1,6 +1,5 @@
 import { createHttpLoop } from "./loop.ts";
-import type { HttpServing, ServingParts } from "./serving.ts";
-import { startHttpThreads } from "./threads.ts";
+import { type HttpServing, type ServingParts, startHttpThreads } from "./threads.ts";
 
 /** Serves HTTP on as many event loops as `HTTP_THREADS` says. Throws `OperatorError` when the address cannot be had. */
 export async function openServing(parts: ServingParts): Promise<HttpServing> {

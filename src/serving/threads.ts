@@ -1,13 +1,38 @@
 import { MessageChannel } from "node:worker_threads";
+import type { SessionStore } from "../auth/sessions/store.ts";
+import type { Settings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { findPort } from "../http/server.ts";
+import type { Log, LogOutput } from "../log.ts";
 import type { MetricsSnapshot } from "../metrics.ts";
 import { startThread } from "../packaging.ts";
+import type { Storage } from "../storage/open.ts";
 import { type RemoteThread, remoteThread } from "../storage/remote-thread.ts";
 import { answerCalls } from "./answer-calls.ts";
 import { hostOf, tlsFilesOf } from "./endpoint.ts";
-import type { HttpServing, ServingParts } from "./serving.ts";
+import type { Shared } from "./loop.ts";
 import type { HttpThreadData } from "./thread.ts";
+
+/** The event loops that serve HTTP: one in this thread, or several in threads of their own. */
+export interface HttpServing {
+  port: number;
+  /** What each loop has counted. */
+  snapshots(): Promise<MetricsSnapshot[]>;
+  /** Resolves when a loop has died: the process is to be stopped. */
+  failed: Promise<void>;
+  /** Answers what is in flight until the deadline. Throws `OperatorError` when a loop has died. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export interface ServingParts {
+  settings: Settings;
+  log: Log;
+  /** Where the log's lines go, those of other threads too. */
+  output: LogOutput;
+  storage: Storage;
+  sessions: SessionStore;
+  shared: Shared;
+}
 
 interface HttpThread extends RemoteThread {
   terminate(): Promise<unknown>;
