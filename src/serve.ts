@@ -10,6 +10,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { urlOf } from "./serving/endpoint.ts";
 import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
+import type { HttpServing } from "./serving/threads.ts";
 import { lockDataDir } from "./sqlite/database.ts";
 import { openStorage } from "./storage/open.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
@@ -77,7 +78,7 @@ async function wire(
 
   const metrics = createMetrics({ backlog: () => events.backlog(), now: Date.now });
   const worker = openWorker(settings, events, metrics, log);
-  const http = await openServing({
+  const opening: Promise<HttpServing> = openServing({
     settings,
     log,
     output,
@@ -85,10 +86,12 @@ async function wire(
     sessions: auth.sessions,
     shared: {
       login: await openLogin(settings, auth, metrics, log),
-      renderMetrics: async () => metrics.render(await http.snapshots()),
+      // The first of several threads may be asked before the last one listens.
+      renderMetrics: async () => metrics.render(await (await opening).snapshots()),
       onCommitted: () => worker.nudge(),
     },
   });
+  const http = await opening;
   const url = urlOf(settings, http.port);
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   worker.start();

@@ -58,7 +58,7 @@ export async function startHttpThreads({ settings, log, output, ...parts }: Serv
     void died.then((error) => {
       if (stopped) return;
       hasFailed = true;
-      const line = { event: "http_thread_died", thread: index + 1, error: describeError(error) };
+      const line = { event: "http_thread_died", thread: index + 1, error: describeError(error), stack: error.stack };
       log.error(line, "an HTTP thread died: the process ends");
       failed.resolve();
     });

@@ -16,6 +16,7 @@ interface Served {
   server: RunningServer;
   storage: Worker;
   http: Worker[];
+  /** What was written, a line or more at a time. */
   lines: string[];
 }
 
@@ -62,7 +63,8 @@ test("the lines of all threads come out whole through one output", async (t) => 
   const { server, lines } = await serveHere(t);
   await Promise.all(Array.from({ length: 20 }, () => ask(server, "/nowhere", { headers: FRESH })));
   await server.stop();
-  const logged = lines.map((line) => JSON.parse(line) as { thread?: number; event: string });
+  const written = lines.join("").trimEnd().split("\n");
+  const logged = written.map((line) => JSON.parse(line) as { thread?: number; event: string });
   assert.equal(logged.filter(({ event: name, thread }) => name === "request_completed" && thread).length, 20);
 });
 
