@@ -1,12 +1,16 @@
 import type { Login } from "./auth/login.ts";
 import { AppError } from "./errors.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
-import type { Metrics } from "./metrics.ts";
+import type { IntakeMetrics, Metrics } from "./metrics.ts";
 
 const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
 
 /** Appends a batch and counts what became of it. */
-export async function appendCounted(events: EventStore, metrics: Metrics, batch: NewEvent[]): Promise<Appended[]> {
+export async function appendCounted(
+  events: Pick<EventStore, "append">,
+  metrics: IntakeMetrics,
+  batch: NewEvent[],
+): Promise<Appended[]> {
   const committed = metrics.commitSeconds.startTimer();
   const results = await events.append(batch);
   committed();

@@ -37,8 +37,8 @@ export interface FieldError {
 
 interface AppErrorOptions {
   /** Seconds until a new try makes sense; becomes `Retry-After`. */
-  retryAfterSeconds?: number;
-  errors?: FieldError[];
+  retryAfterSeconds?: number | undefined;
+  errors?: FieldError[] | undefined;
   /** Further members of the problem (RFC 9457, 3.2), for whoever may see this error. */
   members?: Record<string, unknown> | undefined;
   headers?: Record<string, string>;

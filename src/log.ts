@@ -30,6 +30,7 @@ export type LogEvent =
   | "lease_lost"
   | "worker_error"
   | "storage_thread_died"
+  | "http_thread_died"
   | "session_store_ready"
   | "session_store_error"
   | "tls_reloaded"
@@ -37,13 +38,20 @@ export type LogEvent =
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 
-/** Creates the process's log: JSON lines with ISO times and level names. */
-export function createLog(level: (typeof LOG_LEVELS)[number], destination?: DestinationStream): Log {
-  const out = destination ?? writeEachTurn(pino.destination({ fd: 1, sync: true }));
+/** Where log lines go. */
+export type LogOutput = DestinationStream;
+
+/** Opens standard output for log lines. */
+export function openLogOutput(): LogOutput {
+  return writeEachTurn(pino.destination({ fd: 1, sync: true }));
+}
+
+/** Creates a log: JSON lines with ISO times and level names, and with the members of `base`. */
+export function createLog(level: (typeof LOG_LEVELS)[number], out = openLogOutput(), base: object | null = null): Log {
   return pino(
     {
       level,
-      base: null,
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
@@ -56,7 +64,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], destination?: Dest
  * Gathers the lines of one turn of the event loop and writes them at its end: a write costs more than the line it is for.
  * What a turn has gathered when the process exits is written then.
  */
-function writeEachTurn(out: DestinationStream): DestinationStream {
+export function writeEachTurn(out: LogOutput): LogOutput {
   let lines = "";
   const write = () => {
     if (lines === "") return;

@@ -1,21 +1,33 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** What the service counts. Every metric that is registered here is exported, and none has a label with a person in it. */
-export interface Metrics {
+/** What one intake counts. Every metric that is registered here is exported, and none has a label with a person in it. */
+export interface IntakeMetrics {
   deliveries: Counter<"result">;
   batchEvents: Histogram;
   commitSeconds: Histogram;
+  snapshot(): Promise<MetricsSnapshot>;
+}
+
+/** What is counted once in the process. */
+export interface Metrics {
   attempts: Counter<"outcome">;
   logins: Counter<"outcome">;
   passwordHashes: Counter;
-  /** The exposition text and its content type. */
-  render(): Promise<{ text: string; contentType: string }>;
+  /** The process's metrics with the sums of its intakes. */
+  render(intakes: MetricsSnapshot[]): Promise<Exposition>;
+}
+
+/** Metrics as they stand, in a form that crosses between threads. */
+export type MetricsSnapshot = object[];
+
+/** The exposition text and its content type. */
+export interface Exposition {
+  text: string;
+  contentType: string;
 }
 
 /** What is read when somebody asks for the metrics. */
 export interface MetricSources {
-  waitingDeliveries(): number;
-  queueLimit: number;
   backlog(): Promise<{ queued: number; failed: number; oldestQueuedAt: number | null }>;
   now(): number;
 }
@@ -25,42 +37,55 @@ const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
 export function createMetrics(sources: MetricSources): Metrics {
-  const registry = new Registry();
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Counter<Label>({ name: `authserve_${name}`, help, labelNames, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name: `authserve_${name}`, help, registers });
-
+  const { registry, counter, gauge } = openRegistry();
   const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
   const dead = gauge("events_dead_lettered", "Events in the dead letters");
   const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
-  const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for a commit to begin");
-  gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(sources.queueLimit);
 
   return {
-    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", ["result"]),
-    batchEvents: new Histogram({
-      name: "authserve_intake_batch_events",
-      help: "Events that shared a commit",
-      buckets: BATCH_BUCKETS,
-      registers,
-    }),
-    commitSeconds: new Histogram({
-      name: "authserve_intake_commit_seconds",
-      help: "Time from handing a batch to the store until it is on disk",
-      buckets: COMMIT_BUCKETS,
-      registers,
-    }),
     attempts: counter("attempts_total", "Attempts at processing by where they left the event", ["outcome"]),
     logins: counter("logins_total", "Login requests by answer", ["outcome"]),
     passwordHashes: counter("password_hashes_total", "Password hashes computed"),
-    async render() {
+    async render(intakes) {
       const backlog = await sources.backlog();
       queued.set(backlog.queued);
       dead.set(backlog.failed);
       oldest.set(backlog.oldestQueuedAt === null ? 0 : (sources.now() - backlog.oldestQueuedAt) / 1000);
-      waiting.set(sources.waitingDeliveries());
-      return { text: await registry.metrics(), contentType: registry.contentType };
+      const all = AggregatorRegistry.aggregate([...intakes, await registry.getMetricsAsJSON()]);
+      return { text: await all.metrics(), contentType: all.contentType };
     },
+  };
+}
+
+export function createIntakeMetrics(intake: { waiting(): number; queueLimit: number }): IntakeMetrics {
+  const { registry, counter, gauge, histogram } = openRegistry();
+  const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for a commit to begin");
+  gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(intake.queueLimit);
+
+  return {
+    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", ["result"]),
+    batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
+    commitSeconds: histogram(
+      "intake_commit_seconds",
+      "Time from handing a batch to the store until it is on disk",
+      COMMIT_BUCKETS,
+    ),
+    snapshot() {
+      waiting.set(intake.waiting());
+      return registry.getMetricsAsJSON();
+    },
+  };
+}
+
+function openRegistry() {
+  const registry = new Registry();
+  const registers = [registry];
+  const named = (name: string, help: string) => ({ name: `authserve_${name}`, help, registers });
+  return {
+    registry,
+    counter: <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+      new Counter<Label>({ ...named(name, help), labelNames }),
+    gauge: (name: string, help: string) => new Gauge(named(name, help)),
+    histogram: (name: string, help: string, buckets: number[]) => new Histogram({ ...named(name, help), buckets }),
   };
 }

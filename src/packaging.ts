@@ -1,13 +1,16 @@
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
+import { Worker, type WorkerOptions } from "node:worker_threads";
 import { type Component, productionComponents } from "./licenses.ts";
+
+/** The entries of the process's threads. */
+export const THREADS = { storage: "storage/thread.ts", http: "serving/thread.ts" };
 
 /**
  * What depends on how this copy of the program is packaged: here as a checkout with its `node_modules`.
  * The single binary has `binary/packaging.ts` in this file's place.
  */
-export function startStorageThread(workerData: object): Worker {
-  return new Worker(new URL("./storage/thread.ts", import.meta.url), { workerData });
+export function startThread(name: keyof typeof THREADS, options: WorkerOptions): Worker {
+  return new Worker(new URL(THREADS[name], import.meta.url), options);
 }
 
 /** How a person calls this copy of the program. */

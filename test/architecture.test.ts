@@ -24,7 +24,7 @@ const LAYERS = [
   },
   {
     name: "wiring",
-    files: /^(?:(?:app|serve|counting|.*\/open)\.ts$|storage\/)/,
+    files: /^(?:(?:app|serve|counting|.*\/open)\.ts$|storage\/|serving\/)/,
     imports: ["base", "config", "adapter", "logic", "http", "wiring"],
   },
   { name: "http", files: /^(?:http\/|auth\/authenticate\.ts|.*\/routes\.ts)/, imports: ["base", "http"] },

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import packer from "@yao-pkg/pkg/lib-es5/sea.js";
+import { THREADS } from "../../src/packaging.ts";
 import { type AddonFiles, bundle } from "./bundle.ts";
 import { withoutLibatomic } from "./libatomic.ts";
 import { packageFolder } from "./packages.ts";
@@ -25,8 +26,11 @@ export async function buildExecutable(target: Target, texts: Texts, output: stri
       return join(STAGE, name);
     };
     const entry = stage("authserve.cjs", await bundle("src/binary/main.ts", addons));
-    const thread = stage("thread.cjs", await bundle("src/storage/thread.ts", addons));
-    const staged = Object.entries(texts).map(([name, text]) => [name, stage(name, text)]);
+    const threads: Texts = {};
+    for (const [name, file] of Object.entries(THREADS)) {
+      threads[`${name}-thread.cjs`] = await bundle(`src/${file}`, addons);
+    }
+    const staged = Object.entries({ ...threads, ...texts }).map(([name, text]) => [name, stage(name, text)]);
     const node = stageNode(target, scratch);
     const platform = { linux: "linux", darwin: "macos", win32: "win" }[target.os];
     await withHome(STAGE, () =>
@@ -38,7 +42,7 @@ export async function buildExecutable(target: Target, texts: Texts, output: stri
           useSnapshot: false,
           // V8's cache would save 16 ms of start, and is never the same twice.
           useCodeCache: false,
-          assets: { ...addons, "thread.cjs": thread, ...Object.fromEntries(staged) },
+          assets: { ...addons, ...Object.fromEntries(staged) },
         },
       }),
     );

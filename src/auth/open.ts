@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Settings } from "../config/settings.ts";
 import type { Log } from "../log.ts";
 import type { PasswordHash } from "../password-hash.ts";
 import type { RedisConnection } from "../redis/connection.ts";
+import { openRedis } from "../redis/open.ts";
 import { afterStep } from "./sessions/after.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import type { ThrottleStore } from "./throttle-store.ts";
@@ -10,6 +12,21 @@ import type { ThrottleStore } from "./throttle-store.ts";
 export interface AuthStores {
   sessions: SessionStore;
   throttle: ThrottleStore;
+}
+
+/** Opens the stores as a server uses them: on a Redis connection of their own when the settings name one. */
+export async function openServerAuth(
+  settings: Settings,
+  embedded: AuthStores,
+  log: Log,
+): Promise<AuthStores & { close(): void }> {
+  const redis = await openRedis(settings, log);
+  const { sessions, throttle } = await openAuthStores(redis, embedded);
+  return {
+    sessions: boundSessions(sessions, settings.DEMO_USER_ID, settings.DEMO_PASSWORD, log),
+    throttle,
+    close: () => redis?.close(),
+  };
 }
 
 /** Opens the stores of sessions and throttle: on Redis when there is a connection, else the embedded ones. */
@@ -24,7 +41,7 @@ export async function openAuthStores(redis: RedisConnection | null, embedded: Au
  * The sessions that a password opens. A new password ends what the old one opened, also when it was changed while no
  * server ran, and before anything else is asked of the store.
  */
-export function boundSessions(sessions: SessionStore, userId: string, hash: PasswordHash, log: Log): SessionStore {
+function boundSessions(sessions: SessionStore, userId: string, hash: PasswordHash, log: Log): SessionStore {
   const fingerprint = createHash("sha256").update(hash.encoded).digest("hex");
   return afterStep(async () => {
     if (!(await sessions.bind(userId, fingerprint))) return;

@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { Component } from "../licenses.ts";
 import { readAsset } from "./assets.ts";
 
@@ -6,8 +6,8 @@ export { reportAddons } from "./addons.ts";
 
 export const COMMAND = process.execPath;
 
-export function startStorageThread(workerData: object): Worker {
-  return new Worker(readAsset("thread.cjs").toString("utf8"), { eval: true, workerData });
+export function startThread(name: string, options: WorkerOptions): Worker {
+  return new Worker(readAsset(`${name}-thread.cjs`).toString("utf8"), { ...options, eval: true });
 }
 
 export function readComponents(): Component[] {

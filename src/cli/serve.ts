@@ -1,7 +1,7 @@
 import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { giveBackSoon } from "../give-back.ts";
-import { createLog } from "../log.ts";
+import { createLog, openLogOutput } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
 import { writeEnvFile } from "./init.ts";
@@ -11,12 +11,13 @@ import { say } from "./output.ts";
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeEnvFile({ email: "demo@example.com" }) : null;
   const settings = readSettings(readEnvironment(process.cwd()));
-  const log = createLog(settings.LOG_LEVEL);
+  const output = openLogOutput();
+  const log = createLog(settings.LOG_LEVEL, output);
   const signals = takeSignals();
-  const server = await serve(settings, log);
+  const server = await serve(settings, log, output);
   if (options.init) say(firstSteps(server.url, settings, password));
   giveBackSoon();
-  await signals.first;
+  await Promise.race([signals.first, server.failed]);
   await Promise.race([server.stop(), signals.second]);
 }
 

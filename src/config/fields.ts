@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { availableParallelism } from "node:os";
 import * as v from "valibot";
 import { isEmail } from "../email.ts";
 import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
@@ -22,11 +23,21 @@ function parsed<T>(read: (value: string) => T | null, expectation: string) {
   );
 }
 
+function toInteger(value: string, min: number, max: number): number | null {
+  const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  return number >= min && number <= max ? number : null;
+}
+
 export function integer(min: number, max: number) {
-  return parsed((value) => {
-    const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= min && number <= max ? number : null;
-  }, `expected a whole number from ${min} to ${max}`);
+  return parsed((value) => toInteger(value, min, max), `expected a whole number from ${min} to ${max}`);
+}
+
+/** A number of threads; `auto` leaves one core to the storage thread. */
+export function threads(max: number) {
+  return parsed(
+    (value) => (value === "auto" ? Math.min(Math.max(availableParallelism() - 1, 1), max) : toInteger(value, 1, max)),
+    `expected a whole number from 1 to ${max}, or auto`,
+  );
 }
 
 export function duration(minMs: number, example: string) {

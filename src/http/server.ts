@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { AppError, type ErrorCode, OperatorError } from "../errors.ts";
 import { problem } from "./problem.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -51,20 +51,43 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`);
 }
 
+export interface Address {
+  port: number;
+  /** All addresses when it is undefined. */
+  host: string | undefined;
+  /** Other listeners of this process share the port. */
+  reusePort?: boolean;
+}
+
 /** Starts listening. Returns the port. Throws {@link OperatorError} when the address cannot be had. */
-export function listen(server: Server, port: number, host: string | undefined): Promise<number> {
+export function listen(server: NetServer, address: Address): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const remedy: Record<string, string> = {
-        EADDRINUSE: `PORT ${port} is in use: stop what listens there, or set another PORT`,
-        EACCES: `PORT ${port} needs privileges: set a PORT above 1023, or grant CAP_NET_BIND_SERVICE`,
-        EADDRNOTAVAIL: "HOST is not an address of this machine: set HOST to one that is",
-        ENOTFOUND: "HOST cannot be resolved: set HOST to an address of this machine",
-      };
-      reject(new OperatorError(remedy[error.code ?? ""] ?? `PORT ${port} cannot be opened (${error.code})`));
-    });
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+    server.once("error", ({ code }: NodeJS.ErrnoException) => reject(listenFailure(code ?? "", address.port)));
+    server.listen(address, () => resolve((server.address() as AddressInfo).port));
   });
+}
+
+/**
+ * Finds the port for listeners that will share it. It must be nobody's now: with `reusePort` two servers of one user
+ * could listen there without knowing of each other.
+ */
+export async function findPort(address: Omit<Address, "reusePort">): Promise<number> {
+  const probe = createNetServer();
+  const port = await listen(probe, address);
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** What an address that cannot be had means to the operator. */
+export function listenFailure(code: string, port: number): OperatorError {
+  const remedy: Record<string, string> = {
+    EADDRINUSE: `PORT ${port} is in use: stop what listens there, or set another PORT`,
+    EACCES: `PORT ${port} needs privileges: set a PORT above 1023, or grant CAP_NET_BIND_SERVICE`,
+    EADDRNOTAVAIL: "HOST is not an address of this machine: set HOST to one that is",
+    ENOTFOUND: "HOST cannot be resolved: set HOST to an address of this machine",
+    ENOTSUP: "HTTP_THREADS: this system cannot share a port between threads: set HTTP_THREADS to 1",
+  };
+  return new OperatorError(remedy[code] ?? `PORT ${port} cannot be opened (${code})`);
 }
 
 /** Stops accepting, lets requests in flight finish, and cuts those that have not after the deadline. */

@@ -1,21 +1,17 @@
-import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
-import type { SessionStore } from "../auth/sessions/store.ts";
-import { sqliteFailures } from "../auth/throttle-sqlite.ts";
-import type { FailureStore, ThrottleStore } from "../auth/throttle-store.ts";
-import { countUnderWay } from "../auth/throttle-under-way.ts";
-import { createSqliteEventStore } from "../events/sqlite/store.ts";
-import type { Appended, EventStore, NewEvent } from "../events/store.ts";
-import { startStorageThread } from "../packaging.ts";
-import { promised } from "../promised.ts";
-import { type Database, openDatabase } from "../sqlite/database.ts";
-import { packEvents } from "./packed-events.ts";
-import { createRemote, type Remote } from "./remote.ts";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { startThread } from "../packaging.ts";
+import { openDatabase } from "../sqlite/database.ts";
+import { type Stores, storesBehind } from "./proxies.ts";
+import { type RemoteThread, remoteThread } from "./remote-thread.ts";
+import type { StorageThreadData } from "./thread.ts";
 
-/** The stores of a data directory, as the server uses them. */
-export interface Storage {
-  events: EventStore;
-  sessions: SessionStore;
-  throttle: ThrottleStore;
+/** The stores of a data directory and the thread that writes them. */
+export interface Storage extends Stores {
+  /**
+   * Makes a port to the storage thread, for another thread to write through. `onReplaced` gets the port to take
+   * instead whenever the storage thread has died and been started again.
+   */
+  connect(onReplaced: (port: MessagePort) => void): MessagePort;
   close(): Promise<void>;
 }
 
@@ -29,31 +25,44 @@ export interface StorageOptions {
 const RESTART_DELAY_MS = 200;
 
 /**
- * Opens the stores of a data directory with their writes on a thread of their own, so that a commit never holds up the
+ * Opens the stores of a data directory with their writes on a thread of their own, so that a commit never holds up an
  * HTTP thread. Reads that every request needs (sessions, throttle) stay on this thread, on a connection of their own.
  * When the thread dies, what is under way fails with `store_unavailable`, and a new thread takes over.
  */
 export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): Promise<Storage> {
   const reader = openDatabase(dataDir, { checked: true });
+  const connected: ((port: MessagePort) => void)[] = [];
   let closing = false;
-  let thread: Thread;
+  let thread: StorageThread;
 
-  function start(): Thread {
-    const started = startThread(dataDir);
+  function start(): StorageThread {
+    const started = startStorageThread(dataDir);
     started.died.then((error) => {
       if (closing) return;
       onThreadDeath(error);
       setTimeout(() => {
-        if (!closing) thread = start();
+        if (closing) return;
+        thread = start();
+        for (const onReplaced of connected) onReplaced(newPort());
       }, RESTART_DELAY_MS).unref();
     });
     return started;
+  }
+
+  function newPort(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    thread.ports.postMessage(port2, [port2]);
+    return port1;
   }
   thread = start();
   await thread.remote.call("thread", "ready", []);
 
   return {
-    ...proxies(() => thread.remote, reader),
+    ...storesBehind(() => thread.remote, reader),
+    connect(onReplaced) {
+      connected.push(onReplaced);
+      return newPort();
+    },
     async close() {
       closing = true;
       await thread.remote.call("thread", "close", []).catch(() => {});
@@ -63,58 +72,14 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
   };
 }
 
-interface Thread {
-  remote: Remote;
-  /** Resolves with the reason when the thread has ended. */
-  died: Promise<Error>;
+interface StorageThread extends RemoteThread {
+  /** Takes ports that the thread is to answer, too. */
+  ports: MessagePort;
 }
 
-function startThread(dataDir: string): Thread {
-  const worker = startStorageThread({ dataDir });
-  const remote = createRemote(worker);
-  const died = new Promise<Error>((resolve) => {
-    let reason = new Error("the storage thread ended");
-    worker.on("error", (error) => {
-      reason = error as Error;
-    });
-    worker.on("exit", () => {
-      remote.fail(reason);
-      resolve(reason);
-    });
-  });
-  return { remote, died };
-}
-
-function proxies(remote: () => Remote, reader: Database): Omit<Storage, "close"> {
-  /** Every method of a store on the thread that is alive now. */
-  const behind = <T extends object>(target: string, local: T, patient: readonly (keyof T)[] = []): T =>
-    Object.fromEntries(
-      Object.keys(local).map((method) => {
-        const options = { patient: patient.includes(method as keyof T) };
-        return [method, (...args: unknown[]) => remote().call(target, method, args, options)];
-      }),
-    ) as T;
-
-  const events = createSqliteEventStore(reader);
-  const sessions = createEmbeddedSessionStore(reader);
-  const failures = sqliteFailures(reader);
-  return {
-    events: {
-      ...behind("events", events, ["claim", "settle", "renew"]),
-      append(batch: NewEvent[]) {
-        const { packed, transfer } = packEvents(batch);
-        return remote().call<Appended[]>("events", "append", [packed], { transfer });
-      },
-      backlog: events.backlog,
-      close: events.close,
-    },
-    sessions: {
-      ...behind("sessions", sessions),
-      current: sessions.current,
-      find: sessions.find,
-      supersession: sessions.supersession,
-      close: sessions.close,
-    },
-    throttle: countUnderWay(failures, behind<FailureStore>("throttle", promised(failures))),
-  };
+function startStorageThread(dataDir: string): StorageThread {
+  const { port1, port2 } = new MessageChannel();
+  const workerData: StorageThreadData = { dataDir, ports: port2 };
+  const worker = startThread("storage", { workerData, transferList: [port2] });
+  return { ...remoteThread(worker, "the storage thread"), ports: port1 };
 }

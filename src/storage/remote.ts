@@ -1,8 +1,8 @@
 import type { MessagePort, Transferable, Worker } from "node:worker_threads";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
 
-/** A call on its way to the thread that owns the database. */
-interface Call {
+/** A call on its way to another thread. */
+export interface Call {
   call: number;
   target: string;
   method: string;
@@ -17,11 +17,13 @@ export interface CallOptions {
   patient?: boolean;
 }
 
-type Answer =
-  | { call: number; result: unknown }
-  | { call: number; error: { code: ErrorCode | null; retryAfterSeconds?: number | undefined; message: string } };
+export type Answer = { call: number; result: unknown } | { call: number; error: Failure };
 
-type Failure = Extract<Answer, { error: unknown }>["error"];
+/** An error on its way back: an {@link AppError} without its headers, any other one as its message. */
+export type Failure = { message: string } & (
+  | { code: null }
+  | ({ code: ErrorCode } & Pick<AppError, "retryAfterSeconds" | "errors" | "members">)
+);
 
 /** The other side of a port, whose calls run on the thread behind it. */
 export interface Remote {
@@ -30,7 +32,7 @@ export interface Remote {
   fail(reason: Error): void;
 }
 
-/** Speaks to {@link answerCalls} at the other end of the port. */
+/** Speaks to {@link createAnswering}, or to `answerCalls`, at the other end of the port. */
 export function createRemote(port: MessagePort | Worker): Remote {
   const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   let calls = 0;
@@ -66,13 +68,14 @@ function unavailable(cause: Error): AppError {
   return new AppError("store_unavailable", { retryAfterSeconds: 1, cause });
 }
 
-function toError({ code, retryAfterSeconds, message }: Failure): Error {
+function toError({ message, ...failure }: Failure): Error {
   const cause = new Error(message);
-  if (code === null) return cause;
-  return new AppError(code, { cause, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
+  if (failure.code === null) return cause;
+  const { code, ...options } = failure;
+  return new AppError(code, { cause, ...options });
 }
 
-type Targets = Record<string, Record<string, (...args: never[]) => unknown>>;
+export type Targets = Record<string, Record<string, (...args: never[]) => unknown>>;
 
 /** Runs a group as one transaction: when it throws, nothing of the group has happened. */
 export type Together = <T>(run: () => T) => T;
@@ -142,7 +145,8 @@ export function createAnswering(targets: object, together: Together): (port: Mes
     });
 }
 
-function fromError(error: unknown): Failure {
+export function fromError(error: unknown): Failure {
   if (!(error instanceof AppError)) return { code: null, message: describeError(error) };
-  return { code: error.code, retryAfterSeconds: error.retryAfterSeconds, message: describeError(error.cause ?? error) };
+  const { code, retryAfterSeconds, errors, members } = error;
+  return { code, retryAfterSeconds, errors, members, message: describeError(error.cause ?? error) };
 }

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { embeddedSessions } from "../auth/sessions/embedded.ts";
 import { sqliteFailures } from "../auth/throttle-sqlite.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
@@ -7,6 +7,13 @@ import { guarded, openDatabase } from "../sqlite/database.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
 import { createAnswering } from "./remote.ts";
 
+/** What the storage thread is started with. */
+export interface StorageThreadData {
+  dataDir: string;
+  /** Brings the ports of further threads that call. */
+  ports: MessagePort;
+}
+
 /**
  * Runs in the storage thread: owns the one connection that writes, and answers calls to the stores on it.
  * All calls of a group share one transaction and so one wait for the disk.
@@ -14,7 +21,8 @@ import { createAnswering } from "./remote.ts";
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file is the storage thread's");
-  const database = openDatabase((workerData as { dataDir: string }).dataDir);
+  const { dataDir, ports } = workerData as StorageThreadData;
+  const database = openDatabase(dataDir);
   const events = sqliteEvents(database);
   let closing = false;
   const targets = {
@@ -37,6 +45,12 @@ function run(): void {
     return result;
   });
   answer(port);
+  ports.on("message", (another: MessagePort) => {
+    answer(another);
+    another.unref();
+  });
+  // The thread lives for the port of whoever started it.
+  ports.unref();
 }
 
 run();

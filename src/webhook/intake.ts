@@ -18,6 +18,8 @@ export interface IntakeOptions {
   append: (batch: NewEvent[]) => Promise<Appended[]>;
   /** Events that may wait for a commit. */
   queueLimit: number;
+  /** Bytes of payload that may wait; one event may always. */
+  queueBytes?: number;
   /** Told after each commit that stored something new. */
   onCommitted: () => void;
   /** How long a delivery may wait for the disk. */
@@ -25,7 +27,7 @@ export interface IntakeOptions {
 }
 
 // Bounds memory when bodies are large: the same as 10,000 waiting events of 6.5 KB.
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+export const QUEUE_BYTES = 64 * 1024 * 1024;
 
 // While the storage thread commits one batch the next ones already lie before it, so that it never waits for this thread.
 const BATCHES_UNDER_WAY = 4;
@@ -47,7 +49,7 @@ interface Entry {
  * gets `store_unavailable` in time; its event is not stored any more unless its commit has already begun.
  */
 export function createIntake(options: IntakeOptions): Intake {
-  const { append, queueLimit, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { append, queueLimit, queueBytes = QUEUE_BYTES, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   /** Batches whose commit has begun, oldest first. */
   const underWay = new Set<readonly Entry[]>();
   let committing = 0;
@@ -95,7 +97,8 @@ export function createIntake(options: IntakeOptions): Intake {
   return {
     append(event) {
       // An expired entry still holds its place until its batch is done: what a stalled disk piles up stays bounded.
-      const full = commits.waiting.length >= queueLimit || waitingBytes + event.payload.length > MAX_WAITING_BYTES;
+      const full =
+        commits.waiting.length >= queueLimit || (waitingBytes > 0 && waitingBytes + event.payload.length > queueBytes);
       if (full) return Promise.reject(new AppError("queue_full", { retryAfterSeconds: 1 }));
       waitingBytes += event.payload.length;
       return new Promise((resolve, reject) => {

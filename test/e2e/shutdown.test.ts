@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
-import { startServer } from "../helpers/server.ts";
+import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -35,13 +35,23 @@ async function openDelivery(port: number): Promise<{ finish(): void; answer: Pro
   return { finish: () => void socket.write(BODY.slice(5)), answer };
 }
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal} answers the request in flight, stores its event, refuses new connections and exits with 0`, async () => {
-    await using server = await startServer();
+const isRefused = (server: Server) =>
+  ask(server, "/healthz", { headers: { Connection: "close" } }).then(
+    () => false,
+    () => true,
+  );
+
+for (const [signal, HTTP_THREADS] of [
+  ["SIGTERM", "1"],
+  ["SIGINT", "1"],
+  ["SIGTERM", "2"],
+] as const) {
+  test(`${signal} answers the request in flight, stores its event, refuses new connections and exits with 0, HTTP_THREADS=${HTTP_THREADS}`, async () => {
+    await using server = await startServer({ env: { HTTP_THREADS } });
     const delivery = await openDelivery(server.port);
     server.signal(signal);
     await server.logged("server_stopping");
-    await assert.rejects(ask(server, "/healthz", { headers: { Connection: "close" } }));
+    await until(() => isRefused(server));
     delivery.finish();
     const answer = await delivery.answer;
     assert.match(answer, /HTTP\/1\.1 200 OK/);
@@ -65,14 +75,16 @@ test("a second signal ends the process at once although a request is in flight",
   assert.notDeepEqual(exit, { code: 0, signal: null });
 });
 
-test("a request that does not end is cut at SHUTDOWN_TIMEOUT and the process exits with 0", async () => {
-  await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "300ms" } });
-  const delivery = await openDelivery(server.port);
-  const startedAt = performance.now();
-  assert.deepEqual(await server.stop(), { code: 0, signal: null });
-  assert.ok(performance.now() - startedAt >= 290);
-  assert.doesNotMatch(await delivery.answer, /HTTP\/1\.1 200/);
-});
+for (const HTTP_THREADS of ["1", "2"]) {
+  test(`a request that does not end is cut at SHUTDOWN_TIMEOUT and the process exits with 0, HTTP_THREADS=${HTTP_THREADS}`, async () => {
+    await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "300ms", HTTP_THREADS } });
+    const delivery = await openDelivery(server.port);
+    const startedAt = performance.now();
+    assert.deepEqual(await server.stop(), { code: 0, signal: null });
+    assert.ok(performance.now() - startedAt >= 290);
+    assert.doesNotMatch(await delivery.answer, /HTTP\/1\.1 200/);
+  });
+}
 
 test("an idle keep-alive connection does not hold up the end", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "30s" } });

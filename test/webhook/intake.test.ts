@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 const NEW: Appended = { duplicate: false, conflict: false };
 const KNOWN: Appended = { duplicate: true, conflict: false };
 
-function open(queueLimit = 100, timeoutMs = 60_000) {
+function open(queueLimit = 100, timeoutMs = 60_000, more: { queueBytes?: number } = {}) {
   const commits: { batch: NewEvent[]; gate: Deferred<Appended[]> }[] = [];
   let nudges = 0;
   const intake = createIntake({
@@ -22,6 +22,7 @@ function open(queueLimit = 100, timeoutMs = 60_000) {
     },
     queueLimit,
     timeoutMs,
+    ...more,
     onCommitted: () => {
       nudges++;
     },
@@ -99,6 +100,15 @@ suite("the intake", () => {
     next.gate.resolve([NEW, NEW]);
     (await commit(3)).gate.resolve([NEW]);
     assert.equal((await Promise.all([first, ...waiting, later])).length, 4);
+  });
+
+  test("takes an event that is larger than its share of bytes when none waits", async () => {
+    const { intake, commit } = open(100, 60_000, { queueBytes: 10 });
+    const large = (eventId: string) => intake.append(newEvent({ eventId, payload: Buffer.alloc(100) }));
+    const first = large("a");
+    await failsWith("queue_full", large("b"));
+    (await commit(1)).gate.resolve([NEW]);
+    assert.deepEqual(await first, NEW);
   });
 
   test("bounds the bytes that wait, also after commits that failed", async () => {

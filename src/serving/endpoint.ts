@@ -1,0 +1,23 @@
+import type { Settings } from "../config/settings.ts";
+import { createTlsFiles, type TlsFiles } from "../http/tls.ts";
+
+/** The certificate and key that are served; undefined without TLS. */
+export function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings): TlsFiles | undefined {
+  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
+  return createTlsFiles(TLS_CERT_FILE, TLS_KEY_FILE);
+}
+
+/** The address to listen on; undefined means all. */
+export function hostOf(settings: Settings): string | undefined {
+  return settings.HOST ?? (tlsFilesOf(settings) ? undefined : "127.0.0.1");
+}
+
+/** How clients reach the server. */
+export function urlOf(settings: Settings, port: number): string {
+  return `${tlsFilesOf(settings) ? "https" : "http"}://${displayHost(hostOf(settings))}:${port}`;
+}
+
+function displayHost(host: string | undefined): string {
+  if (host === undefined || host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,42 @@
+import { availableParallelism } from "node:os";
+import { createLane } from "../auth/lane.ts";
+import { createLogin, type Login } from "../auth/login.ts";
+import type { AuthStores } from "../auth/open.ts";
+import { createPasswordVerifier } from "../auth/password.ts";
+import { createThrottle } from "../auth/throttle.ts";
+import type { Settings } from "../config/settings.ts";
+import { countingLogins } from "../counting.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+
+// Waiting longer than this many hashes take would outlast a client's patience.
+const LOGIN_QUEUE_LIMIT = 256;
+
+/** Wires the login of the process: there is one, so that its bounds hold however many threads take requests. */
+export async function openLogin(
+  settings: Settings,
+  { sessions, throttle }: AuthStores,
+  metrics: Metrics,
+  log: Log,
+): Promise<Login> {
+  // As many attempts again take and give back their places in the throttle while the hashes of others run.
+  const hashes = createLane(availableParallelism(), LOGIN_QUEUE_LIMIT);
+  const attempts = createLane(2 * availableParallelism(), LOGIN_QUEUE_LIMIT);
+  const verifyPassword = await createPasswordVerifier(settings.DEMO_PASSWORD);
+  const login = createLogin({
+    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+    verifyPassword: (password, userIsKnown) =>
+      hashes.run(() => {
+        metrics.passwordHashes.inc();
+        return verifyPassword(password, userIsKnown);
+      }),
+    lane: attempts,
+    throttle: createThrottle(throttle),
+    sessions,
+    secret: settings.JWT_SECRET,
+    ttlSeconds: settings.JWT_TTL.seconds,
+    log,
+    now: Date.now,
+  });
+  return countingLogins(login, metrics);
+}

@@ -1,0 +1,53 @@
+import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
+import type { SessionStore } from "../auth/sessions/store.ts";
+import { sqliteFailures } from "../auth/throttle-sqlite.ts";
+import type { FailureStore, ThrottleStore } from "../auth/throttle-store.ts";
+import { countUnderWay } from "../auth/throttle-under-way.ts";
+import { createSqliteEventStore } from "../events/sqlite/store.ts";
+import type { Appended, EventStore, NewEvent } from "../events/store.ts";
+import { promised } from "../promised.ts";
+import type { Database } from "../sqlite/database.ts";
+import { packEvents } from "./packed-events.ts";
+import type { Remote } from "./remote.ts";
+
+/** The stores of a data directory, as the server uses them. */
+export interface Stores {
+  events: EventStore;
+  sessions: SessionStore;
+  throttle: ThrottleStore;
+}
+
+/** The stores with their writes on the storage thread of now, and what every request reads on a connection of this thread. */
+export function storesBehind(remote: () => Remote, reader: Database): Stores {
+  /** Every method of a store on the thread that is alive now. */
+  const behind = <T extends object>(target: string, local: T, patient: readonly (keyof T)[] = []): T =>
+    Object.fromEntries(
+      Object.keys(local).map((method) => {
+        const options = { patient: patient.includes(method as keyof T) };
+        return [method, (...args: unknown[]) => remote().call(target, method, args, options)];
+      }),
+    ) as T;
+
+  const events = createSqliteEventStore(reader);
+  const sessions = createEmbeddedSessionStore(reader);
+  const failures = sqliteFailures(reader);
+  return {
+    events: {
+      ...behind("events", events, ["claim", "settle", "renew"]),
+      append(batch: NewEvent[]) {
+        const { packed, transfer } = packEvents(batch);
+        return remote().call<Appended[]>("events", "append", [packed], { transfer });
+      },
+      backlog: events.backlog,
+      close: events.close,
+    },
+    sessions: {
+      ...behind("sessions", sessions),
+      current: sessions.current,
+      find: sessions.find,
+      supersession: sessions.supersession,
+      close: sessions.close,
+    },
+    throttle: countUnderWay(failures, behind<FailureStore>("throttle", promised(failures))),
+  };
+}
