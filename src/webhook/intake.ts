@@ -8,7 +8,7 @@ export interface Intake {
   append(event: NewEvent): Promise<Appended>;
   /** Deliveries that wait for a commit to begin. */
   readonly waiting: number;
-  /** Deliveries without an answer: those that wait and those whose commit has begun. */
+  /** Deliveries that were without an answer when the newest commit began; 0 when that was long ago. */
   readonly unanswered: number;
   /** Resolves when nothing waits and no commit is under way. */
   flush(): Promise<void>;
@@ -36,6 +36,9 @@ const BATCHES_UNDER_WAY = 4;
 const DEFAULT_TIMEOUT_MS = 8000;
 const CHECKS_PER_TIMEOUT = 20;
 
+// Longer than a commit and the way to it, even of a slow disk.
+const RECENT_MS = 20;
+
 interface Entry {
   event: NewEvent;
   resolve: (appended: Appended) => void;
@@ -53,6 +56,7 @@ export function createIntake(options: IntakeOptions): Intake {
   /** Batches whose commit has begun, oldest first. */
   const underWay = new Set<readonly Entry[]>();
   let committing = 0;
+  let newest = { at: Number.NEGATIVE_INFINITY, unanswered: 0 };
   let waitingBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
@@ -62,6 +66,7 @@ export function createIntake(options: IntakeOptions): Intake {
     if (live.length === 0) return;
     underWay.add(live);
     committing += live.length;
+    newest = { at: performance.now(), unanswered: committing };
     try {
       const results = await append(live.map(({ event }) => event));
       for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
@@ -110,7 +115,7 @@ export function createIntake(options: IntakeOptions): Intake {
       return commits.waiting.length;
     },
     get unanswered() {
-      return commits.waiting.length + committing;
+      return performance.now() - newest.at < RECENT_MS ? newest.unanswered : 0;
     },
     flush: commits.flush,
   };

@@ -52,6 +52,17 @@ suite("the intake", () => {
     assert.equal(nudges(), 1);
   });
 
+  test("tells how many were without an answer when the newest commit began, for a moment", async () => {
+    const { intake, commit } = open();
+    assert.equal(intake.unanswered, 0);
+    const answers = ["a", "b", "c"].map((eventId) => intake.append(newEvent({ eventId })));
+    const { gate } = await commit(1);
+    assert.equal(intake.unanswered, 3);
+    gate.resolve([NEW, NEW, NEW]);
+    await Promise.all(answers);
+    await until(() => intake.unanswered === 0);
+  });
+
   test("commits what arrives during a commit together, and gives each delivery its own answer", async () => {
     const { intake, commit } = open();
     const first = intake.append(newEvent({ eventId: "a" }));
