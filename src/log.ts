@@ -39,7 +39,10 @@ export type LogEvent =
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 
 /** Where log lines go. */
-export type LogOutput = DestinationStream;
+export interface LogOutput extends DestinationStream {
+  /** Writes what has been gathered. */
+  flush?(): void;
+}
 
 /** Opens standard output for log lines. */
 export function openLogOutput(): LogOutput {
@@ -48,6 +51,10 @@ export function openLogOutput(): LogOutput {
 
 /** Creates a log: JSON lines with ISO times and level names, and with the members of `base`. */
 export function createLog(level: (typeof LOG_LEVELS)[number], out = openLogOutput(), base: object | null = null): Log {
+  const checked: LogOutput = {
+    write: (line) => out.write(withoutRawControls(line)),
+    flush: () => out.flush?.(),
+  };
   return pino(
     {
       level,
@@ -56,7 +63,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], out = openLogOutpu
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => out.write(withoutRawControls(line)) },
+    checked,
   );
 }
 
@@ -78,5 +85,6 @@ export function writeEachTurn(out: LogOutput): LogOutput {
       if (lines === "") setImmediate(write);
       lines += line;
     },
+    flush: write,
   };
 }

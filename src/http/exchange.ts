@@ -71,7 +71,11 @@ export function toEventHandler(path: string, handler: Handler, quiet: boolean, o
       durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
     };
     if (quiet && answer.status < 400) log.debug(line, "request completed");
-    else log.info(line, "request completed");
+    else {
+      log.info(line, "request completed");
+      // Whoever has the answer finds its lines in the log.
+      log.flush();
+    }
     return toResponse(answer, requestId, request, isStopping());
   };
 }
