@@ -10,6 +10,8 @@ import { PASSWORD, startProduct, type Target } from "./targets.ts";
 const IN_FLIGHT = 64;
 const ME_CONNECTIONS = 4;
 const ME_PAUSE_MS = 5;
+// A few hundred logins a second take this long to be compiled.
+const WARM_UP_SECONDS = 6;
 
 export interface LoginFigures {
   barePerSecond: Spread;
@@ -30,7 +32,7 @@ export async function measureLogins(scratch: string, rounds: number, seconds: nu
     bare.push(await barePerSecond(hash, seconds));
     const target = await startProduct(scratch, { DEMO_PASSWORD: hash });
     try {
-      await playLogins(target, IN_FLIGHT, 1);
+      await playLogins(target, IN_FLIGHT, WARM_UP_SECONDS);
       logins.push(await playLogins(target, IN_FLIGHT, seconds));
       times.push(await meTimesDuringLogins(target, seconds));
     } finally {

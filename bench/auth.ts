@@ -6,7 +6,7 @@ import { measureLogins } from "./auth-logins.ts";
 import { measureMe } from "./auth-me.ts";
 import { measureTiming } from "./auth-timing.ts";
 import type { Spread } from "./load.ts";
-import { buildNest, makeScratch, removeScratch, startRedis } from "./targets.ts";
+import { buildNest, buildProduct, makeScratch, removeScratch, startRedis } from "./targets.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
@@ -84,6 +84,7 @@ async function run(scratch: string): Promise<void> {
 const scratch = makeScratch();
 console.error(`${cpus().length} × ${cpus()[0]?.model}, ${ROUNDS} rounds of ${SECONDS} s`);
 try {
+  buildProduct();
   await run(scratch);
 } finally {
   removeScratch(scratch);

@@ -85,7 +85,17 @@ export function buildProduct(): void {
 }
 
 /** The product, on a data directory of its own unless one is named. */
-export async function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
+export function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
+  return startServer(scratch, [join(ROOT, "dist/authserve")], env);
+}
+
+/** The source of a checkout, with flags for Node. */
+export function startCheckout(scratch: string, checkout: string, flags: string[]): Promise<Target> {
+  const node = join(ROOT, "node_modules/.bin/node");
+  return startServer(scratch, [node, ...flags, join(checkout, "src/cli/main.ts")], {});
+}
+
+async function startServer(scratch: string, program: string[], env: NodeJS.ProcessEnv): Promise<Target> {
   const dir = mkdtempSync(join(scratch, "product-"));
   const port = await freePort();
   const settings = {
@@ -98,14 +108,7 @@ export async function startProduct(scratch: string, env: NodeJS.ProcessEnv = {})
     WEBHOOK_SECRET,
     ...env,
   };
-  return start(
-    "authserve",
-    dir,
-    [join(ROOT, "dist/authserve"), "serve"],
-    settings,
-    `http://127.0.0.1:${port}`,
-    "/webhook",
-  );
+  return start("authserve", dir, [...program, "serve"], settings, `http://127.0.0.1:${port}`, "/webhook");
 }
 
 export async function startCeiling(scratch: string): Promise<Target> {

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { createThrottle, FAILURES_PER_ADDRESS_AND_EMAIL } from "../../src/auth/throttle.ts";
+import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+
+const EMAILS = Number(process.env.FLOOD_EMAILS ?? 20_000);
+const MOST_HEAP_GROWTH_MB = 5;
+// The collector lets a busy heap grow to a size of its own choice, and SQLite keeps 16 MB of pages.
+const MOST_RSS_GROWTH_MB = 256;
+const NOW = 1_800_000_000_000;
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+function liveMemory(): NodeJS.MemoryUsage {
+  collect();
+  return process.memoryUsage();
+}
+
+const wrong = () => Promise.resolve(false);
+
+test(`L11 ${EMAILS} different e-mails grow memory by little and push no earlier count out`, async (t) => {
+  const { database } = tempDatabase(t);
+  // What is counted is memory: waiting for the disk at each failure would only take longer.
+  database.pragma("synchronous = OFF");
+  const throttle = createThrottle(createSqliteThrottleStore(database), () => NOW);
+  const guess = (email: string) => throttle.attempt("192.0.2.1", email, wrong);
+  for (let i = 0; i < FAILURES_PER_ADDRESS_AND_EMAIL; i++) await guess("victim@example.com");
+
+  const before = liveMemory();
+  for (let i = 0; i < EMAILS; i++) await guess(`flood-${i}@example.com`);
+  const after = liveMemory();
+  const heapMb = (after.heapUsed - before.heapUsed) / 1e6;
+  const rssMb = (after.rss - before.rss) / 1e6;
+  t.diagnostic(`live heap grew by ${heapMb.toFixed(1)} MB, the process by ${rssMb.toFixed(1)} MB`);
+
+  assert.ok(heapMb < MOST_HEAP_GROWTH_MB && rssMb < MOST_RSS_GROWTH_MB);
+  await failsWith("too_many_attempts", guess("victim@example.com"));
+});
