@@ -90,7 +90,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption);
     running--;
     const finishedAt = now();
-    averageMs += NEWEST * (finishedAt - startedAt - averageMs);
+    // A clock that was set back makes no run shorter than nothing.
+    averageMs += NEWEST * (Math.max(0, finishedAt - startedAt) - averageMs);
     begin();
     options.onRoom();
     return {
