@@ -75,7 +75,14 @@ function toError({ message, ...failure }: Failure): Error {
   return new AppError(code, { cause, ...options });
 }
 
-export type Targets = Record<string, Record<string, (...args: never[]) => unknown>>;
+type Targets = Record<string, Record<string, (...args: never[]) => unknown>>;
+
+/** Runs the method that a call names. */
+export function runCall(targets: object, { target, method, args }: Call): unknown {
+  const run = (targets as Targets)[target]?.[method];
+  if (!run) throw new Error(`no ${target}.${method}`);
+  return run(...(args as never[]));
+}
 
 /** Runs a group as one transaction: when it throws, nothing of the group has happened. */
 export type Together = <T>(run: () => T) => T;
@@ -87,8 +94,8 @@ const PATIENCE_MS = 2;
 
 /**
  * Answers the calls that come through ports, in their order. What has come by the time the thread looks is one group;
- * its answers leave when the group has been run. When a call fails, each of its group is run again by itself, so that
- * it alone fails. Returns the way to add a port.
+ * its answers leave when the group has been run. When one call of several fails, each is run again by itself, so that it
+ * alone fails; when the transaction cannot even begin, all fail at once. Returns the way to add a port.
  */
 export function createAnswering(targets: object, together: Together): (port: MessagePort) => void {
   let group: { call: Call; port: MessagePort }[] = [];
@@ -96,10 +103,8 @@ export function createAnswering(targets: object, together: Together): (port: Mes
   let later: NodeJS.Timeout | undefined;
   let lastUrgentAt = Number.NEGATIVE_INFINITY;
 
-  function answer({ call, target, method, args }: Call): Answer {
-    const run = (targets as Targets)[target]?.[method];
-    if (!run) throw new Error(`no ${target}.${method}`);
-    return { call, result: run(...(args as never[])) };
+  function answer(call: Call): Answer {
+    return { call: call.call, result: runCall(targets, call) };
   }
 
   function answerAlone(call: Call): Answer {
@@ -115,10 +120,16 @@ export function createAnswering(targets: object, together: Together): (port: Mes
     group = [];
     due = "no";
     let answers: Answer[];
+    let hasBegun = false;
     try {
-      answers = together(() => calls.map(({ call }) => answer(call)));
-    } catch {
-      answers = calls.map(({ call }) => answerAlone(call));
+      answers = together(() => {
+        hasBegun = true;
+        return calls.map(({ call }) => answer(call));
+      });
+    } catch (error) {
+      // A database that another process holds would be waited for again for each call.
+      const mayDiffer = hasBegun && calls.length > 1;
+      answers = calls.map(({ call }) => (mayDiffer ? answerAlone(call) : { call: call.call, error: fromError(error) }));
     }
     const byPort = Map.groupBy(answers.keys(), (index) => (calls[index] as (typeof calls)[number]).port);
     for (const [port, indexes] of byPort) port.postMessage([...indexes].map((index) => answers[index]));
