@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { readEnvironment, readSettings } from "../config/settings.ts";
-import { OperatorError } from "../errors.ts";
 import { backUp, type Progress, restore } from "../sqlite/backup.ts";
-import { DATABASE_FILE, lockDataDir, openDatabase } from "../sqlite/database.ts";
+import { lockDataDir, openDatabase } from "../sqlite/database.ts";
 import { printJson, say } from "./output.ts";
+import { requireDatabase } from "./stores.ts";
 
 interface JsonOption {
   json?: boolean;
@@ -15,11 +14,7 @@ const BAR_WIDTH = 40;
 /** Writes a backup of the database, beside a running server or without one. */
 export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
   const { DATA_DIR } = readSettings(readEnvironment(process.cwd()), ["DATA_DIR"]);
-  if (!existsSync(join(DATA_DIR, DATABASE_FILE))) {
-    throw new OperatorError(
-      `DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`,
-    );
-  }
+  requireDatabase(DATA_DIR);
   const database = openDatabase(DATA_DIR);
   try {
     const bytes = await backUp(database, resolve(file), process.stderr.isTTY ? drawBar : () => {});

@@ -172,11 +172,6 @@ export async function run(): Promise<void> {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);
   });
-  // The reader has seen enough, as in `authserve events list | head`.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(0);
-  });
   process.exitCode = await main(process.argv.slice(2));
   // What failed may have left a handle open that would keep the process.
   if (process.exitCode !== 0) process.exit();

@@ -30,11 +30,7 @@ export async function withStores<const More extends SettingName = never>(
   more: readonly More[] = [],
 ): Promise<void> {
   const settings = readSettings(readEnvironment(process.cwd()), [...NAMES, ...more]);
-  if (!existsSync(join(settings.DATA_DIR, DATABASE_FILE))) {
-    throw new OperatorError(
-      `DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`,
-    );
-  }
+  requireDatabase(settings.DATA_DIR);
   const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
     const redis = await openRedis(settings, createLog("silent"));
@@ -50,4 +46,10 @@ export async function withStores<const More extends SettingName = never>(
   } finally {
     database.close();
   }
+}
+
+/** Throws {@link OperatorError} when no server has made the database yet: a command must not make an empty one. */
+export function requireDatabase(dataDir: string): void {
+  if (existsSync(join(dataDir, DATABASE_FILE))) return;
+  throw new OperatorError(`DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`);
 }

@@ -61,21 +61,34 @@ export interface Address {
 
 /** Starts listening. Returns the port. Throws {@link OperatorError} when the address cannot be had. */
 export function listen(server: NetServer, address: Address): Promise<number> {
+  return bind(server, address).catch(({ code }: NodeJS.ErrnoException) => {
+    throw listenFailure(code ?? "", address.port);
+  });
+}
+
+function bind(server: NetServer, address: Address): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", ({ code }: NodeJS.ErrnoException) => reject(listenFailure(code ?? "", address.port)));
+    server.once("error", reject);
     server.listen(address, () => resolve((server.address() as AddressInfo).port));
   });
 }
 
-/**
- * Finds the port for listeners that will share it. It must be nobody's now: with `reusePort` two servers of one user
- * could listen there without knowing of each other.
- */
-export async function findPort(address: Omit<Address, "reusePort">): Promise<number> {
+/** Listens for a moment on what must be nobody's. Returns the port. Throws the system's error when it cannot be had. */
+export async function probePort(address: Omit<Address, "reusePort">): Promise<number> {
   const probe = createNetServer();
-  const port = await listen(probe, address);
+  const port = await bind(probe, address);
   await new Promise((resolve) => probe.close(resolve));
   return port;
+}
+
+/**
+ * Finds the port for listeners that will share it. It must be nobody's now: with `reusePort` two servers of one user
+ * could listen there without knowing of each other. Throws {@link OperatorError} when it cannot be had.
+ */
+export function findPort(address: Omit<Address, "reusePort">): Promise<number> {
+  return probePort(address).catch(({ code }: NodeJS.ErrnoException) => {
+    throw listenFailure(code ?? "", address.port);
+  });
 }
 
 /** What an address that cannot be had means to the operator. */

@@ -7,14 +7,19 @@ export function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings): TlsFiles 
   return createTlsFiles(TLS_CERT_FILE, TLS_KEY_FILE);
 }
 
+/** The settings take the certificate and the key together or not at all. */
+function servesTls({ TLS_CERT_FILE }: Settings): boolean {
+  return TLS_CERT_FILE !== undefined;
+}
+
 /** The address to listen on; undefined means all. */
 export function hostOf(settings: Settings): string | undefined {
-  return settings.HOST ?? (tlsFilesOf(settings) ? undefined : "127.0.0.1");
+  return settings.HOST ?? (servesTls(settings) ? undefined : "127.0.0.1");
 }
 
 /** How clients reach the server. */
 export function urlOf(settings: Settings, port: number): string {
-  return `${tlsFilesOf(settings) ? "https" : "http"}://${displayHost(hostOf(settings))}:${port}`;
+  return `${servesTls(settings) ? "https" : "http"}://${displayHost(hostOf(settings))}:${port}`;
 }
 
 function displayHost(host: string | undefined): string {

@@ -79,11 +79,15 @@ function refuseTarget(database: Database, file: string): void {
 
 /** Ends write-ahead logging in a copy, so that it needs no second file. */
 function asOneFile(file: string): void {
-  const copy = new Sqlite(file, { fileMustExist: true });
+  change(file, (copy) => copy.pragma("journal_mode = DELETE"));
+}
+
+function change(file: string, run: (database: Sqlite.Database) => void): void {
+  const database = new Sqlite(file, { fileMustExist: true });
   try {
-    copy.pragma("journal_mode = DELETE");
+    run(database);
   } finally {
-    copy.close();
+    database.close();
   }
 }
 
@@ -147,12 +151,7 @@ function assertRestorable(file: string, name: string): void {
 
 /** A token that was logged out since the backup must not come back to life. */
 function endSessions(file: string): void {
-  const database = new Sqlite(file, { fileMustExist: true });
-  try {
-    database.exec("DELETE FROM sessions");
-  } finally {
-    database.close();
-  }
+  change(file, (database) => database.exec("DELETE FROM sessions"));
 }
 
 function flush(path: string): void {

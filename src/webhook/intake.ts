@@ -55,7 +55,6 @@ export function createIntake(options: IntakeOptions): Intake {
   const { append, queueLimit, queueBytes = QUEUE_BYTES, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   /** Batches whose commit has begun, oldest first. */
   const underWay = new Set<readonly Entry[]>();
-  let committing = 0;
   let newest = { at: Number.NEGATIVE_INFINITY, unanswered: 0 };
   let waitingBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
@@ -65,8 +64,9 @@ export function createIntake(options: IntakeOptions): Intake {
     const live = batch.filter(({ expired }) => !expired);
     if (live.length === 0) return;
     underWay.add(live);
-    committing += live.length;
-    newest = { at: performance.now(), unanswered: committing };
+    let unanswered = 0;
+    for (const { length } of underWay) unanswered += length;
+    newest = { at: performance.now(), unanswered };
     try {
       const results = await append(live.map(({ event }) => event));
       for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
@@ -75,7 +75,6 @@ export function createIntake(options: IntakeOptions): Intake {
       for (const { reject } of live) reject(error);
     }
     underWay.delete(live);
-    committing -= live.length;
   }, BATCHES_UNDER_WAY);
 
   /** One timer for all that wait: a timer for each would cost as much as its delivery. */

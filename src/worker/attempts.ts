@@ -139,8 +139,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  function places(): number {
-    return Math.min(concurrency - running - next.length, MAX_UNSETTLED * concurrency - held.size);
+  function placesAnd(ahead: number): number {
+    return Math.min(concurrency - running - next.length + ahead, MAX_UNSETTLED * concurrency - held.size);
   }
 
   function logError(event: ClaimedEvent, error: unknown, message: string): void {
@@ -153,11 +153,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       next.push(...events);
       begin();
     },
-    places,
-    room() {
-      const ahead = Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency);
-      return Math.min(places() + ahead, MAX_UNSETTLED * concurrency - held.size);
-    },
+    places: () => placesAnd(0),
+    room: () => placesAnd(Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency)),
     renewAll() {
       for (const [event, interruption] of held) {
         store.renew({ id: event.id, owner, attempt: event.attempt }, leaseMs, now()).then(

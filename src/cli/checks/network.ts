@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
 import { describeError, OperatorError } from "../../errors.ts";
+import { probePort } from "../../http/server.ts";
 import { createLog } from "../../log.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { lockDataDir } from "../../sqlite/database.ts";
@@ -34,7 +34,7 @@ export async function checkPort(settings: Pick<Settings, "DATA_DIR" | "PORT" | "
   if (isServed(dataDir)) return ok("port", `a server runs on this DATA_DIR (PORT ${port})`);
   if (port === 0) return ok("port", "PORT is 0: the start picks one");
   try {
-    await tryListening(port, host ?? "127.0.0.1");
+    await probePort({ port, host: host ?? "127.0.0.1" });
     return ok("port", `${port} is free`);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -55,12 +55,4 @@ function isServed(dataDir: string): boolean {
     if (error instanceof OperatorError) return true;
     throw error;
   }
-}
-
-function tryListening(port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(port, host, () => server.close(() => resolve()));
-  });
 }
