@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
+import { runWrk } from "./load.ts";
 import { EMAIL, PASSWORD, type Target } from "./targets.ts";
 
 export interface GetResult {
@@ -15,7 +15,7 @@ const UNIT_MS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 /** Asks for one path over and over with wrk, one thread, and reads what it prints. */
 export async function playGet(url: string, token: string, connections: number, seconds: number): Promise<GetResult> {
   const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-H", `Authorization: Bearer ${token}`, url];
-  const out = await run("wrk", args);
+  const out = await runWrk(args);
   const rate = /^Requests\/sec:\s+([\d.]+)/m.exec(out)?.[1];
   const [, p99, unit = ""] = /^\s+99%\s+([\d.]+)(us|ms|s)/m.exec(out) ?? [];
   if (rate === undefined || p99 === undefined) throw new Error(`wrk gave no result for ${url}: ${out}`);
@@ -30,22 +30,12 @@ export async function playLogins(target: Target, inFlight: number, seconds: numb
   const script = join(import.meta.dirname, "logins.lua");
   const args = ["-t1", `-c${inFlight}`, `-d${seconds}`, "--timeout", "10s", "-s", script, `${target.url}/auth/login`];
   const env = { ...process.env, LOGIN_BODY: JSON.stringify({ email: EMAIL, password: PASSWORD }) };
-  const out = await run("wrk", args, env);
+  const out = await runWrk(args, env);
   const [logins = 0, refused = 0, durationUs = 0] = (/^LOGINS (\d+) (\d+) (\d+)$/m.exec(out)?.slice(1) ?? []).map(
     Number,
   );
   if (durationUs === 0 || refused > 0) throw new Error(`${refused} logins of ${target.name} were refused: ${out}`);
   return (logins * 1e6) / durationUs;
-}
-
-async function run(program: string, args: string[], env = process.env): Promise<string> {
-  const child = spawn(program, args, { env });
-  let out = "";
-  child.stdout.on("data", (chunk) => {
-    out += chunk;
-  });
-  await new Promise((resolve, reject) => child.on("exit", resolve).on("error", reject));
-  return out;
 }
 
 export interface Client {

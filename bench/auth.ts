@@ -5,18 +5,16 @@ import { join } from "node:path";
 import { measureLogins } from "./auth-logins.ts";
 import { measureMe } from "./auth-me.ts";
 import { measureTiming } from "./auth-timing.ts";
-import type { Spread } from "./load.ts";
+import { hundredths, printHead, printRow, whole } from "./table.ts";
 import { buildNest, buildProduct, makeScratch, removeScratch, startRedis } from "./targets.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 const TIMING_PAIRS = Number(process.env.BENCH_TIMING_PAIRS ?? 500);
 
-const whole = ({ median, min, max }: Spread) => `${Math.round(median)} (${Math.round(min)}–${Math.round(max)})`;
-const fine = ({ median, min, max }: Spread) => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
-
 function printTable(headings: string[], rows: string[][]): void {
-  for (const cells of [headings, headings.map(() => "---"), ...rows]) console.log(`| ${cells.join(" | ")} |`);
+  printHead(headings);
+  for (const cells of rows) printRow(cells);
   console.log();
 }
 
@@ -43,9 +41,9 @@ async function run(scratch: string): Promise<void> {
       rows.map(({ name, perSecond, toCeiling, toNest, p99Ms, errors }) => [
         name,
         whole(perSecond),
-        fine(toCeiling),
-        toNest === null ? "not run" : fine(toNest),
-        fine(p99Ms),
+        hundredths(toCeiling),
+        toNest === null ? "not run" : hundredths(toNest),
+        hundredths(p99Ms),
         String(errors),
       ]),
     );
@@ -57,12 +55,12 @@ async function run(scratch: string): Promise<void> {
   printTable(
     ["figure", "median (min–max)"],
     [
-      ["argon2id alone, hashes/s", fine(logins.barePerSecond)],
-      ["POST /auth/login, logins/s", fine(logins.loginsPerSecond)],
-      ["logins of hashes", fine(logins.ratio)],
-      ["/auth/me with 64 logins in flight, p50 ms", fine(logins.meP50Ms)],
-      ["/auth/me with 64 logins in flight, p95 ms", fine(logins.meP95Ms)],
-      ["/auth/me with 64 logins in flight, p99 ms", fine(logins.meP99Ms)],
+      ["argon2id alone, hashes/s", hundredths(logins.barePerSecond)],
+      ["POST /auth/login, logins/s", hundredths(logins.loginsPerSecond)],
+      ["logins of hashes", hundredths(logins.ratio)],
+      ["/auth/me with 64 logins in flight, p50 ms", hundredths(logins.meP50Ms)],
+      ["/auth/me with 64 logins in flight, p95 ms", hundredths(logins.meP95Ms)],
+      ["/auth/me with 64 logins in flight, p99 ms", hundredths(logins.meP99Ms)],
     ],
   );
 

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { JWT_SECRET, PASSWORD_HASH } from "../test/helpers/credentials.ts";
+import { rssMb } from "./targets.ts";
 
 /** Size, start and memory of dist/authserve beside its targets. The best of many runs, since noise only adds. */
 const BINARY = join(import.meta.dirname, "../dist/authserve");
@@ -60,8 +61,8 @@ async function startServer(idleMs: number): Promise<{ readyMs: number; rssMb: nu
   for await (const chunk of child.stdout) if (String(chunk).includes("server_started")) break;
   const readyMs = performance.now() - from;
   await delay(idleMs);
-  const kib = /VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+  const found = rssMb(child.pid);
   child.kill("SIGKILL");
   await exited;
-  return { readyMs, rssMb: (Number(kib) * 1024) / 1e6 };
+  return { readyMs, rssMb: found };
 }

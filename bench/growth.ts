@@ -4,6 +4,7 @@ import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
 import { writeCorpusFor } from "./corpus.ts";
 import { playCorpus } from "./load.ts";
+import { printHead, printRow } from "./table.ts";
 import { rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 
 const RUN_SECONDS = 5;
@@ -14,8 +15,7 @@ export async function measureGrowth(scratch: string, total: number): Promise<voi
   const corpus = join(scratch, "growth.tsv");
   const warmUp = join(scratch, "warm-up.tsv");
   const dataDir = join(scratch, "growth-data");
-  console.log("| events | intake/s | p99 ms | claim ms | list ms | list by type ms | file MB | RSS MB |");
-  console.log("|---|---|---|---|---|---|---|---|");
+  printHead(["events", "intake/s", "p99 ms", "claim ms", "list ms", "list by type ms", "file MB", "RSS MB"]);
   let stored = 0;
   for (let target = 1000; target <= total; target *= 10) {
     stored += fill(dataDir, stored, target);
@@ -28,7 +28,7 @@ export async function measureGrowth(scratch: string, total: number): Promise<voi
       const result = await playCorpus(server, { connections: 64, seconds: RUN_SECONDS, corpus });
       stored += warmed.requests + result.requests;
       const megabytes = statSync(join(dataDir, "authserve.db")).size / 1e6;
-      const cells = [
+      printRow([
         target,
         Math.round(result.perSecond),
         result.p99Ms,
@@ -36,9 +36,8 @@ export async function measureGrowth(scratch: string, total: number): Promise<voi
         timing.listMs,
         timing.listByTypeMs,
         Math.round(megabytes),
-        rssMb(server),
-      ];
-      console.log(`| ${cells.join(" | ")} |`);
+        Math.round(rssMb(server.pid)),
+      ]);
     } finally {
       await server.stop();
     }

@@ -29,15 +29,7 @@ export async function playCorpus(
   const script = join(import.meta.dirname, "deliveries.lua");
   const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-s", script];
   const env = { ...process.env, CORPUS: corpus, RATE: String(rate) };
-  const child = spawn("wrk", [...args, target.url + target.path], { env });
-  let out = "";
-  child.stdout.on("data", (chunk) => {
-    out += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    out += chunk;
-  });
-  await new Promise((resolve, reject) => child.on("exit", resolve).on("error", reject));
+  const out = await runWrk([...args, target.url + target.path], env);
   const match = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(out);
   if (!match) throw new Error(`wrk gave no result for ${target.name}: ${out}`);
   const [requests = 0, durationUs = 1, errors = 0, p50 = 0, p99 = 0, max = 0] = match.slice(1).map(Number);
@@ -49,6 +41,19 @@ export async function playCorpus(
     p99Ms: p99 / 1000,
     maxMs: max / 1000,
   };
+}
+
+/** Runs wrk to its end and returns what it printed. */
+export async function runWrk(args: string[], env = process.env): Promise<string> {
+  const child = spawn("wrk", args, { env });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      out += chunk;
+    });
+  }
+  await new Promise((resolve, reject) => child.on("exit", resolve).on("error", reject));
+  return out;
 }
 
 export interface Spread {

@@ -8,34 +8,35 @@ import { join } from "node:path";
 import { drawChart } from "./chart.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
-import type { Spread } from "./load.ts";
 import { measureSustained } from "./sustained.ts";
+import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
 import { buildProduct, makeScratch, removeScratch } from "./targets.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 
-const whole = ({ median, min, max }: Spread) => `${Math.round(median)} (${Math.round(min)}–${Math.round(max)})`;
-const ratio = ({ median, min, max }: Spread) => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
-const ms = ({ median, min, max }: Spread) => `${median.toFixed(1)} (${min.toFixed(1)}–${max.toFixed(1)})`;
-
 function printRows(rows: readonly Row[]): void {
-  console.log(
-    "| server | connections | deliveries/s | of bare node:http | of NestJS + BullMQ | p50 ms | p99 ms | errors |",
-  );
-  console.log("|---|---|---|---|---|---|---|---|");
+  printHead([
+    "server",
+    "connections",
+    "deliveries/s",
+    "of bare node:http",
+    "of NestJS + BullMQ",
+    "p50 ms",
+    "p99 ms",
+    "errors",
+  ]);
   for (const row of rows) {
-    const cells = [
+    printRow([
       row.name,
       row.connections,
       whole(row.perSecond),
-      ratio(row.toCeiling),
-      ratio(row.toNest),
-      ms(row.p50Ms),
-      ms(row.p99Ms),
+      hundredths(row.toCeiling),
+      hundredths(row.toNest),
+      tenths(row.p50Ms),
+      tenths(row.p99Ms),
       row.errors,
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
+    ]);
   }
 }
 

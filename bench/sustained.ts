@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeCorpus } from "./corpus.ts";
 import { playCorpus } from "./load.ts";
+import { printHead, printRow } from "./table.ts";
 import { rssMb, startProduct, type Target, WEBHOOK_SECRET } from "./targets.ts";
 
 const CONNECTIONS = 64;
@@ -16,19 +17,27 @@ export async function measureSustained(scratch: string, minutes: number, rate: n
     const most = { rss: 0, queued: 0, waiting: 0 };
     const sampling = setInterval(async () => {
       const { queued, waiting } = await readGauges(server);
-      most.rss = Math.max(most.rss, rssMb(server));
+      most.rss = Math.max(most.rss, rssMb(server.pid));
       most.queued = Math.max(most.queued, queued);
       most.waiting = Math.max(most.waiting, waiting);
     }, SAMPLE_MS);
     const result = await playCorpus(server, { connections: CONNECTIONS, seconds, corpus, rate });
     clearInterval(sampling);
     const end = await readGauges(server);
-    console.log(
-      "| minutes | deliveries/s | errors | p50 ms | p99 ms | slowest ms | most queued | most waiting | queued at the end | most RSS MB |",
-    );
-    console.log("|---|---|---|---|---|---|---|---|---|---|");
+    printHead([
+      "minutes",
+      "deliveries/s",
+      "errors",
+      "p50 ms",
+      "p99 ms",
+      "slowest ms",
+      "most queued",
+      "most waiting",
+      "queued at the end",
+      "most RSS MB",
+    ]);
     const { perSecond, errors, p50Ms, p99Ms, maxMs } = result;
-    const cells = [
+    printRow([
       minutes,
       Math.round(perSecond),
       errors,
@@ -38,9 +47,8 @@ export async function measureSustained(scratch: string, minutes: number, rate: n
       most.queued,
       most.waiting,
       end.queued,
-      most.rss,
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
+      Math.round(most.rss),
+    ]);
   } finally {
     await server.stop();
   }

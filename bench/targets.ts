@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashPassword } from "../src/auth/password.ts";
+import { probePort } from "../src/http/server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 export const WEBHOOK_SECRET = "bench-webhook-secret-0123456789";
@@ -28,14 +28,7 @@ export function makeScratch(): string {
   return mkdtempSync(join(tmpdir(), "authserve-bench-"));
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
+const freePort = () => probePort({ port: 0, host: "127.0.0.1" });
 
 async function start(
   name: string,
@@ -193,7 +186,8 @@ export function removeScratch(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
 
-export function rssMb({ pid }: Target): number {
-  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Math.round(Number(match?.[1]) / 1024);
+/** Resident memory of a process, in millions of bytes. */
+export function rssMb(pid: number | undefined): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return (Number(kib) * 1024) / 1e6;
 }

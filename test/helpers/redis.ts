@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { probePort } from "../../src/http/server.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 import { until } from "./until.ts";
 
@@ -129,15 +129,7 @@ async function answers(options: { host: string; port: number; password?: string;
   }
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
-}
+const freePort = () => probePort({ port: 0, host: "127.0.0.1" });
 
 const SLOTS = 16_384;
 const CLUSTER_SIZE = 3;
