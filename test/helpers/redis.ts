@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,11 +28,21 @@ interface RedisProcessOptions {
   password?: string;
   tls?: boolean;
   args?: string[];
+  /** A free one unless it is given. */
+  port?: number;
   /** Lines of a sentinel's configuration. */
   sentinel?: string[];
 }
 
 const START_TRIES = 3;
+
+/** The major version of the `redis-server` that tests start; Valkey counts from 8. */
+export function redisMajor(): number {
+  const version = execFileSync("redis-server", ["--version"], { encoding: "utf8" });
+  const major = /\bv=([0-9]+)\./.exec(version)?.[1];
+  if (major === undefined) throw new Error(`redis-server --version says: ${version}`);
+  return Number(major);
+}
 
 /** Starts a real `redis-server` on a free port; it ends with the test. */
 export async function startRedis(context: Cleanup, options: RedisProcessOptions = {}): Promise<RedisProcess> {
@@ -42,7 +52,7 @@ export async function startRedis(context: Cleanup, options: RedisProcessOptions 
   const dir = tempDir(context);
   for (let left = START_TRIES; ; left--) {
     try {
-      started = await startOn(dir, await freePort(), options);
+      started = await startOn(dir, options.port ?? (await freePort()), options);
       return started;
     } catch (error) {
       // Between the probe and the start another process may have taken the port.
@@ -54,7 +64,7 @@ export async function startRedis(context: Cleanup, options: RedisProcessOptions 
 async function startOn(
   dir: string,
   port: number,
-  { password, tls, args = [], sentinel }: RedisProcessOptions,
+  { password, tls, args = [], sentinel }: Omit<RedisProcessOptions, "port">,
 ): Promise<RedisProcess> {
   const own = {
     host: "127.0.0.1",
@@ -138,9 +148,9 @@ const CLUSTER_SIZE = 3;
 export async function startCluster(context: Cleanup): Promise<RedisProcess[]> {
   const nodes: RedisProcess[] = [];
   for (let i = 0; i < CLUSTER_SIZE; i++) {
-    const bus = ["--cluster-port", String(await freePort())];
+    const { port, bus } = await clusterPorts();
     const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus];
-    nodes.push(await startRedis(context, { args }));
+    nodes.push(await startRedis(context, { port, args }));
   }
   const clients = nodes.map((node) => node.client(context));
   const first = nodes[0]?.port ?? 0;
@@ -148,11 +158,24 @@ export async function startCluster(context: Cleanup): Promise<RedisProcess[]> {
   for (const [index, client] of clients.entries()) {
     const from = Math.ceil((SLOTS * index) / CLUSTER_SIZE);
     const to = Math.ceil((SLOTS * (index + 1)) / CLUSTER_SIZE) - 1;
-    await client.call("CLUSTER", "ADDSLOTSRANGE", from, to);
+    await client.cluster("ADDSLOTS", ...Array.from({ length: to - from + 1 }, (_, slot) => from + slot));
     if (index > 0) await client.call("CLUSTER", "MEET", "127.0.0.1", first, firstBus);
   }
   await clusterIsWhole(context, nodes);
   return nodes;
+}
+
+const BUS_OFFSET = 10_000;
+
+/** A free port for a node and, before Redis 7 bound to it, one for the cluster's bus. */
+async function clusterPorts(): Promise<{ port: number; bus: string[] }> {
+  if (redisMajor() >= 7) return { port: await freePort(), bus: ["--cluster-port", String(await freePort())] };
+  for (;;) {
+    const port = await freePort();
+    if (port + BUS_OFFSET > 65_535) continue;
+    const busIsFree = await probePort({ port: port + BUS_OFFSET, host: "127.0.0.1" }).catch(() => null);
+    if (busIsFree !== null) return { port, bus: [] };
+  }
 }
 
 /** Waits until every node of a cluster says that all slots are served. */

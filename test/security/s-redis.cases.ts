@@ -77,11 +77,22 @@ test("S13 a Redis that refuses writes for want of memory is 503 at login, never 
 
 test("S13 a read-only Redis is 503 at login and at logout", async () => {
   const token = await logIn(one);
-  await client.call("CONFIG", "SET", "min-replicas-to-write", "1");
+  // A replica of a master that is not there: what a failover leaves behind.
+  await client.call("REPLICAOF", "127.0.0.1", "1");
   try {
     assertUnavailable(await tryLogin(one));
     assertUnavailable(await logOut(one, token));
-    assert.equal((await me(one, token)).status, 200);
+  } finally {
+    await client.call("REPLICAOF", "NO", "ONE");
+  }
+  await until(async () => (await ask(one, "/readyz")).status === 200, 5000);
+  assert.equal((await me(one, token)).status, 200);
+});
+
+test("S13 a Redis that has too few replicas to write is 503 at login", async () => {
+  await client.call("CONFIG", "SET", "min-replicas-to-write", "1");
+  try {
+    assertUnavailable(await tryLogin(one));
   } finally {
     await client.call("CONFIG", "SET", "min-replicas-to-write", "0");
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { needsRedis } from "../../helpers/back-end.ts";
-import { type RedisProcess, startRedis } from "../../helpers/redis.ts";
+import { type RedisProcess, redisMajor, startRedis } from "../../helpers/redis.ts";
 import {
   allUnavailableInTime,
   HEALS_WITHIN_MS,
@@ -35,7 +35,7 @@ suite("a Redis that", onRedis, () => {
   });
 
   test("sleeps in one command is unavailable within the time limit", async (t) => {
-    const server = await startRedis(t, { args: ["--enable-debug-command", "yes"] });
+    const server = await startRedis(t, { args: redisMajor() < 7 ? [] : ["--enable-debug-command", "yes"] });
     const { store } = openOnRedis(t, single(server));
     await store.check();
     const asleep = server.client(t).call("DEBUG", "SLEEP", "2");
@@ -101,6 +101,11 @@ suite("a Redis that", onRedis, () => {
     const { server, store } = await withSession(t);
     const admin = server.client(t);
     await admin.config("SET", "min-replicas-to-write", "1");
+    // Before Redis 7 the setting holds back single commands only, and a login is a script.
+    if (redisMajor() < 7) {
+      await unavailableInTime(() => store.remove("1"));
+      return;
+    }
     await unavailableInTime(() => store.replace("1", "b", 60));
     assert.equal(await store.current("1"), "a");
   });
