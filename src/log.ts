@@ -44,9 +44,14 @@ export interface LogOutput extends DestinationStream {
   flush?(): void;
 }
 
-/** Opens standard output for log lines. */
-export function openLogOutput(): LogOutput {
-  return writeEachTurn(pino.destination({ fd: 1, sync: true }));
+// Lines kept while they cannot be written, e.g. on a full disk; what comes beyond is dropped.
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+
+/** Opens standard output for log lines. What cannot be written costs no answer: it is tried again with the next line. */
+export function openLogOutput(fd = 1): LogOutput {
+  const out = pino.destination({ fd, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+  out.on("error", () => {});
+  return writeEachTurn(out);
 }
 
 /** Creates a log: JSON lines with ISO times and level names, and with the members of `base`. */
