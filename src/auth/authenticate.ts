@@ -23,7 +23,9 @@ export function createAuthenticate(
     const claims = verify(bearerToken(request), Math.floor(now() / 1000));
     // A token under another e-mail was made for an earlier configuration.
     if (claims === null || (claims.sub === user.id && claims.email !== user.email)) throw invalidToken();
-    if ((await currentSession(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
+    // There is one user: whoever was it under an earlier configuration has no session.
+    const current = claims.sub === user.id ? await currentSession(claims.sub) : null;
+    if (current !== claims.sid) throw await sessionInvalidated(sessions, claims);
     return claims;
   };
 }

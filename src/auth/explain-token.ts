@@ -58,9 +58,9 @@ export async function explainToken(token: string, parts: ExplainParts, nowMs: nu
     verdict("expiry", claims && claims.exp > nowSeconds, at("expires", claims?.exp), at("expired", claims?.exp)),
     verdict(
       "user",
-      claims && (claims.sub !== user.id || claims.email === user.email),
-      "its e-mail fits the settings",
-      "its e-mail is not DEMO_EMAIL",
+      claims && claims.sub === user.id && claims.email === user.email,
+      "its user and e-mail fit the settings",
+      claims?.sub === user.id ? "its e-mail is not DEMO_EMAIL" : "its user is not DEMO_USER_ID",
     ),
     claims ? await sessionCheck(claims, sessions) : verdict("session", null, "", ""),
   ];

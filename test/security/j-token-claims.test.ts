@@ -145,6 +145,14 @@ test("J13 a genuine token with a sid that was never issued, or another sub, has 
   }
 });
 
+test("J13 a token of whoever was the user under an earlier configuration has no session", async () => {
+  await using first = await startServer();
+  const token = await logIn(first);
+  await first.stop();
+  await using second = await startServer({ dir: first.dir, env: { DEMO_USER_ID: "2" } });
+  assertProblem(await me(second, token), 401, "session_invalidated");
+});
+
 test("J13 a genuine token of another e-mail is refused", () =>
   refuses([forge(HEADER, { ...claims, email: "other@example.com" })]));
 
