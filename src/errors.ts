@@ -92,7 +92,7 @@ function describeOne(error: unknown): string {
     if (!(error instanceof Error)) return String(error);
     const message = String(error.message);
     const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
-    return message.startsWith(code) ? message : code + message;
+    return `${message}: `.startsWith(code) ? message : code + message;
   } catch {
     return "a value without a description was thrown";
   }

@@ -61,6 +61,8 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   let isUp = false;
   let isClosed = false;
   let outageTold = false;
+  /** Why the last connection failed, when the driver said so. */
+  let failure: Error | undefined;
   let connections = 0;
   let attempt = openAttempt();
 
@@ -73,7 +75,8 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   function onClose(): void {
     connections++;
     isUp = false;
-    const reason = new Error("the connection to Redis is closed");
+    const reason = failure ?? new Error("the connection to Redis is closed");
+    failure = undefined;
     tellOutage(reason);
     attempt.reject(reason);
     attempt = openAttempt();
@@ -82,17 +85,23 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   async function admit(): Promise<void> {
     const connection = connections;
     try {
+      // The driver goes on with database 0 when it may not have the one it was told.
+      if (client instanceof Redis && options.db) await client.select(options.db);
       const info = await readInfo(client);
       if (connection !== connections) return;
       // A cluster leads each command to a master that serves its slot.
       if (!isCluster) refuseUnfit(info);
       isUp = true;
       outageTold = false;
+      failure = undefined;
       watcher.onUp(factsOf(info));
       attempt.resolve();
     } catch (error) {
       if (connection !== connections || isClosed) return;
-      tellOutage(error as Error);
+      failure = error as Error;
+      attempt.reject(failure);
+      attempt = openAttempt();
+      tellOutage(failure);
       setTimeout(() => {
         if (connection === connections && !isClosed) client.disconnect(true);
       }, RETRY_MAX_MS).unref();
@@ -101,7 +110,10 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
 
   client.on("ready", () => void admit());
   client.on("close", onClose);
-  client.on("error", tellOutage);
+  client.on("error", (error: Error) => {
+    failure = error;
+    tellOutage(error);
+  });
   // The driver gives up when the connection is cut while it still asks the sentinels.
   client.on("end", () => {
     if (!isClosed) setTimeout(() => void client.connect().catch(tellOutage), RETRY_MAX_MS).unref();
@@ -207,7 +219,7 @@ async function readInfo(client: Redis | Cluster): Promise<Map<string, string>> {
     const lines = (await client.info()).split("\r\n");
     return new Map(lines.map((line) => line.split(":", 2) as [string, string]));
   } catch (error) {
-    if ((error as Error).message.startsWith("NOPERM")) return new Map();
+    if (/^(?:NOPERM|ERR unknown command)/.test((error as Error).message)) return new Map();
     throw error;
   }
 }

@@ -118,7 +118,7 @@ async function startOn(
     kill,
     restart: start,
     client(user) {
-      const client = new Redis(own);
+      const client = new Redis({ ...own, enableReadyCheck: false });
       client.on("error", () => {});
       user.after(() => client.disconnect());
       return client;
@@ -127,7 +127,7 @@ async function startOn(
 }
 
 async function answers(options: { host: string; port: number; password?: string; tls?: object }): Promise<boolean> {
-  const client = new Redis({ ...options, lazyConnect: true, retryStrategy: () => null });
+  const client = new Redis({ ...options, lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null });
   client.on("error", () => {});
   try {
     await client.connect();

@@ -2,12 +2,14 @@ import type { RedisConnection } from "../../redis/connection.ts";
 import type { SessionStore, Supersession } from "./store.ts";
 
 // `SET … GET` would need Redis 6.2.
-// KEYS[1] the record; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's key, and the
-// supersession or "". Which sid is superseded shows only here; the key's beginning holds it in the record's slot.
+// KEYS the record and its credential; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's
+// key, the supersession or "", and the credential or "". Which sid is superseded shows only here; the key's beginning
+// holds it in the record's slot. The credential is written again, for a flush takes it along with the record.
 const REPLACE = `
 local old = redis.call("GET", KEYS[1])
 local left = redis.call("PTTL", KEYS[1])
 redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
+if ARGV[5] ~= "" then redis.call("SET", KEYS[2], ARGV[5]) end
 if old and left > 0 and ARGV[4] ~= "" then redis.call("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 return old and 1 or 0`;
 
@@ -31,13 +33,16 @@ return redis.call("DEL", KEYS[1])`;
 export function createRedisSessionStore(redis: RedisConnection): SessionStore {
   const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
   const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
+  const credentialKey = (userId: string) => beside("credential", userId);
   const supersessions = (userId: string) => `${beside("superseded", userId)}:`;
+  /** The credential that this process has bound each user to. */
+  const bound = new Map<string, string>();
 
   return {
     async replace(userId, sid, ttlSeconds, origin) {
       const supersession = origin ? JSON.stringify({ at: Date.now(), by: origin } satisfies Supersession) : "";
-      const args = [sid, ttlSeconds, supersessions(userId), supersession];
-      return (await redis.ask((client) => client.eval(REPLACE, 1, key(userId), ...args))) === 1;
+      const args = [sid, ttlSeconds, supersessions(userId), supersession, bound.get(userId) ?? ""];
+      return (await redis.ask((client) => client.eval(REPLACE, 2, key(userId), credentialKey(userId), ...args))) === 1;
     },
     current(userId) {
       return redis.ask((client) => client.get(key(userId)));
@@ -56,8 +61,10 @@ export function createRedisSessionStore(redis: RedisConnection): SessionStore {
       return (await redis.ask((client) => client.del(key(userId)))) === 1;
     },
     async bind(userId, credential) {
-      const keys = [key(userId), beside("credential", userId)];
-      return (await redis.ask((client) => client.eval(BIND, 2, ...keys, credential))) === 1;
+      const keys = [key(userId), credentialKey(userId)];
+      const ended = (await redis.ask((client) => client.eval(BIND, 2, ...keys, credential))) === 1;
+      bound.set(userId, credential);
+      return ended;
     },
     async check() {
       await redis.ask((client) => client.ping());

@@ -77,6 +77,34 @@ suite("session store on Redis", onRedis, () => {
     assert.equal(await client.dbsize(), 1);
   });
 
+  test("that has no such database is unavailable, and says why", async (t) => {
+    const server = await startRedis(t, { args: ["--databases", "4"] });
+    const { store, downs } = openOnRedis(t, single(server), { db: 7 });
+    await allUnavailableInTime(store);
+    assert.match(downs.join(), /DB index is out of range/);
+    assert.equal(await server.client(t).dbsize(), 0);
+  });
+
+  test("whose user may not choose the database is unavailable, and well when it may", async (t) => {
+    const server = await startRedis(t);
+    const admin = server.client(t);
+    const rights = ["on", ">its-password", "~authserve:*", "+@read", "+@write", "+eval", "+ping"];
+    await admin.call("ACL", "SETUSER", "service", ...rights);
+    const { store } = openOnRedis(t, single(server), { db: 2, username: "service", password: "its-password" });
+    await allUnavailableInTime(store);
+    await admin.call("ACL", "SETUSER", "service", "+select");
+    await heals(store);
+    await store.replace("1", "a", 60);
+    assert.equal(await admin.dbsize(), 0);
+  });
+
+  test("that has INFO under another name serves all the same", async (t) => {
+    const server = await startRedis(t, { args: ["--rename-command", "INFO", ""] });
+    const { store, ups } = openOnRedis(t, single(server));
+    await store.replace("1", "a", 60);
+    assert.deepEqual(ups, [{ version: null, evictionPolicy: null }]);
+  });
+
   test("speaks TLS with a certificate it can check, and with no other", async (t) => {
     const server = await startRedis(t, { tls: true });
     const { store } = openOnRedis(t, single(server), { tls: { ca: readFileSync(TLS_CERT_FILE, "utf8") } });

@@ -47,6 +47,19 @@ suite("on Redis", needsRedis(), () => {
     }
   });
 
+  test("a session that was opened after a flush is still the credential's at the next start", async (t) => {
+    const server = await startRedis(t);
+    const first = openOnRedis(t, single(server)).store;
+    await first.bind("1", "credential");
+    await server.client(t).flushall();
+    await first.replace("1", "a", 60, HOME);
+    const second = openOnRedis(t, single(server)).store;
+    assert.equal(await second.bind("1", "credential"), false);
+    assert.equal(await second.current("1"), "a");
+    assert.equal(await second.bind("1", "another"), true);
+    assert.equal(await second.current("1"), null);
+  });
+
   test("record, supersession and credential of each user lie in one slot of a cluster", async (t) => {
     const { store } = openOnRedis(t, cluster(await startCluster(t)));
     for (let user = 0; user < 20; user++) {
