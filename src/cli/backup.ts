@@ -34,14 +34,17 @@ const drawBar: Progress = (copied, total) => {
 
 /** Puts a backup in the place of the database. Throws {@link OperatorError} while a server runs on it. */
 export async function runRestore(file: string, { json }: JsonOption): Promise<void> {
-  const { DATA_DIR } = readSettings(readEnvironment(process.cwd()), ["DATA_DIR"]);
+  const environment = readEnvironment(process.cwd());
+  const { DATA_DIR } = readSettings(environment, ["DATA_DIR"]);
   const release = lockDataDir(DATA_DIR);
   try {
     const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date());
     if (json) return printJson({ restored: resolve(file), kept });
-    say(
-      `Restored ${file}. All sessions are ended; events that were processed since the backup are as they were in it.`,
-    );
+    const inRedis = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"].some((name) => environment[name] !== undefined);
+    const sessions = inRedis
+      ? "The session in Redis goes on, unless you run authserve session revoke"
+      : "All sessions are ended";
+    say(`Restored ${file}. ${sessions}; events that were processed since the backup are as they were in it.`);
     if (kept !== null) say(`The database that was replaced is ${kept}.`);
   } finally {
     release();

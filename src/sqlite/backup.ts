@@ -104,14 +104,18 @@ export interface Restored {
 export function restore(backup: string, dataDir: string, now: Date): Restored {
   const target = join(dataDir, DATABASE_FILE);
   const half = `${target}.${process.pid}.restoring`;
+  // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
+  const hasLog = existsSync(`${backup}-wal`);
   try {
     copyFileSync(backup, half);
+    if (hasLog) copyFileSync(`${backup}-wal`, `${half}-wal`);
     chmodSync(half, 0o600);
   } catch (error) {
-    rmSync(half, { force: true });
+    for (const end of ["", "-wal"]) rmSync(half + end, { force: true });
     throw new OperatorError(`${backup} cannot be copied into DATA_DIR (${describeError(error)})`, 1);
   }
   try {
+    if (hasLog) takeInLog(half, backup);
     assertRestorable(half, backup);
     endSessions(half);
     flush(half);
@@ -127,6 +131,14 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   } catch (error) {
     for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(half + end, { force: true });
     throw error;
+  }
+}
+
+function takeInLog(half: string, name: string): void {
+  try {
+    asOneFile(half);
+  } catch (error) {
+    throw new OperatorError(`${name} is damaged (${describeError(error)}): use another backup; nothing was changed`, 1);
   }
 }
 

@@ -131,6 +131,20 @@ suite("authserve restore", () => {
     assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
   });
 
+  test("of the database that it kept brings back what was accepted before a kill -9", async () => {
+    await using first = await startServer();
+    await deliver(first, event("evt_before"));
+    const backup = join(first.dir, "backup.db");
+    await first.run(["backup", backup]);
+    for (let index = 0; index < 5; index++)
+      assert.equal((await deliver(first, event(`evt_after_${index}`))).status, 200);
+    await first.kill();
+    const { kept } = JSON.parse((await first.run(["restore", backup, "--json"])).stdout) as { kept: string };
+    const { code, stderr } = await first.run(["restore", kept]);
+    assert.equal(code, 0, stderr);
+    assert.equal(eventCount(databaseOf(first)), 6);
+  });
+
   for (const [what, spoil, message] of [
     ["cut in half", (file: string) => truncateSync(file, statSync(file).size / 2), /damaged or cut short/],
     ["with flipped bits", flipBits, /damaged or cut short/],
