@@ -10,7 +10,8 @@ const MAX_LANES = 8;
 const MIN_BCRYPT_COST = 4;
 const MAX_BCRYPT_COST = 15;
 
-const PHC = /^\$argon2id\$v=19\$m=([0-9]{1,10}),t=([0-9]{1,10}),p=([0-9]{1,10})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const PHC =
+  /^\$argon2id\$v=19\$m=(0|[1-9][0-9]{0,9}),t=(0|[1-9][0-9]{0,9}),p=(0|[1-9][0-9]{0,9})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 const BCRYPT = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
 
 /** Reads a password hash. Returns it, or the reason it cannot be used (never the hash itself). */

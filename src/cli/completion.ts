@@ -7,7 +7,7 @@ const SHELLS: Record<string, (root: CommandNode) => string> = { bash, zsh, fish 
 
 /** Prints the completion script of a shell. */
 export function runCompletion(shell: string, program: Command): void {
-  const write = SHELLS[shell];
+  const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (!write) throw new OperatorError(`There is completion for ${Object.keys(SHELLS).join(", ")}`);
   printData(write(commandTree(program)));
 }

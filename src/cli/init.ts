@@ -17,12 +17,16 @@ export interface InitOptions {
  */
 export async function writeEnvFile({ email }: InitOptions): Promise<string | null> {
   if (!isEmail(email)) throw new OperatorError("--email is not an e-mail address: e.g. demo@example.com");
+  const quote = email.includes("'") ? '"' : "'";
+  if (quote === '"' && /["$`\\]/.test(email)) {
+    throw new OperatorError("--email holds quotes that .env cannot: set DEMO_EMAIL in the environment instead");
+  }
   const password = randomBytes(15).toString("base64url");
   const lines = [
     "# Settings of authserve. Single quotes keep the $ of the hash as it is, here and in a shell.",
     `JWT_SECRET='${randomBytes(48).toString("base64url")}'`,
     "JWT_TTL='900s'",
-    `DEMO_EMAIL='${email}'`,
+    `DEMO_EMAIL=${quote}${email}${quote}`,
     `DEMO_PASSWORD='${await hashPassword(password)}'`,
     `WEBHOOK_SECRET='${randomBytes(32).toString("base64url")}'`,
   ];

@@ -125,7 +125,10 @@ export const addresses = parsed((value) => {
   return list;
 }, "expected a comma-separated list of host:port, e.g. 10.0.0.1:6379,10.0.0.2:6379");
 
-export const yesOrNo = parsed((value) => ({ true: true, false: false })[value] ?? null, "expected true or false");
+export const yesOrNo = parsed(
+  (value) => (value === "true" ? true : value === "false" ? false : null),
+  "expected true or false",
+);
 
 export const keyPrefix = v.pipe(
   text,

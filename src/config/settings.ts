@@ -94,11 +94,11 @@ export function readEnvironment(folder: string, own: Environment = process.env):
   let fromFile: Environment = {};
   if (existsSync(file)) {
     try {
-      fromFile = parseEnv(readFileSync(file, "utf8"));
+      fromFile = parseEnv(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
     } catch (error) {
-      throw new OperatorError(
-        `.env cannot be read (${(error as NodeJS.ErrnoException).code}): give its owner read access`,
-      );
+      const { code } = error as NodeJS.ErrnoException;
+      const remedy = code === "EISDIR" ? "it is a directory: move it away" : "give its owner read access";
+      throw new OperatorError(`.env cannot be read (${code}): ${remedy}`);
     }
   }
   const merged = { ...fromFile };

@@ -25,6 +25,12 @@ export function isIn(list: BlockList, address: string): boolean {
   return list.check(address, address.includes(":") ? "ipv6" : "ipv4");
 }
 
+/** The address of an `X-Forwarded-For` entry; some proxies write a port behind it, and IPv6 in brackets. */
+function hopAddress(hop: string): string | null {
+  const match = /^(?:\[([^\]]+)\]|([0-9.]+))(?::[0-9]{1,5})?$/.exec(hop);
+  return canonicalAddress(match?.[1] ?? match?.[2] ?? hop);
+}
+
 const peers = new WeakMap<Socket, string>();
 
 /** The canonical address of a connection's other end; found once, as a connection serves many requests. */
@@ -46,7 +52,7 @@ export function clientAddress(request: IncomingMessage, trustedProxies: BlockLis
   const hops = (request.headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
   let address = peer;
   for (const hop of hops.reverse()) {
-    const candidate = canonicalAddress(hop.trim());
+    const candidate = hopAddress(hop.trim());
     if (candidate === null) return address;
     address = candidate;
     if (!isIn(trustedProxies, address)) return address;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readEnvironment } from "../../src/config/settings.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
@@ -57,6 +58,19 @@ test("init refuses what is no e-mail address and writes nothing", async () => {
   assert.equal(code, 2);
   assert.match(stderr, /--email/);
   assert.throws(() => statSync(join(dir, ".env")));
+});
+
+test("init writes an address with an apostrophe so that the server reads it", async () => {
+  const dir = workingDir();
+  const email = "o'brien@example.com";
+  assert.equal((await authserve(["init", "--email", email], { dir })).code, 0);
+  assert.equal(readEnvironment(dir, {}).DEMO_EMAIL, email);
+});
+
+test("init refuses an address that no quotes can hold", async () => {
+  const { code, stderr } = await authserve(["init", "--email", "o'br$ien@example.com"], { dir: workingDir() });
+  assert.equal(code, 2);
+  assert.match(stderr, /set DEMO_EMAIL in the environment/);
 });
 
 test("serve --init starts from nothing with data of mode 0700, and a second time with what is there", async () => {

@@ -48,6 +48,7 @@ suite("authserve completion", () => {
   }
 
   test("another shell is refused with the names of those there are", async () => {
+    assert.equal((await authserve(["completion", "toString"], { dir: workingDir() })).code, 2);
     const { code, stderr } = await authserve(["completion", "csh"], { dir: workingDir() });
     assert.equal(code, 2);
     assert.match(stderr, /bash, zsh, fish/);

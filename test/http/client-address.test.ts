@@ -82,6 +82,10 @@ suite("the client's address", () => {
     ["the proxy that wrote what is no address", ["203.0.113.9, unknown, 10.0.0.8"], "10.0.0.8"],
     ["the peer when the last entry is no address", ["203.0.113.9, "], "10.0.0.1"],
     ["of IPv6 too", ["2001:DB8::0001"], "2001:db8::1"],
+    ["without the port that some proxies write", ["203.0.113.9:4711"], "203.0.113.9"],
+    ["of IPv6 in brackets", ["[2001:db8::9]"], "2001:db8::9"],
+    ["of IPv6 in brackets with a port", ["[2001:db8::9]:443, 10.0.0.7:80"], "2001:db8::9"],
+    ["the proxy when what follows the address is no port", ["203.0.113.9:x"], "10.0.0.1"],
   ] as const) {
     test(`behind a trusted proxy is ${what}`, async () => {
       assert.equal(await addressOf("10.0.0.1", [...forwarded]), expected);
