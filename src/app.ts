@@ -23,8 +23,10 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
 
   app.use((event, next) => {
     const request = nodeRequest(event);
-    // Node keeps the first of several; a proxy in front may have looked at another.
-    if (countHosts(request.rawHeaders) > 1) return refuse("bad_request", { Connection: "close" })(event);
+    // Of several Node keeps the first; a proxy in front may have looked at another. HTTP/1.1 asks for one (RFC 9112, 3.2).
+    const hosts = countHosts(request.rawHeaders);
+    if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
+      return refuse("bad_request", { Connection: "close" })(event);
     const allowed = methods.get(pathOf(request.url ?? ""));
     if (allowed === undefined) return refuse("not_found", {})(event);
     if (!allowed.includes(request.method ?? ""))

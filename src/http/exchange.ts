@@ -7,7 +7,7 @@ import { AppError, describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { clientAddress } from "./client-address.ts";
 import { TextResponse } from "./listener.ts";
-import { problem, type Reply } from "./problem.ts";
+import { HSTS, problem, type Reply } from "./problem.ts";
 
 /** One request, as a handler sees it. */
 export interface Exchange {
@@ -107,7 +107,7 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
     "Cache-Control": "no-store",
     ...answer.headers,
   };
-  if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = "max-age=31536000";
+  if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = HSTS;
   if (isStopping) headers.Connection = "close";
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
   headers["Content-Length"] = String(Buffer.byteLength(text));

@@ -8,6 +8,9 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
+/** Sent with every answer over TLS: a year. */
+export const HSTS = "max-age=31536000";
+
 /** Turns an error into its RFC 9457 answer. What is not an {@link AppError} becomes `internal_error` and says nothing more. */
 export function problem(error: unknown, requestId: string): Reply & { code: ErrorCode } {
   const known = error instanceof AppError ? error : new AppError("internal_error");

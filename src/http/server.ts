@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from "n
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { AppError, type ErrorCode, OperatorError } from "../errors.ts";
-import { problem } from "./problem.ts";
+import { HSTS, problem } from "./problem.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** A slow sender may take this long for its headers, and for the whole request. */
@@ -18,11 +18,15 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionsCheckingInterval: 1000,
+    // The app refuses such a request itself, with a problem.
+    requireHostHeader: false,
   };
   const server = tls
     ? createTlsServer({ ...limits, ...tls.read(), minVersion: "TLSv1.2" }, listener)
     : createServer(limits, listener);
   server.on("clientError", answerClientError);
+  // Node would answer an expectation that it does not know by itself; a server may pass over it (RFC 9110, 10.1.1).
+  server.on("checkExpectation", listener);
   return server;
 }
 
@@ -45,6 +49,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     "X-Request-ID": requestId,
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
+    ...("encrypted" in socket ? { "Strict-Transport-Security": HSTS } : {}),
     Connection: "close",
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -130,6 +130,18 @@ test("B10 a number, a boolean, a list or nothing for a text is refused", async (
   }
 });
 
+test("B12 HTTP/1.1 without a Host is a problem with every header, and an unknown expectation is passed over", async () => {
+  const bare = await sendRaw(server.port, "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n");
+  assert.equal(bare.status, 400);
+  assert.equal(JSON.parse(bare.body).code, "bad_request");
+  assert.equal(bare.headers["x-content-type-options"], "nosniff");
+  assert.ok(bare.headers["x-request-id"]);
+  const old = await sendRaw(server.port, "GET /healthz HTTP/1.0\r\n\r\n");
+  assert.equal(old.status, 200);
+  const expecting = "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nConnection: close\r\n\r\n";
+  assert.equal((await sendRaw(server.port, expecting)).status, 200);
+});
+
 test("B11 GET on login is 405 with the method that is allowed", async () => {
   const answer = await ask(server, "/auth/login");
   assertProblem(answer, 405, "method_not_allowed");
