@@ -3,7 +3,7 @@ import { OperatorError } from "../errors.ts";
 import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import type { Finding } from "./checks/finding.ts";
-import { checkPort, checkRedis } from "./checks/network.ts";
+import { checkPort, checkRedis, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { printData, printJson, say } from "./output.ts";
 
@@ -20,7 +20,9 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   findings.push(checkClock(Date.now(), database.newestAt));
   const redis = usable(environment, REDIS_SETTING_NAMES);
   if (redis) findings.push(await checkRedis(redis));
-  const address = usable(environment, ["DATA_DIR", "PORT", "HOST"]);
+  const tls = usable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
+  if (tls) findings.push(...checkTls(tls));
+  const address = usable(environment, ["DATA_DIR", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(await checkPort(address));
 
   if (json) printJson(findings);

@@ -1,19 +1,21 @@
 import type { Settings } from "../config/settings.ts";
 import { createTlsFiles, type TlsFiles } from "../http/tls.ts";
 
+export type TlsSettings = Pick<Settings, "TLS_CERT_FILE" | "TLS_KEY_FILE">;
+
 /** The certificate and key that are served; undefined without TLS. */
-export function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings): TlsFiles | undefined {
+export function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: TlsSettings): TlsFiles | undefined {
   if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
   return createTlsFiles(TLS_CERT_FILE, TLS_KEY_FILE);
 }
 
 /** The settings take the certificate and the key together or not at all. */
-function servesTls({ TLS_CERT_FILE }: Settings): boolean {
+function servesTls({ TLS_CERT_FILE }: Pick<Settings, "TLS_CERT_FILE">): boolean {
   return TLS_CERT_FILE !== undefined;
 }
 
 /** The address to listen on; undefined means all. */
-export function hostOf(settings: Settings): string | undefined {
+export function hostOf(settings: Pick<Settings, "HOST" | "TLS_CERT_FILE">): string | undefined {
   return settings.HOST ?? (servesTls(settings) ? undefined : "127.0.0.1");
 }
 

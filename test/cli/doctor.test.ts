@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync } from "node:fs";
+import { chmodSync, symlinkSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -99,6 +99,26 @@ suite("authserve doctor", () => {
       .exec("UPDATE events SET received_at = received_at + 3600000")
       .close();
     assert.equal((await examine(server)).of("clock")[0]?.verdict, "wrong");
+  });
+
+  test("files of TLS that are not there, and a folder that cannot be made, are wrong", async () => {
+    const dir = workingDir();
+    symlinkSync("nowhere", join(dir, "dangling"));
+    const { code, of, stderr } = await examine(
+      { dir, env: settings(dir) },
+      {
+        DATA_DIR: join(dir, "dangling"),
+        TLS_CERT_FILE: "/nope.crt",
+        TLS_KEY_FILE: "/nope.key",
+        REDIS_HOST: "127.0.0.1",
+        REDIS_TLS: "true",
+        REDIS_TLS_CA_FILE: "/nope.pem",
+      },
+    );
+    assert.equal(code, 1, stderr);
+    assert.match(of("TLS")[0]?.found ?? "", /TLS_CERT_FILE cannot be read/);
+    assert.match(of("Redis")[0]?.found ?? "", /REDIS_TLS_CA_FILE cannot be read/);
+    assert.equal(of("free disk")[0]?.verdict, "wrong");
   });
 
   test("a port that another program has is wrong; a Redis that does not answer, too", async () => {

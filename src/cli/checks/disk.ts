@@ -1,5 +1,17 @@
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { describeError } from "../../errors.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
 import { inspectDatabase, newestEventAt } from "../../sqlite/inspect.ts";
@@ -33,8 +45,26 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   return { findings, newestAt: isOurs && schema > 0 ? newestEventAt(file) : null };
 }
 
+/** Whether this user may make the directory: in the nearest folder above it that is there. */
+function canBeMade(dir: string): boolean {
+  // A link that leads nowhere.
+  if (lstatSync(dir, { throwIfNoEntry: false })) return false;
+  const parent = dirname(resolve(dir));
+  if (!existsSync(parent)) return canBeMade(parent);
+  try {
+    accessSync(parent, constants.W_OK | constants.X_OK);
+    return statSync(parent).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 export function checkSpace(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return ok("free disk", "DATA_DIR is not there yet: the first start makes it");
+  if (!existsSync(dataDir)) {
+    return canBeMade(dataDir)
+      ? ok("free disk", "DATA_DIR is not there yet: the first start makes it")
+      : wrong("free disk", "DATA_DIR is not there and cannot be made", "name a directory that this user can write");
+  }
   const { bavail, bsize } = statfsSync(dataDir);
   const free = bavail * bsize;
   const found = `${(free / 1e9).toFixed(1)} GB where DATA_DIR is`;

@@ -15,6 +15,12 @@ export function warning(check: string, found: string, remedy: string): Finding {
   return { check, verdict: "warning", found, remedy };
 }
 
+/** What is wrong and its remedy, of an {@link OperatorError}'s message. */
+export function halves(message: string): [found: string, remedy: string] {
+  const at = message.indexOf(": ");
+  return at === -1 ? [message, ""] : [message.slice(0, at), message.slice(at + 2)];
+}
+
 export function wrong(check: string, found: string, remedy: string): Finding {
   return { check, verdict: "wrong", found, remedy };
 }

@@ -4,12 +4,20 @@ import type { Settings } from "../../config/settings.ts";
 import { describeError, OperatorError } from "../../errors.ts";
 import { probePort } from "../../http/server.ts";
 import { createLog } from "../../log.ts";
+import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
+import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
 import { lockDataDir } from "../../sqlite/database.ts";
-import { type Finding, ok, wrong } from "./finding.ts";
+import { type Finding, halves, ok, wrong } from "./finding.ts";
 
 export async function checkRedis(settings: RedisSettings): Promise<Finding> {
-  const redis = await openRedis(settings, createLog("silent"));
+  let redis: RedisConnection | null;
+  try {
+    redis = await openRedis(settings, createLog("silent"));
+  } catch (error) {
+    if (error instanceof OperatorError) return wrong("Redis", ...halves(error.message));
+    throw error;
+  }
   if (redis === null) return ok("Redis", "not configured: sessions are in the database");
   const where = placeOf(settings);
   try {
@@ -28,13 +36,25 @@ function placeOf({ REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS, REDIS_CL
   return addresses.map((address) => `${address.host}:${address.port}`).join(", ");
 }
 
+/** The certificate and its key, when there are any. */
+export function checkTls(settings: TlsSettings): Finding[] {
+  try {
+    return tlsFilesOf(settings)?.read() ? [ok("TLS", "certificate and key belong together")] : [];
+  } catch (error) {
+    if (error instanceof OperatorError) return [wrong("TLS", ...halves(error.message))];
+    throw error;
+  }
+}
+
 /** The port is free, or it is our own server that listens there. */
-export async function checkPort(settings: Pick<Settings, "DATA_DIR" | "PORT" | "HOST">): Promise<Finding> {
-  const { PORT: port, HOST: host, DATA_DIR: dataDir } = settings;
+export async function checkPort(
+  settings: Pick<Settings, "DATA_DIR" | "PORT" | "HOST" | "TLS_CERT_FILE">,
+): Promise<Finding> {
+  const { PORT: port, DATA_DIR: dataDir } = settings;
   if (isServed(dataDir)) return ok("port", `a server runs on this DATA_DIR (PORT ${port})`);
   if (port === 0) return ok("port", "PORT is 0: the start picks one");
   try {
-    await probePort({ port, host: host ?? "127.0.0.1" });
+    await probePort({ port, host: hostOf(settings) });
     return ok("port", `${port} is free`);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;

@@ -4,7 +4,7 @@ import { type Environment, readSettings, SECRET_NAMES, type Settings } from "../
 import { describeError, OperatorError } from "../../errors.ts";
 import { reportAddons } from "../../packaging.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, halves, ok, warning, wrong } from "./finding.ts";
 
 const GROUP_OR_OTHERS = 0o077;
 
@@ -16,10 +16,7 @@ export function checkSettings(environment: Environment): { settings: Settings | 
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     const lines = error.message.split("\n").slice(1);
-    const findings = lines.map((line) => {
-      const [found = "", ...remedy] = line.trim().split(": ");
-      return wrong("settings", found, remedy.join(": "));
-    });
+    const findings = lines.map((line) => wrong("settings", ...halves(line.trim())));
     return { settings: null, findings };
   }
 }
