@@ -29,6 +29,11 @@ type DetailRow = Omit<EventDetail, "headers" | "leased" | "history" | "deadLette
   leased: number;
 };
 
+// The same objects each time: what crosses to another thread is then a reference for each delivery, not a copy.
+const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
+const DUPLICATE: Appended = Object.freeze({ duplicate: true, conflict: false });
+const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
+
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
 
 /** Keeps events in a SQLite database that somebody else opens and closes. */
@@ -71,9 +76,9 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   function appendOne(event: NewEvent): Appended {
     const { source, eventId, type, receivedAt, address, headers, contentType, payload } = event;
     if (append.run(source, eventId, type, receivedAt, receivedAt, address, headers, contentType, payload).changes === 1)
-      return { duplicate: false, conflict: false };
+      return NEW;
     const stored = storedPayload.get({ eventId: event.eventId, source: event.source });
-    if (!stored || stored.payload.equals(event.payload)) return { duplicate: true, conflict: false };
+    if (!stored || stored.payload.equals(event.payload)) return DUPLICATE;
     const payloadSha256 = createHash("sha256").update(event.payload).digest();
     addConflict.run({
       event: stored.id,
@@ -82,7 +87,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       address: event.address,
       receivedAt: event.receivedAt,
     });
-    return { duplicate: true, conflict: true };
+    return CONFLICT;
   }
   const appendAll = atomic(database, (batch: NewEvent[]) => batch.map(appendOne));
 
