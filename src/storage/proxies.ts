@@ -33,7 +33,7 @@ export function storesBehind(remote: () => Remote, reader: Database): Stores {
   const failures = sqliteFailures(reader);
   return {
     events: {
-      ...behind("events", events, ["claim", "settle", "renew"]),
+      ...behind("events", events, ["claim", "settle", "renew", "release"]),
       append(batch: NewEvent[]) {
         const { packed, transfer } = packEvents(batch);
         return remote().call<Appended[]>("events", "append", [packed], { transfer });

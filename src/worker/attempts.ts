@@ -8,7 +8,7 @@ import { decide } from "./decide.ts";
 import { type EventHandler, runEvent } from "./run-event.ts";
 
 export interface AttemptsOptions {
-  store: Pick<EventStore, "renew" | "settle">;
+  store: Pick<EventStore, "renew" | "release" | "settle">;
   handler: EventHandler;
   policy: RetryPolicy;
   /** Handlers at once. */
@@ -35,7 +35,10 @@ export interface Attempts {
   room(): number;
   /** Keeps the leases; a lease that is gone ends its run. */
   renewAll(): void;
-  /** Waits until all is settled; interrupts what still runs after the deadline. A store that fails is not asked again. */
+  /**
+   * Gives back what has not begun and waits until the rest is settled; interrupts what still runs after the deadline. A
+   * store that fails is not asked again.
+   */
   end(deadlineMs: number): Promise<void>;
 }
 
@@ -139,6 +142,20 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
+  /** What was claimed ahead loses no attempt. Where the store fails, the leases run out. */
+  async function giveBack(events: ClaimedEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    for (const event of events) held.delete(event);
+    try {
+      await store.release(
+        events.map(({ id, attempt }) => ({ id, owner, attempt })),
+        now(),
+      );
+    } catch (error) {
+      log.error({ event: "worker_error", error: describeError(error) }, "events could not be given back");
+    }
+  }
+
   function placesAnd(ahead: number): number {
     return Math.min(concurrency - running - next.length + ahead, MAX_UNSETTLED * concurrency - held.size);
   }
@@ -167,6 +184,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     },
     async end(deadlineMs) {
       ending = true;
+      await giveBack(next.splice(0));
       const deadline = setTimeout(() => {
         for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
       }, deadlineMs);

@@ -7,11 +7,14 @@ export type Outcome =
   | { kind: "failed"; error: string }
   | { kind: "interrupted"; error: string };
 
-/** Decides where an attempt leaves its event. `attempt` counts from 1 within the budget; times in Unix milliseconds. */
+/**
+ * Decides where an attempt leaves its event. One that was interrupted is never the last: it was the server that ended.
+ * `attempt` counts from 1 within the budget; times in Unix milliseconds.
+ */
 export function decide(outcome: Outcome, attempt: number, policy: RetryPolicy, now: number, random: number): Next {
   if (outcome.kind === "succeeded") return { to: "processed" };
+  if (outcome.kind === "interrupted") return { to: "queued", runAt: now };
   if (attempt >= policy.attempts)
     return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}` };
-  if (outcome.kind === "interrupted") return { to: "queued", runAt: now };
   return { to: "queued", runAt: now + retryDelayMs(policy, attempt, random) };
 }

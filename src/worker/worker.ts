@@ -6,7 +6,7 @@ import type { RetryPolicy } from "./backoff.ts";
 import type { EventHandler } from "./run-event.ts";
 
 export interface WorkerOptions {
-  store: Pick<EventStore, "claim" | "renew" | "settle">;
+  store: Pick<EventStore, "claim" | "renew" | "release" | "settle">;
   handler: EventHandler;
   policy: RetryPolicy;
   /** Handlers at once. */

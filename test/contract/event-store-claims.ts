@@ -108,6 +108,18 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + 3 * LEASE_MS })).claimed, []);
     });
 
+    test("a claim that is given back is due at once and its attempt is not counted", async (t) => {
+      const store = await withOne(t);
+      const { id, attempt } = await claimOne(store);
+      await store.release([{ id, owner: "b", attempt }], NOW + 5);
+      assert.deepEqual((await claim(store, { now: NOW + 5 })).claimed, [], "only its owner gives it back");
+      await store.release([{ id, owner: "a", attempt }], NOW + 5);
+      assert.equal((await store.get("e-1"))[0]?.attempts, 0);
+      const again = await claimOne(store, { owner: "b", now: NOW + 5 });
+      assert.deepEqual([again.attempt, again.attemptOfBudget], [1, 1]);
+      assert.deepEqual((await store.get("e-1"))[0]?.history, []);
+    });
+
     test("leases of workers known to be dead are freed", async (t) => {
       const store = await open(t);
       await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW + 50 })]);

@@ -105,6 +105,28 @@ suite("stopping", () => {
     assert.match(event?.lastError ?? "", /server stopped/);
   });
 
+  test("gives back what was claimed ahead and buries nothing, also in the last attempt", async (t) => {
+    const hung: string[] = [];
+    let done = 0;
+    const { worker, append, events } = openWorker(
+      t,
+      ({ eventId }) => {
+        if (++done <= 200) return Promise.resolve();
+        hung.push(eventId);
+        return new Promise(() => {});
+      },
+      { policy: { attempts: 1, backoff: "linear", delayMs: 1, jitter: 0 } },
+    );
+    const ids = Array.from({ length: 260 }, (_, index) => `e${index}`);
+    await append(...ids);
+    worker.start();
+    const claimed = async () => (await events.list({ limit: 300, status: "queued" })).filter((e) => e.attempts > 0);
+    await until(async () => hung.length === 3 && (await claimed()).length > 3);
+    await worker.stop(50);
+    assert.deepEqual((await claimed()).map(({ eventId }) => eventId).sort(), hung.sort());
+    assert.equal((await events.counts()).failed, 0);
+  });
+
   test("a worker that is idle ends at once", async (t) => {
     const { worker } = openWorker(t, async () => {});
     worker.start();
@@ -122,6 +144,7 @@ suite("a store that fails", () => {
       claim: (request) => (method === "claim" && left-- > 0 ? fail() : events.claim(request)),
       settle: (batch) => (method === "settle" && left-- > 0 ? fail() : events.settle(batch)),
       renew: (...args) => events.renew(...args),
+      release: (...args) => events.release(...args),
     };
   }
 

@@ -53,6 +53,11 @@ INSERT INTO attempts (event, attempt, started_at, finished_at, outcome, error) V
 
 export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, failed_at, reason) VALUES (@event, @failedAt, @reason)`;
 
+/** Undoes a claim that is still held: now, and the claim's id, owner, attempt. */
+export const RELEASE = `
+UPDATE events SET attempts = attempts - 1, due_at = ?, lease_owner = NULL, claimed_at = NULL
+WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
+
 /** Ends every lease now. */
 export const RELEASE_ALL = `UPDATE events SET due_at = @now WHERE status = 'queued' AND lease_owner IS NOT NULL AND due_at > @now`;
 

@@ -5,6 +5,7 @@ import type {
   Appended,
   AttemptRecord,
   Backlog,
+  Claim,
   ClaimedEvent,
   EventDetail,
   EventFilter,
@@ -55,6 +56,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const bury = database.prepare<unknown[], EventSummary>(sql.BURY);
   const addAttempt = statement(sql.ADD_ATTEMPT);
   const addDeadLetter = statement(sql.ADD_DEAD_LETTER);
+  const release = statement(sql.RELEASE);
   const releaseAll = statement(sql.RELEASE_ALL);
   const replayOne = database.prepare<unknown[], { id: number }>(sql.REPLAY_ONE);
   const replayDeadLetters = statement(sql.REPLAY_DEAD_LETTERS);
@@ -127,6 +129,10 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   }
   const settleAll = atomic(database, (batch: Settlement[]) => batch.map(settleOne));
 
+  const releaseEach = atomic(database, (claims: Claim[], now: number) => {
+    for (const { id, owner, attempt } of claims) release.run(now, id, owner, attempt);
+  });
+
   const replay = atomic(database, (filter: ReplayFilter, now: number) => {
     if ("deadLetters" in filter) {
       const { changes } = replayDeadLetters.run({ now });
@@ -178,6 +184,9 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     },
     settle(batch) {
       return guarded(() => settleAll(batch));
+    },
+    release(claims, now) {
+      guarded(() => releaseEach(claims, now));
     },
     releaseAll(now) {
       return guarded(() => releaseAll.run({ now }).changes);
