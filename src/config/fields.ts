@@ -40,11 +40,15 @@ export function threads(max: number) {
   );
 }
 
-export function duration(minMs: number, example: string) {
+// The longest that a timer waits.
+const MAX_DURATION = { ms: 2 ** 31 - 1, text: "under 24 days" };
+export const A_DAY = { ms: 86_400_000, text: "at most 24h" };
+
+export function duration(minMs: number, example: string, max = MAX_DURATION) {
   return parsed((value) => {
     const ms = parseDurationMs(value);
-    return ms !== null && ms >= minMs && ms <= 2 ** 31 - 1 ? ms : null;
-  }, `expected a duration of at least ${minMs}ms and under 24 days, e.g. ${example}`);
+    return ms !== null && ms >= minMs && ms <= max.ms ? ms : null;
+  }, `expected a duration of at least ${minMs}ms and ${max.text}, e.g. ${example}`);
 }
 
 export const size = parsed((value) => {

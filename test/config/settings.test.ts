@@ -123,7 +123,7 @@ suite("settings", () => {
     FORWARD_URL: ["example.com", "ftp://example.com/", "http://", "javascript:alert(1)"],
     RETRY_ATTEMPTS: ["0", "101", "1.5"],
     RETRY_BACKOFF: ["constant", "Linear"],
-    RETRY_DELAY: ["0ms", "1", "25d"],
+    RETRY_DELAY: ["0ms", "1", "25h"],
     RETRY_JITTER: ["-0.1", "1.1", "20%", ".2", "1e-1"],
     WORKER_CONCURRENCY: ["0", "1001"],
     WORKER_POLL_INTERVAL: ["9ms", "1"],

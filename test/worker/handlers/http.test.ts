@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import type { ClaimedEvent } from "../../../src/events/store.ts";
+import { probePort } from "../../../src/http/server.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
 import { runEvent } from "../../../src/worker/run-event.ts";
 import { until } from "../../helpers/until.ts";
@@ -29,7 +30,7 @@ interface Received {
 }
 
 /** A target on a free port that answers as told and keeps what it received. */
-async function target(t: TestContext, answer: (response: ServerResponse, received: Received) => void) {
+async function target(t: TestContext, answer: (response: ServerResponse, received: Received) => void, port = 0) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const entry = { request, body: Buffer.concat(await request.toArray()) };
@@ -40,9 +41,18 @@ async function target(t: TestContext, answer: (response: ServerResponse, receive
     server.close();
     server.closeAllConnections();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?x=1`, received };
+}
+
+/** A free one of the ports that the Fetch standard blocks. */
+async function refusedPort(): Promise<number> {
+  for (const port of [6000, 6665, 6666, 6667, 6668, 6669, 6697, 10_080]) {
+    const free = await probePort({ port, host: "127.0.0.1" }).catch(() => null);
+    if (free !== null) return free;
+  }
+  throw new Error("all of the ports are taken");
 }
 
 const withStatus =
@@ -91,6 +101,13 @@ suite("forwarding an event", () => {
       assert.equal(elsewhere.received.length, 0);
     });
   }
+
+  test("sends what follows over the same connection, and to a port that browsers refuse", async (t) => {
+    const { url, received } = await target(t, withStatus(200), await refusedPort());
+    const handler = createHttpHandler(url);
+    for (let count = 0; count < 3; count++) await handler(event(), NEVER);
+    assert.equal(new Set(received.map(({ request }) => request.socket.remotePort)).size, 1);
+  });
 
   test("fails at its time limit when the target does not answer, and lets go of it", async (t) => {
     let closed = false;
