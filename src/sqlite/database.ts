@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, OperatorError } from "../errors.ts";
 import { APPLICATION_ID, inspectDatabase } from "./inspect.ts";
@@ -13,10 +13,24 @@ const CHECKPOINT_PAGES = 4000;
 export const DATABASE_FILE = "authserve.db";
 const LOCK_FILE = "serve.lock";
 
+/** Node's own recursion does not end where no directory can be made, e.g. under /proc. */
+function makeDir(dir: string): void {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
+    const parent = dirname(dir);
+    if (code !== "ENOENT" || existsSync(parent)) throw error;
+    makeDir(parent);
+    mkdirSync(dir, { mode: 0o700 });
+  }
+}
+
 /** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */
 export function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDir(resolve(dataDir));
   } catch (error) {
     throw new OperatorError(
       `DATA_DIR cannot be created (${(error as NodeJS.ErrnoException).code}): name a directory that this user can write`,

@@ -13,7 +13,10 @@ export interface Inspection {
   damage: string[];
 }
 
-/** Reads a database file from end to end. With `whole`, indexes are compared with their tables too, which takes longer. */
+// What these say is that the file cannot be had, not that it is damaged.
+const NO_DAMAGE = /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|BUSY|LOCKED)/;
+
+/** Reads a database file from end to end. Throws SQLite's error when it cannot be opened. With `whole`, indexes are compared with their tables too, which takes longer. */
 export function inspectDatabase(file: string, { whole = false } = {}): Inspection {
   let database: Sqlite.Database | undefined;
   try {
@@ -26,7 +29,7 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
       damage: lines.filter((line) => line !== "ok" && !line.startsWith("***")),
     };
   } catch (error) {
-    if (!(error instanceof Sqlite.SqliteError)) throw error;
+    if (!(error instanceof Sqlite.SqliteError) || NO_DAMAGE.test(error.code)) throw error;
     return { isOurs: false, schema: 0, damage: [describeError(error)] };
   } finally {
     database?.close();

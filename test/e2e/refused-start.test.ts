@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -55,6 +55,22 @@ test("a DATA_DIR that the user cannot write is one message and exit code 2", nee
   const refused = await serveRefused({}, dir, uid);
   assertRefused(refused, /DATA_DIR/);
   assert.ok(oneLine(refused));
+});
+
+test("a DATA_DIR where no directory can be made is one message and exit code 2", async () => {
+  assertRefused(await serveRefused({ DATA_DIR: "/proc/authserve/data" }), /DATA_DIR cannot be created/);
+});
+
+test("a database that may only be read is refused as that, not as damaged", needsOtherUser(), async () => {
+  const dir = workingDir(0o755);
+  await using server = await startServer({ dir });
+  await server.stop();
+  for (const name of ["serve.lock", "authserve.db"]) chmodSync(join(dir, "data", name), 0o444);
+  chmodSync(join(dir, "data"), 0o555);
+  const uid = process.getuid?.() === 0 ? NOBODY : undefined;
+  const refused = await serveRefused({}, dir, uid);
+  assertRefused(refused, /writable by this user/);
+  assert.doesNotMatch(refused.stderr, /damaged|restore/);
 });
 
 test("a second server on the same DATA_DIR is refused and the first serves on", async () => {

@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { describeError } from "../../errors.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
-import { inspectDatabase, newestEventAt } from "../../sqlite/inspect.ts";
+import { type Inspection, inspectDatabase, newestEventAt } from "../../sqlite/inspect.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
@@ -30,7 +30,14 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   if (!existsSync(file)) {
     return { findings: [ok("database", "none yet: the first start makes it")], newestAt: null };
   }
-  const { isOurs, schema, damage } = inspectDatabase(file);
+  let inspection: Inspection;
+  try {
+    inspection = inspectDatabase(file);
+  } catch (error) {
+    const found = `cannot be read (${describeError(error)})`;
+    return { findings: [wrong("database", found, "give this user DATA_DIR, on a disk it can write")], newestAt: null };
+  }
+  const { isOurs, schema, damage } = inspection;
   if (damage.length > 0) {
     const remedy = "stop the server, copy DATA_DIR aside, then authserve restore FILE";
     return { findings: damage.map((line) => wrong("database", line, remedy)), newestAt: null };
