@@ -51,11 +51,17 @@ function toFilter({ status, type, source, since, limit }: ListOptions, now: numb
   };
 }
 
+const ISO_TIME =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+
 function toTime(text: string, now: number): number {
   const ago = parseDurationMs(text);
   if (ago !== null) return now - ago;
-  const time = /^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new OperatorError("--since is a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z");
+  const time = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse takes 31 February for 3 March.
+  const day = Number(text.slice(8, 10));
+  if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day)
+    throw new OperatorError("--since is a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z");
   return time;
 }
 

@@ -24,7 +24,9 @@ export function printJson(value: unknown): void {
 /** Prints rows under headings, columns as wide as their widest cell. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const lines = [headings, ...rows.map((row) => row.map(printable))];
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const widths = headings.map((_, column) =>
+    lines.reduce((most, line) => Math.max(most, line[column]?.length ?? 0), 0),
+  );
   for (const line of lines) {
     printData(
       line

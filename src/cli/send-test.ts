@@ -9,6 +9,8 @@ export async function runSendTest({ type, id, url }: { type: string; id?: string
   const settings = readSettings(readEnvironment(process.cwd()), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
   if (settings.WEBHOOK_SECRET === undefined)
     throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new OperatorError("--url is not an http or https URL: e.g. http://127.0.0.1:3000/webhook");
   const target = url ?? serverUrl(settings) + settings.WEBHOOK_PATH;
   const body = JSON.stringify({
     id: id ?? `evt_test_${randomUUID()}`,

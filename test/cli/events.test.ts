@@ -113,6 +113,8 @@ test("wrong usage is exit code 2 with the option's name and no data", async () =
     [["list", "--limit", "-1"], /--limit/],
     [["list", "--limit", "many"], /--limit/],
     [["list", "--since", "yesterday"], /--since/],
+    [["list", "--since", "2026-02-31"], /--since/],
+    [["list", "--since", "2026-11-21(x)"], /--since/],
     [["list", "--nonsense"], /--nonsense/],
     [["list", "--status"], /--status/],
     [["show"], /id/],

@@ -108,6 +108,7 @@ test("send-test that is refused or finds no server is exit code 1, and without a
   const nowhere = await server.run(["events", "send-test", "--url", "http://127.0.0.1:1/webhook"]);
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, ""]);
   assert.match(nowhere.stderr, /does not answer/);
+  assert.equal((await server.run(["events", "send-test", "--url", "notaurl"])).code, 2);
   const without = await server.run(["events", "send-test", "--url", url], { WEBHOOK_SECRET: undefined });
   assert.equal(without.code, 2);
   assert.match(without.stderr, /WEBHOOK_SECRET is not set/);
