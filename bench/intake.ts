@@ -6,6 +6,7 @@ import {
   buildNest,
   startCeiling,
   startDebianWebhook,
+  startMinimum,
   startNest,
   startProduct,
   startRedis,
@@ -39,6 +40,7 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
   const starters: { name: string; start: () => Promise<Target | null> }[] = [
     { name: "bare node:http", start: () => startCeiling(scratch) },
     { name: "authserve", start: () => startProduct(scratch) },
+    { name: "HMAC + SQLite alone", start: () => startMinimum(scratch) },
     { name: "NestJS + BullMQ", start: () => startNest(nest, redis.port) },
     { name: "Debian webhook", start: () => startDebianWebhook(scratch) },
   ];

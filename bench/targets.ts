@@ -111,6 +111,15 @@ export async function startCeiling(scratch: string): Promise<Target> {
   return start("bare node:http", scratch, command, { PORT: String(port) }, `http://127.0.0.1:${port}`, "/webhook");
 }
 
+/** The least that keeps the product's promise: see `minimum.ts`. */
+export async function startMinimum(scratch: string): Promise<Target> {
+  const dir = mkdtempSync(join(scratch, "minimum-"));
+  const port = await freePort();
+  const command = [join(ROOT, "node_modules/.bin/node"), join(import.meta.dirname, "minimum.ts")];
+  const env = { PORT: String(port), DATABASE: join(dir, "minimum.db"), WEBHOOK_SECRET };
+  return start("minimum", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
+}
+
 /** Redis as Debian ships it, with the durability that is usual for queues: an fsync a second. */
 export async function startRedis(scratch: string): Promise<{ port: number; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(scratch, "redis-"));
