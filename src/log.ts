@@ -48,8 +48,8 @@ export interface LogOutput extends DestinationStream {
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
 /** Opens standard output for log lines. What cannot be written costs no answer: it is tried again with the next line. */
-export function openLogOutput(fd = 1): LogOutput {
-  const out = pino.destination({ fd, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+export function openLogOutput(): LogOutput {
+  const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   out.on("error", () => {});
   return writeEachTurn(out);
 }

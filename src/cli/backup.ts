@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readEnvironment, readSettings } from "../config/settings.ts";
+import { REDIS_PLACES, readEnvironment, readSettings } from "../config/settings.ts";
 import { backUp, type Progress, restore } from "../sqlite/backup.ts";
 import { lockDataDir, openDatabase } from "../sqlite/database.ts";
 import { printJson, say } from "./output.ts";
@@ -40,7 +40,7 @@ export async function runRestore(file: string, { json }: JsonOption): Promise<vo
   try {
     const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date());
     if (json) return printJson({ restored: resolve(file), kept });
-    const inRedis = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"].some((name) => environment[name] !== undefined);
+    const inRedis = REDIS_PLACES.some((name) => environment[name] !== undefined);
     const sessions = inRedis
       ? "The session in Redis goes on, unless you run authserve session revoke"
       : "All sessions are ended";

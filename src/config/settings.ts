@@ -87,6 +87,9 @@ export const SECRET_NAMES = [
   "WEBHOOK_SECRET",
 ] as const satisfies SettingName[];
 
+/** Where Redis is, by one of them; with none there is none. */
+export const REDIS_PLACES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];
+
 export type Environment = Record<string, string | undefined>;
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
@@ -157,7 +160,7 @@ function contradictions(value: (name: SettingName) => string | undefined): strin
   if ((value("TLS_CERT_FILE") === undefined) !== (value("TLS_KEY_FILE") === undefined)) {
     problems.push("TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither");
   }
-  const places = (["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const).filter((name) => value(name));
+  const places = REDIS_PLACES.filter((name) => value(name));
   if (places.length > 1) problems.push(`${places.join(" and ")} are both set: keep the one that leads to your Redis`);
   if (value("REDIS_CLUSTER") !== undefined && (value("REDIS_DB") ?? "0") !== "0") {
     problems.push("REDIS_DB: a cluster has database 0 only: remove it");

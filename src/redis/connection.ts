@@ -72,14 +72,18 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
     watcher.onDown(reason);
   }
 
-  function onClose(): void {
-    connections++;
-    isUp = false;
-    const reason = failure ?? new Error("the connection to Redis is closed");
-    failure = undefined;
+  /** Ends the wait of whoever came before there was a connection. */
+  function failAttempt(reason: Error): void {
     tellOutage(reason);
     attempt.reject(reason);
     attempt = openAttempt();
+  }
+
+  function onClose(): void {
+    connections++;
+    isUp = false;
+    failAttempt(failure ?? new Error("the connection to Redis is closed"));
+    failure = undefined;
   }
 
   async function admit(): Promise<void> {
@@ -99,9 +103,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
     } catch (error) {
       if (connection !== connections || isClosed) return;
       failure = error as Error;
-      attempt.reject(failure);
-      attempt = openAttempt();
-      tellOutage(failure);
+      failAttempt(failure);
       setTimeout(() => {
         if (connection === connections && !isClosed) client.disconnect(true);
       }, RETRY_MAX_MS).unref();

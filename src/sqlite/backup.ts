@@ -57,7 +57,7 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     renameSync(half, file);
     flush(dirname(file));
   } catch (error) {
-    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(half + end, { force: true });
+    discard(half);
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${file} was not written (${describeError(error)}): is there space?`, 1);
   }
@@ -111,7 +111,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     if (hasLog) copyFileSync(`${backup}-wal`, `${half}-wal`);
     chmodSync(half, 0o600);
   } catch (error) {
-    for (const end of ["", "-wal"]) rmSync(half + end, { force: true });
+    discard(half);
     throw new OperatorError(`${backup} cannot be copied into DATA_DIR (${describeError(error)})`, 1);
   }
   try {
@@ -129,7 +129,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     flush(dataDir);
     return { kept };
   } catch (error) {
-    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(half + end, { force: true });
+    discard(half);
     throw error;
   }
 }
@@ -164,6 +164,11 @@ function assertRestorable(file: string, name: string): void {
 /** A token that was logged out since the backup must not come back to life. */
 function endSessions(file: string): void {
   change(file, (database) => database.exec("DELETE FROM sessions"));
+}
+
+/** Removes an unfinished copy with what SQLite has put beside it. */
+function discard(half: string): void {
+  for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(half + end, { force: true });
 }
 
 function flush(path: string): void {

@@ -16,7 +16,10 @@ export interface Inspection {
 // What these say is that the file cannot be had, not that it is damaged.
 const NO_DAMAGE = /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|BUSY|LOCKED)/;
 
-/** Reads a database file from end to end. Throws SQLite's error when it cannot be opened. With `whole`, indexes are compared with their tables too, which takes longer. */
+/**
+ * Reads a database file from end to end. With `whole`, indexes are compared with their tables too, which takes longer.
+ * Throws SQLite's error when the file cannot be opened.
+ */
 export function inspectDatabase(file: string, { whole = false } = {}): Inspection {
   let database: Sqlite.Database | undefined;
   try {

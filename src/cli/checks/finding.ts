@@ -1,3 +1,5 @@
+import { OperatorError } from "../../errors.ts";
+
 /** What a check of `authserve doctor` found. */
 export interface Finding {
   check: string;
@@ -13,6 +15,12 @@ export function ok(check: string, found: string): Finding {
 
 export function warning(check: string, found: string, remedy: string): Finding {
   return { check, verdict: "warning", found, remedy };
+}
+
+/** What is wrong, of an error that the operator can mend; any other is thrown on. */
+export function wrongBy(check: string, error: unknown): Finding {
+  if (error instanceof OperatorError) return wrong(check, ...halves(error.message));
+  throw error;
 }
 
 /** What is wrong and its remedy, of an {@link OperatorError}'s message. */

@@ -8,15 +8,14 @@ import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
 import { lockDataDir } from "../../sqlite/database.ts";
-import { type Finding, halves, ok, wrong } from "./finding.ts";
+import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
 
 export async function checkRedis(settings: RedisSettings): Promise<Finding> {
   let redis: RedisConnection | null;
   try {
     redis = await openRedis(settings, createLog("silent"));
   } catch (error) {
-    if (error instanceof OperatorError) return wrong("Redis", ...halves(error.message));
-    throw error;
+    return wrongBy("Redis", error);
   }
   if (redis === null) return ok("Redis", "not configured: sessions are in the database");
   const where = placeOf(settings);
@@ -41,8 +40,7 @@ export function checkTls(settings: TlsSettings): Finding[] {
   try {
     return tlsFilesOf(settings)?.read() ? [ok("TLS", "certificate and key belong together")] : [];
   } catch (error) {
-    if (error instanceof OperatorError) return [wrong("TLS", ...halves(error.message))];
-    throw error;
+    return [wrongBy("TLS", error)];
   }
 }
 
