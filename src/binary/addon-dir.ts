@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from "node:fs";
+import { existsSync, lstatSync, realpathSync, type Stats } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { readEnvironment } from "../config/settings.ts";
+import { makeDir } from "../make-dir.ts";
 
 /** A directory where the native add-ons may be unpacked, and where its name comes from. */
 export interface Candidate {
@@ -44,7 +45,7 @@ export function prepareAddonDir(dir: string): string {
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   assertOnlyOurs(realpathSync(existing), existing !== dir);
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeDir(dir);
   } catch (error) {
     throw new Error(`cannot be made (${(error as NodeJS.ErrnoException).code})`);
   }

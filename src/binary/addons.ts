@@ -51,12 +51,21 @@ export function reportAddons(): AddonReport {
   const unpacked = addonDirs().flatMap(({ dir }) =>
     Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
   );
-  const found = unpacked.filter(({ file }) => lstatSync(file, { throwIfNoEntry: false }));
+  const found = unpacked.filter(({ file }) => isThere(file));
   const problems = found.flatMap(({ name, file }) => {
     const problem = problemOf(name, file);
     return problem === null ? [] : [`${file} ${problem}`];
   });
   return { place: found[0]?.dir ?? "not unpacked yet", problems };
+}
+
+/** What this user may not look at is not where its add-ons are. */
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** What is wrong with the unpacked file of an add-on, as the end of a sentence about it; null when nothing is. */

@@ -7,7 +7,7 @@ import { checkPort, checkRedis, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { printData, printJson, say } from "./output.ts";
 
-/** Looks at everything a server stands on, changes nothing, and exits 1 when something is wrong. */
+/** Looks at everything a server stands on, leaves nothing behind, and exits 1 when something is wrong. */
 export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   // First, because opening the database unpacks what is missing.
   const findings = checkAddons();

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type AuthStores, openAuthStores } from "../auth/open.ts";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
@@ -50,6 +50,11 @@ export async function withStores<const More extends SettingName = never>(
 
 /** Throws {@link OperatorError} when no server has made the database yet: a command must not make an empty one. */
 export function requireDatabase(dataDir: string): void {
-  if (existsSync(join(dataDir, DATABASE_FILE))) return;
+  try {
+    if (statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false })) return;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OperatorError(`DATA_DIR cannot be read (${code}): run this as the user that the server runs as`);
+  }
   throw new OperatorError(`DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`);
 }

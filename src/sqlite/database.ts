@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, OperatorError } from "../errors.ts";
+import { makeDir } from "../make-dir.ts";
 import { APPLICATION_ID, inspectDatabase } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -11,21 +12,7 @@ export type Database = Sqlite.Database;
 const CHECKPOINT_PAGES = 4000;
 
 export const DATABASE_FILE = "authserve.db";
-const LOCK_FILE = "serve.lock";
-
-/** Node's own recursion does not end where no directory can be made, e.g. under /proc. */
-function makeDir(dir: string): void {
-  try {
-    mkdirSync(dir, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" && statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
-    const parent = dirname(dir);
-    if (code !== "ENOENT" || existsSync(parent)) throw error;
-    makeDir(parent);
-    mkdirSync(dir, { mode: 0o700 });
-  }
-}
+export const LOCK_FILE = "serve.lock";
 
 /** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */
 export function prepareDataDir(dataDir: string): void {
@@ -42,6 +29,11 @@ interface OpenOptions {
   busyTimeoutMs?: number;
   /** Looks for damage before anything is written, as far as that is quick. */
   checked?: boolean;
+  /**
+   * This process has it open already, so it is not looked at again: closing any descriptor of a file ends all locks that
+   * its process holds on it (POSIX), and another program would then take the log of a live database away.
+   */
+  isOpen?: boolean;
 }
 
 // Checked in 0.13 s when it is cached; a larger file is left to `authserve doctor`.
@@ -56,20 +48,26 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   const file = join(dataDir, DATABASE_FILE);
   let database: Database | undefined;
   try {
-    refuseForeignFile(file);
+    if (!options.isOpen) refuseForeignFile(file);
     if (options.checked) assertSound(file);
+    // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
+    makePrivate(file);
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000 });
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
     database.pragma("synchronous = FULL");
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    chmodSync(file, 0o600);
+    makePrivate(file);
     migrate(database);
     return database;
   } catch (error) {
     database?.close();
     throw error instanceof OperatorError ? error : openFailure(error);
   }
+}
+
+function makePrivate(file: string): void {
+  for (const end of ["", "-wal", "-shm"]) if (existsSync(file + end)) chmodSync(file + end, 0o600);
 }
 
 const HEADER_BYTES = 100;
@@ -147,20 +145,26 @@ function migrate(database: Database): void {
     .immediate();
 }
 
+/** Another server holds the data directory. */
+export class AlreadyServedError extends OperatorError {}
+
+// A look at the lock, as of `authserve doctor`, takes it for a moment.
+const LOCK_TIMEOUT_MS = 200;
+
 /**
  * Takes the data directory for one server. The lock is the operating system's, so a killed process leaves none behind.
- * Returns its release. Throws {@link OperatorError} when another server holds it.
+ * Returns its release. Throws {@link AlreadyServedError}, or {@link OperatorError} when it cannot be written.
  */
 export function lockDataDir(dataDir: string): () => void {
   prepareDataDir(dataDir);
   let lock: Database | undefined;
   try {
-    lock = new Sqlite(join(dataDir, LOCK_FILE), { timeout: 0 });
+    lock = new Sqlite(join(dataDir, LOCK_FILE), { timeout: LOCK_TIMEOUT_MS });
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
     if ((error as { code?: string }).code === "SQLITE_BUSY") {
-      throw new OperatorError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
+      throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
     }
     throw new OperatorError(
       `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,

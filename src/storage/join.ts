@@ -15,7 +15,7 @@ export interface JoinedStorage extends Stores {
  * request stay on this thread. While there is no storage thread behind the port, calls fail with `store_unavailable`.
  */
 export function joinStorage(dataDir: string, port: MessagePort): JoinedStorage {
-  const reader = openDatabase(dataDir);
+  const reader = openDatabase(dataDir, { isOpen: true });
   let remote = remoteAt(port);
   return {
     ...storesBehind(() => remote, reader),

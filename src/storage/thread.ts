@@ -22,7 +22,7 @@ function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file is the storage thread's");
   const { dataDir, ports } = workerData as StorageThreadData;
-  const database = openDatabase(dataDir);
+  const database = openDatabase(dataDir, { isOpen: true });
   const events = sqliteEvents(database);
   let closing = false;
   const targets = {

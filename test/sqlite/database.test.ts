@@ -152,9 +152,10 @@ suite("the lock on a data directory", () => {
     const module = new URL("../../src/sqlite/database.ts", import.meta.url).href;
     const script = `
       import { lockDataDir } from ${JSON.stringify(module)};
-      lockDataDir(process.argv[1]);
+      const release = lockDataDir(process.argv[1]);
       console.log("locked");
-      setInterval(() => {}, 1000);`;
+      // A lock that nothing refers to goes with the garbage.
+      setInterval(() => release.name, 1000);`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script, dataDir], {
       stdio: ["ignore", "pipe", "inherit"],
     });

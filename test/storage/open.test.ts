@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
-import { openDatabase } from "../../src/sqlite/database.ts";
+import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
+import { joinStorage } from "../../src/storage/join.ts";
 import { openStorage, type Storage } from "../../src/storage/open.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
@@ -73,4 +76,38 @@ test("when the storage thread dies calls under way are store_unavailable, and a 
   assert.equal(deaths.length, 1);
   assert.equal((await storage.events.get("before")).length, 1);
   assert.equal((await storage.events.get("after")).length, 1);
+});
+
+/** Whether this process holds SQLite's lock on the database, which keeps other programs from taking its log away. */
+function isLocked(dataDir: string): boolean {
+  const { ino } = statSync(join(dataDir, DATABASE_FILE));
+  const locks = readFileSync("/proc/locks", "utf8").split("\n");
+  return locks.some((line) => new RegExp(`POSIX.* READ +${process.pid} [0-9a-f:]+:${ino} `).test(line));
+}
+
+test("the database stays locked while a thread joins it, and while the storage thread is started again", async (t) => {
+  const threads: Worker[] = [];
+  const onWorker = (thread: Worker) => threads.push(thread);
+  process.on("worker", onWorker);
+  t.after(() => process.off("worker", onWorker));
+  const dataDir = tempDir(t);
+  const storage = await openStorage({ dataDir, onThreadDeath: () => {} });
+  t.after(() => storage.close());
+  assert.ok(isLocked(dataDir), "after the start");
+
+  const joined = joinStorage(
+    dataDir,
+    storage.connect(() => {}),
+  );
+  t.after(() => joined.close());
+  assert.ok(isLocked(dataDir), "after a thread joined");
+
+  await threads[0]?.terminate();
+  await until(() =>
+    storage.events.append([newEvent()]).then(
+      () => true,
+      () => false,
+    ),
+  );
+  assert.ok(isLocked(dataDir), "after the storage thread was started again");
 });

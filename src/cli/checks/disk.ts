@@ -54,11 +54,11 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
 
 /** Whether this user may make the directory: in the nearest folder above it that is there. */
 function canBeMade(dir: string): boolean {
-  // A link that leads nowhere.
-  if (lstatSync(dir, { throwIfNoEntry: false })) return false;
   const parent = dirname(resolve(dir));
-  if (!existsSync(parent)) return canBeMade(parent);
   try {
+    // A link that leads nowhere.
+    if (lstatSync(dir, { throwIfNoEntry: false })) return false;
+    if (!existsSync(parent)) return canBeMade(parent);
     accessSync(parent, constants.W_OK | constants.X_OK);
     return statSync(parent).isDirectory();
   } catch {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
@@ -7,7 +8,7 @@ import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
-import { lockDataDir } from "../../sqlite/database.ts";
+import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/database.ts";
 import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
 
 export async function checkRedis(settings: RedisSettings): Promise<Finding> {
@@ -21,10 +22,21 @@ export async function checkRedis(settings: RedisSettings): Promise<Finding> {
   const where = placeOf(settings);
   try {
     await redis.ask((client) => client.ping());
-    return ok("Redis", `${where} answers`);
   } catch (error) {
+    redis.close();
     const remedy = "start it, or check REDIS_HOST, REDIS_PORT, REDIS_PASSWORD and the other settings of Redis";
     return wrong("Redis", `${where} does not answer (${describeError(error)})`, remedy);
+  }
+  try {
+    const { createRedisSessionStore } = await import("../../auth/sessions/redis.ts");
+    const sessions = createRedisSessionStore(redis);
+    const user = `doctor:${randomUUID()}`;
+    await sessions.replace(user, "doctor", 1);
+    await sessions.remove(user);
+    return ok("Redis", `${where} keeps sessions`);
+  } catch (error) {
+    const remedy = "give REDIS_USERNAME the rights that the README lists, under REDIS_KEY_PREFIX, and Redis memory";
+    return wrong("Redis", `${where} answers and keeps no session (${describeError(error)})`, remedy);
   } finally {
     redis.close();
   }
@@ -65,12 +77,14 @@ export async function checkPort(
 }
 
 function isServed(dataDir: string): boolean {
-  if (!existsSync(join(dataDir, "serve.lock"))) return false;
+  if (!existsSync(join(dataDir, LOCK_FILE))) return false;
   try {
     lockDataDir(dataDir)();
     return false;
   } catch (error) {
-    if (error instanceof OperatorError) return true;
+    if (error instanceof AlreadyServedError) return true;
+    // What else is wrong with the directory is another check's.
+    if (error instanceof OperatorError) return false;
     throw error;
   }
 }
