@@ -112,6 +112,19 @@ export interface EventCounts extends Backlog {
   conflicts: number;
 }
 
+export interface ClaimRequest {
+  owner: string;
+  limit: number;
+  leaseMs: number;
+  maxAttempts: number;
+  now: number;
+  /**
+   * Events that the owner works on. Their leases go on, also when the clock says that they have expired: it may have been
+   * set forward, or the process stopped for a while.
+   */
+  holding?: readonly number[];
+}
+
 /**
  * Where events are kept until and after they are processed. Each method is one transaction. A store that cannot answer
  * throws `store_unavailable`, and then has changed nothing.
@@ -123,7 +136,7 @@ export interface EventStore {
    * Leases due events and those whose lease has expired, oldest due first, and counts the attempt. An expired lease that
    * was the last of `maxAttempts` is dead-lettered instead.
    */
-  claim(request: { owner: string; limit: number; leaseMs: number; maxAttempts: number; now: number }): Promise<Claimed>;
+  claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
   renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
   /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that event is not changed. */

@@ -29,6 +29,8 @@ export interface AttemptsOptions {
 export interface Attempts {
   /** Takes over what was claimed; each runs when a place is free. */
   take(events: readonly ClaimedEvent[]): void;
+  /** The events that are held. */
+  ids(): number[];
   /** How many may be claimed now, so that all of them run at once. */
   places(): number;
   /** How many may be claimed now, so that quick handlers need not wait for the next claim. */
@@ -130,13 +132,13 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  /** Records the end of an attempt. A store that fails is asked again for as long as the lease may hold. */
+  /** Records the end of an attempt. A store that fails is asked again for as long as it takes: what was done is not done twice. */
   async function record(settlement: Settlement): Promise<boolean> {
     for (;;) {
       try {
         return await settlements.add(settlement);
       } catch (error) {
-        if (ending || now() > settlement.finishedAt + leaseMs) throw error;
+        if (ending) throw error;
         await delay(STORE_RETRY_MS);
       }
     }
@@ -170,6 +172,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       next.push(...events);
       begin();
     },
+    ids: () => Array.from(held.keys(), ({ id }) => id),
     places: () => placesAnd(0),
     room: () => placesAnd(Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency)),
     renewAll() {

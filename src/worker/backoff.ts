@@ -17,5 +17,5 @@ const MAX_DELAY_MS = 24 * 3_600_000;
 export function retryDelayMs(policy: RetryPolicy, failedAttempts: number, random: number): number {
   const factor = policy.backoff === "exponential" ? 2 ** (failedAttempts - 1) : 1;
   const delayMs = Math.min(policy.delayMs * factor, MAX_DELAY_MS);
-  return Math.round(delayMs * (1 + policy.jitter * (2 * random - 1)));
+  return Math.min(Math.round(delayMs * (1 + policy.jitter * (2 * random - 1))), MAX_DELAY_MS);
 }

@@ -58,6 +58,7 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   let timer: NodeJS.Timeout | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
+  // On the clock that nobody sets.
   let restsUntil = 0;
   let renewal: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
@@ -84,8 +85,9 @@ export function createWorker(options: WorkerOptions): Worker {
   function fillSoon(): void {
     nudged = true;
     if (filling || stopped) return;
-    if (now() < restsUntil) {
-      wakeAt(restsUntil);
+    const restMs = restsUntil - performance.now();
+    if (restMs > 0) {
+      wakeAt(now() + restMs);
       return;
     }
     filling = true;
@@ -102,7 +104,7 @@ export function createWorker(options: WorkerOptions): Worker {
   async function fill(): Promise<void> {
     let nextLookAt = now() + options.pollIntervalMs;
     try {
-      while (nudged && !stopped && attempts.places() > 0 && now() >= restsUntil) {
+      while (nudged && !stopped && attempts.places() > 0 && performance.now() >= restsUntil) {
         nudged = false;
         const yielding = mustYield();
         const limit = yielding ? attempts.places() : attempts.room();
@@ -112,12 +114,13 @@ export function createWorker(options: WorkerOptions): Worker {
           leaseMs,
           maxAttempts: policy.attempts,
           now: now(),
+          holding: attempts.ids(),
         });
         for (const event of buried) logDeadLetter(log, event, event.attempts, event.lastError);
         attempts.take(claimed);
         if (claimed.length + buried.length === limit) nudged = true;
         else nextLookAt = Math.min(now() + options.pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
-        if (yielding) restsUntil = now() + REST_MS;
+        if (yielding) restsUntil = performance.now() + REST_MS;
       }
     } catch (error) {
       nudged = false;

@@ -79,6 +79,26 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       );
     });
 
+    test("an expired lease goes on while its owner holds the event", async (t) => {
+      const store = await withOne(t);
+      const { id, attempt } = await claimOne(store);
+      const late = NOW + 10 * LEASE_MS;
+      const held = await claim(store, { now: late, maxAttempts: 1, holding: [id] });
+      assert.deepEqual([held.claimed, held.buried], [[], []]);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
+      assert.deepEqual((await claim(store, { owner: "b", now: late, holding: [id] })).claimed, []);
+      assert.equal(await store.renew({ id, owner: "a", attempt }, LEASE_MS, late), true);
+    });
+
+    test("an owner that no longer holds an event takes its expired lease over like any other", async (t) => {
+      const store = await withOne(t);
+      const { id } = await claimOne(store);
+      const taken = await claimOne(store, { now: NOW + LEASE_MS, holding: [id + 1] });
+      assert.deepEqual([taken.id, taken.attempt], [id, 2]);
+      assert.equal((await claimOne(store, { owner: "b", now: NOW + 2 * LEASE_MS, holding: [id] })).attempt, 3);
+    });
+
     test("an expired lease that was the last attempt is dead-lettered, not claimed", async (t) => {
       const store = await withOne(t);
       await claimOne(store, { maxAttempts: 2 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { after, test } from "node:test";
 import { deliver, event } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
@@ -128,4 +128,38 @@ test("a target that refuses connections is a failure like any other", async () =
   await deliver(lonely, event("refused"));
   await settled(lonely, "refused", "event_dead_lettered");
   assert.match((await show(lonely, "refused")).lastError ?? "", /ECONNREFUSED/);
+});
+
+test("a kept connection that the target has closed meanwhile costs no attempt", async (t) => {
+  const seen: string[] = [];
+  let unread = 0;
+  // Answers the first event of a connection, and resets the connection when the next one comes.
+  const closing = createServer((socket) => {
+    let answered = false;
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      if (answered) {
+        unread++;
+        socket.resetAndDestroy();
+        return;
+      }
+      answered = true;
+      seen.push(/x-event-id: (\S+)/i.exec(String(chunk))?.[1] ?? "");
+      socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+    });
+  });
+  await new Promise<void>((resolve) => closing.listen(0, "127.0.0.1", resolve));
+  t.after(() => closing.close());
+  const url = `http://127.0.0.1:${(closing.address() as AddressInfo).port}/`;
+  await using own = await startServer({ env: { FORWARD_URL: url, RETRY_ATTEMPTS: "1" } });
+  for (const id of ["kept-1", "kept-2", "kept-3"]) {
+    await deliver(own, event(id));
+    await settled(own, id);
+  }
+  assert.deepEqual(
+    (await list(own)).map(({ status, attempts }) => [status, attempts]),
+    Array(3).fill(["processed", 1]),
+  );
+  assert.deepEqual(seen, ["kept-1", "kept-2", "kept-3"]);
+  assert.ok(unread > 0);
 });

@@ -24,6 +24,7 @@ suite("the wait before a retry", () => {
     assert.ok(retryDelayMs(POLICY, 1, 0.999_999) <= 1200);
     assert.ok(retryDelayMs(POLICY, 1, 0.999_999) >= 1199);
     assert.equal(retryDelayMs({ ...POLICY, jitter: 0 }, 1, 0), 1000);
+    assert.equal(retryDelayMs({ ...POLICY, jitter: 1 }, 40, 0.999_999), 24 * 3_600_000);
   });
 
   test("is never negative, a fraction or beyond a day and its jitter", () => {

@@ -27,6 +27,52 @@ suite("a lease", () => {
     await stop();
   });
 
+  test("goes on when the clock is set forward: the handler runs once, also on its last attempt", async (t) => {
+    let ahead = 0;
+    let runs = 0;
+    const gate = deferred();
+    const handler = () => {
+      runs++;
+      return gate.promise;
+    };
+    const policy = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } as const;
+    const { worker, stop, append, events, status } = openWorker(t, handler, { policy, now: () => Date.now() + ahead });
+    await append("a");
+    worker.start();
+    await until(() => runs === 1);
+    ahead = 3_600_000;
+    await until(async () => ((await events.get("a"))[0]?.dueAt ?? 0) > Date.now() + ahead);
+    gate.resolve();
+    await until(async () => (await status("a")) === "processed");
+    assert.equal(runs, 1);
+    assert.deepEqual(
+      (await events.get("a"))[0]?.history.map(({ outcome }) => outcome),
+      ["succeeded"],
+    );
+    await stop();
+  });
+
+  test("outlasts a store that fails for longer: what a handler has done is not done again", async (t) => {
+    const store = createSqliteEventStore(tempDatabase(t).database);
+    let failures = 2;
+    const settle: EventStore["settle"] = (batch) =>
+      failures-- > 0 ? Promise.reject(new AppError("store_unavailable")) : store.settle(batch);
+    let runs = 0;
+    const handler = async () => void runs++;
+    const policy = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } as const;
+    const { worker, stop } = openWorker(t, handler, { store: { ...store, settle }, policy, leaseMs: 90 });
+    await store.append([newEvent({ eventId: "a", receivedAt: Date.now() })]);
+    worker.start();
+    await until(async () => (await store.get("a"))[0]?.status === "processed");
+    assert.ok(failures < 0);
+    assert.equal(runs, 1);
+    assert.deepEqual(
+      (await store.get("a"))[0]?.history.map(({ outcome }) => outcome),
+      ["succeeded"],
+    );
+    await stop();
+  });
+
   test("that was lost ends the run, and the settle changes nothing", async (t) => {
     let ended: unknown;
     const { worker, stop, append, events, named } = openWorker(

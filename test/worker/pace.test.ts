@@ -11,6 +11,7 @@ import { until } from "../helpers/until.ts";
 import { openWorker } from "./open-worker.ts";
 
 const PLACES = 3;
+const LONG_AGO = Date.now() - 24 * 3_600_000;
 
 /** Runs a worker over so many events; tells when it claimed, how many it asked for, and how many handlers ran at once. */
 async function paceOf(t: TestContext, count: number, handler: EventHandler, changes: Partial<WorkerOptions> = {}) {
@@ -28,7 +29,7 @@ async function paceOf(t: TestContext, count: number, handler: EventHandler, chan
     await handler(event, signal).finally(() => running--);
     done++;
   };
-  await store.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e${n}`, receivedAt: Date.now() })));
+  await store.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e${n}`, receivedAt: LONG_AGO })));
   const options = { store: { ...store, claim }, concurrency: PLACES, ...changes };
   const { worker, stop } = openWorker(t, counted, options);
   worker.start();
@@ -50,6 +51,22 @@ suite("the worker", () => {
     const { mostAsked, processed } = await paceOf(t, 12, () => delay(30));
     assert.equal(mostAsked, PLACES);
     assert.equal(processed, 12);
+  });
+
+  test("does not rest for as long as the clock is set back", async (t) => {
+    let behind = 0;
+    const { processed } = await paceOf(
+      t,
+      60,
+      async () => {
+        behind = 3_600_000;
+      },
+      {
+        mustYield: () => true,
+        now: () => Date.now() - behind,
+      },
+    );
+    assert.equal(processed, 60);
   });
 
   test("goes on at an easy pace while senders wait", async (t) => {

@@ -7,6 +7,7 @@ import type {
   Backlog,
   Claim,
   ClaimedEvent,
+  ClaimRequest,
   EventDetail,
   EventFilter,
   EventStore,
@@ -101,11 +102,15 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     return bury.get({ id: row.id, error: LEASE_EXPIRED });
   }
 
-  const claimDue = atomic(database, (request: Parameters<EventStore["claim"]>[0]) => {
-    const { owner, limit, leaseMs, maxAttempts, now } = request;
+  const claimDue = atomic(database, (request: ClaimRequest) => {
+    const { owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
     const claimed: ClaimedEvent[] = [];
     const buried: EventSummary[] = [];
     for (const row of due.all(now, limit)) {
+      if (row.leaseOwner === owner && holding.includes(row.id)) {
+        renew.run({ id: row.id, owner, attempt: row.attempts, leaseEndsAt: now + leaseMs });
+        continue;
+      }
       const summary = row.leaseOwner === null ? undefined : expire(row, maxAttempts, now);
       if (summary) {
         buried.push(summary);
@@ -173,7 +178,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     },
     claim(request) {
       return guarded(() => {
-        // Looked up before the write lock is taken: an idle poll writes nothing.
+        // An idle poll writes nothing.
         const nextDueAt = nextDue.get() as number | null;
         if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], buried: [], nextDueAt };
         return claimDue(request);

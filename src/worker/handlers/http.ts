@@ -1,5 +1,6 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { ClaimedEvent } from "../../events/store.ts";
 import type { EventHandler } from "../run-event.ts";
 
 // What of an answer's body is waited for, so that the next event finds the connection free.
@@ -18,27 +19,44 @@ export function createHttpHandler(url: string): EventHandler {
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const request = isTls ? requestHttps : requestHttp;
 
-  return (event, signal) =>
-    new Promise((resolve, reject) => {
-      const headers = {
-        "Content-Type": event.contentType,
-        "Content-Length": event.payload.length,
-        "User-Agent": "authserve",
-        "Idempotency-Key": headerSafe(event.eventId),
-        "X-Event-Id": headerSafe(event.eventId),
-        "X-Event-Type": headerSafe(event.type),
-        "X-Event-Source": event.source,
-        "X-Attempt": String(event.attempt),
+  /** `isFirst` goes over a connection that may be an old one. */
+  function send(event: ClaimedEvent, signal: AbortSignal, isFirst: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        method: "POST",
+        headers: headersOf(event),
+        signal,
+        ...(isFirst ? { agent } : { agent: false }),
       };
-      const sent = request(target, { method: "POST", agent, headers, signal }, (response) => {
+      const sent = request(target, options, (response) => {
         drain(response);
         const { statusCode = 0 } = response;
         if (statusCode >= 200 && statusCode < 300) resolve();
         else reject(new Error(`the target answered ${statusCode}`));
       });
-      sent.on("error", reject);
+      sent.on("error", (error: NodeJS.ErrnoException) => {
+        // The target closed a connection that was kept for later, and has most likely never seen the event.
+        if (isFirst && sent.reusedSocket && error.code === "ECONNRESET") resolve(send(event, signal, false));
+        else reject(error);
+      });
       sent.end(event.payload);
     });
+  }
+
+  return (event, signal) => send(event, signal, true);
+}
+
+function headersOf(event: ClaimedEvent): OutgoingHttpHeaders {
+  return {
+    "Content-Type": event.contentType,
+    "Content-Length": event.payload.length,
+    "User-Agent": "authserve",
+    "Idempotency-Key": headerSafe(event.eventId),
+    "X-Event-Id": headerSafe(event.eventId),
+    "X-Event-Type": headerSafe(event.type),
+    "X-Event-Source": event.source,
+    "X-Attempt": String(event.attempt),
+  };
 }
 
 /** Reads what is left of an answer, within bounds. */
