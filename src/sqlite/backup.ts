@@ -119,18 +119,30 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     assertRestorable(half, backup);
     endSessions(half);
     flush(half);
-    const kept = existsSync(target) ? `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}` : null;
-    // The old file keeps its name until the new one takes it: there is a database at every moment.
-    if (kept !== null) linkSync(target, kept);
+    const aside = `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}`;
+    const isReplaced = existsSync(target);
+    // One file can be replaced in one step. A damaged one stays as it is, with its log.
+    if (isReplaced) takeInOwnLog(target);
+    // The old file keeps its name until the new one takes it: there is a file at every moment.
+    if (isReplaced) linkSync(target, aside);
+    // Its log goes too, also one that was left alone: SQLite would write it into the new file.
     for (const end of ["-wal", "-shm"]) {
-      if (kept !== null && existsSync(target + end)) renameSync(target + end, kept + end);
+      if (existsSync(target + end)) renameSync(target + end, aside + end);
     }
     renameSync(half, target);
     flush(dataDir);
-    return { kept };
+    return { kept: isReplaced ? aside : null };
   } catch (error) {
     discard(half);
     throw error;
+  }
+}
+
+function takeInOwnLog(target: string): void {
+  try {
+    asOneFile(target);
+  } catch (error) {
+    if (!(error instanceof Sqlite.SqliteError)) throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
@@ -143,6 +143,21 @@ suite("authserve restore", () => {
     const { code, stderr } = await first.run(["restore", kept]);
     assert.equal(code, 0, stderr);
     assert.equal(eventCount(databaseOf(first)), 6);
+  });
+
+  test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {
+    await using first = await startServer();
+    await deliver(first, event("evt_before"));
+    const backup = join(first.dir, "backup.db");
+    await first.run(["backup", backup]);
+    await deliver(first, event("evt_after"));
+    await first.kill();
+    assert.ok(existsSync(`${databaseOf(first)}-wal`));
+    rmSync(databaseOf(first));
+    const { code, stdout } = await first.run(["restore", backup, "--json"]);
+    assert.deepEqual([code, JSON.parse(stdout).kept], [0, null]);
+    assert.equal(eventCount(databaseOf(first)), 1);
+    assert.equal(readdirSync(join(first.dir, "data")).filter((file) => /replaced-.*-wal$/.test(file)).length, 1);
   });
 
   for (const [what, spoil, message] of [
