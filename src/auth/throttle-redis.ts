@@ -1,6 +1,13 @@
 import { randomInt } from "node:crypto";
 import type { RedisConnection } from "../redis/connection.ts";
-import { type Bucket, KNOWN_ADDRESS_MS, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "./throttle-store.ts";
+import {
+  type Bucket,
+  COUNTED_AGAIN,
+  KNOWN_ADDRESS_MS,
+  STALE_ATTEMPT_MS,
+  type ThrottleStore,
+  WINDOW_MS,
+} from "./throttle-store.ts";
 
 // A bucket is a sorted set by time: "u:<id>" is an attempt under way, "f:<id>" a failure.
 // Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
@@ -79,7 +86,7 @@ return { total, buckets }`;
 const CLEAR = `
 local places = 0
 for i = 2, #KEYS do
-  places = places + redis.call("ZCARD", KEYS[i])
+  if ARGV[2 + i]:sub(1, ${COUNTED_AGAIN.length}) ~= "${COUNTED_AGAIN}" then places = places + redis.call("ZCARD", KEYS[i]) end
   redis.call("DEL", KEYS[i])
   redis.call("ZREM", KEYS[1], ARGV[2 + i])
 end
@@ -153,7 +160,7 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     },
     async totals(now) {
       const all = { failures: 0, buckets: 0 };
-      for (const buckets of chunks(await listed())) {
+      for (const buckets of chunks((await listed()).filter(isOfAddress))) {
         const [failures, filled] = (await run(COUNT, buckets.map(key), now, [])) as [number, number];
         all.failures += failures;
         all.buckets += filled;
@@ -169,6 +176,8 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     },
   };
 }
+
+const isOfAddress = (bucket: string) => !bucket.startsWith(COUNTED_AGAIN);
 
 function* chunks(buckets: string[]): Generator<string[]> {
   for (let from = 0; from < buckets.length; from += KEYS_PER_SCRIPT) yield buckets.slice(from, from + KEYS_PER_SCRIPT);

@@ -1,10 +1,21 @@
 import { promised, type Sync } from "../promised.ts";
 import { atomic, type Database, guarded } from "../sqlite/database.ts";
-import { type Bucket, type FailureStore, type ThrottleStore, type Totals, WINDOW_MS } from "./throttle-store.ts";
+import {
+  type Bucket,
+  COUNTED_AGAIN,
+  type FailureStore,
+  KNOWN_ADDRESS_MS,
+  type ThrottleStore,
+  type Totals,
+  WINDOW_MS,
+} from "./throttle-store.ts";
 import { countUnderWay } from "./throttle-under-way.ts";
 
+// Windows end now: a clock that was set back has left failures in the future, which would count for as long.
+
 /** The failure whose leaving the window brings the bucket below its bound. */
-const BOUNDARY = `SELECT at FROM login_failures WHERE bucket = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?`;
+const BOUNDARY = `
+SELECT at FROM login_failures WHERE bucket = ? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET ?`;
 
 const ADD = `INSERT INTO login_failures (bucket, at, settled) VALUES (?, ?, 1)`;
 
@@ -16,9 +27,14 @@ INSERT INTO known_addresses (bucket, last_login_at) VALUES (?, ?)
 ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`;
 
 const IS_KNOWN = `SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_at >= ?`;
-const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ?`;
-const TOTALS = `SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets FROM login_failures WHERE at > ?`;
+const FORGET_KNOWN = `DELETE FROM known_addresses WHERE last_login_at < ?`;
+const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?`;
+const OF_ADDRESSES = `bucket NOT LIKE '${COUNTED_AGAIN}%'`;
+const TOTALS = `
+SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
+FROM login_failures WHERE at > ? AND at <= ? AND ${OF_ADDRESSES}`;
 const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
+const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_ADDRESSES}`;
 const CLEAR_ALL = `DELETE FROM login_failures`;
 
 /** Keeps the counts in the SQLite file: they outlive a restart. */
@@ -37,19 +53,33 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
   const failures = database.prepare(FAILURES).pluck();
   const totals = database.prepare<number[], Totals>(TOTALS);
   const clear = database.prepare(CLEAR);
+  const forgetKnown = database.prepare(FORGET_KNOWN);
+  const countAll = database.prepare(COUNT_ALL).pluck();
   const clearAll = database.prepare(CLEAR_ALL);
 
   function waitOf({ bucket, limit }: Bucket, now: number): number {
-    const at = boundary.get(bucket, now - WINDOW_MS, limit - 1) as number | undefined;
+    const at = boundary.get(bucket, now - WINDOW_MS, now, limit - 1) as number | undefined;
     return at === undefined ? 0 : at + WINDOW_MS - now;
   }
   const addAll = atomic(database, (buckets: string[], at: number) => {
     forget.run(at - WINDOW_MS);
     for (const bucket of buckets) add.run(bucket, at);
   });
+  const rememberOne = atomic(database, (bucket: string, now: number) => {
+    forgetKnown.run(now - KNOWN_ADDRESS_MS);
+    remember.run(bucket, now);
+  });
+  const clearEverything = atomic(database, () => {
+    const cleared = countAll.get() as number;
+    clearAll.run();
+    return cleared;
+  });
   const clearEach = atomic(database, (buckets: string[]) => {
     let cleared = 0;
-    for (const bucket of buckets) cleared += clear.run(bucket).changes;
+    for (const bucket of buckets) {
+      const { changes } = clear.run(bucket);
+      if (!bucket.startsWith(COUNTED_AGAIN)) cleared += changes;
+    }
     return cleared;
   });
 
@@ -61,19 +91,19 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
       guarded(() => addAll(buckets, at));
     },
     remember(bucket, now) {
-      guarded(() => remember.run(bucket, now));
+      guarded(() => rememberOne(bucket, now));
     },
     isKnown(bucket, since) {
       return guarded(() => isKnown.get(bucket, since) !== undefined);
     },
     failures(bucket, now) {
-      return guarded(() => failures.get(bucket, now - WINDOW_MS) as number);
+      return guarded(() => failures.get(bucket, now - WINDOW_MS, now) as number);
     },
     totals(now) {
-      return guarded(() => totals.get(now - WINDOW_MS) ?? { failures: 0, buckets: 0 });
+      return guarded(() => totals.get(now - WINDOW_MS, now) ?? { failures: 0, buckets: 0 });
     },
     clear(buckets) {
-      return guarded(() => (buckets === "all" ? clearAll.run().changes : clearEach(buckets)));
+      return guarded(() => (buckets === "all" ? clearEverything() : clearEach(buckets)));
     },
   };
 }

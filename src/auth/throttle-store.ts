@@ -7,6 +7,12 @@ export const STALE_ATTEMPT_MS = 60_000;
 /** An address that logged in is known for this long. */
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
+/**
+ * Begins the names of buckets that count once more what the bucket of an address counts: they are left out where
+ * failures are counted over all buckets.
+ */
+export const COUNTED_AGAIN = "email:";
+
 /** A count of failures with its bound. */
 export interface Bucket {
   bucket: string;
@@ -21,6 +27,7 @@ export type Reservation =
 
 export interface Totals {
   failures: number;
+  /** How many buckets of addresses they are in. */
   buckets: number;
 }
 
@@ -43,9 +50,9 @@ export interface ThrottleStore {
   isKnown(bucket: string, since: number): Promise<boolean>;
   /** How many failures of a bucket count now. Attempts under way are none. */
   failures(bucket: string, now: number): Promise<number>;
-  /** All failures that count now, and in how many buckets they are. */
+  /** All failures that count now, each once. */
   totals(now: number): Promise<Totals>;
-  /** Empties these buckets, or all of them. Returns how many places were taken in them. */
+  /** Empties these buckets, or all of them. Returns how many places were taken in them, each attempt once. */
   clear(buckets: string[] | "all"): Promise<number>;
 }
 

@@ -20,28 +20,47 @@ export function countUnderWay(
   /** By id, oldest first. */
   const underWay = new Map<number, Attempt>();
   const places = new Map<string, number>();
+  /** Failures that could not be written. Nobody tries a password while there are any. */
+  const uncounted: Attempt[] = [];
   let lastId = 0;
 
-  function free(id: number): void {
-    for (const bucket of underWay.get(id)?.buckets ?? []) {
+  /** Ends an attempt for whoever asks first; its places stay taken. */
+  function end(id: number): string[] {
+    const { buckets } = underWay.get(id) ?? { buckets: [] };
+    underWay.delete(id);
+    return buckets;
+  }
+
+  function free(buckets: string[]): void {
+    for (const bucket of buckets) {
       const left = (places.get(bucket) ?? 0) - 1;
       if (left > 0) places.set(bucket, left);
       else places.delete(bucket);
     }
-    underWay.delete(id);
   }
 
-  /** Ends attempts as failures. Their places are free when the failures count, so that no moment lets one more through. */
+  /** Its places are free when the failure counts, so that no moment lets one more through. */
+  async function count(failure: Attempt): Promise<void> {
+    try {
+      await writes.add(failure.buckets, failure.at);
+    } catch (error) {
+      uncounted.push(failure);
+      throw error;
+    }
+    free(failure.buckets);
+  }
+
+  /** Ends attempts as failures. */
   async function fail(ids: number[], now: number): Promise<void> {
     for (const id of ids) {
-      const attempt = underWay.get(id);
-      if (attempt) await writes.add(attempt.buckets, now);
-      free(id);
+      const buckets = end(id);
+      if (buckets.length > 0) await count({ buckets, at: now });
     }
   }
 
-  /** An attempt that never ends counts as the failure it may be. */
-  async function failStale(now: number): Promise<void> {
+  /** Counts what the store did not take before. An attempt that never ends counts as the failure it may be. */
+  async function countOverdue(now: number): Promise<void> {
+    for (let failure = uncounted.shift(); failure; failure = uncounted.shift()) await count(failure);
     for (const [id, { at }] of underWay) {
       if (at > now - STALE_ATTEMPT_MS) return;
       await fail([id], at);
@@ -50,11 +69,11 @@ export function countUnderWay(
 
   return {
     async wait(buckets, now) {
-      await failStale(now);
+      await countOverdue(now);
       return reads.wait(buckets, now);
     },
     async reserve(buckets, now) {
-      await failStale(now);
+      await countOverdue(now);
       const retryAfterMs = reads.wait(buckets, now);
       if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
       const isFull = buckets.some(
@@ -68,18 +87,18 @@ export function countUnderWay(
     },
     fail,
     async release(ids) {
-      for (const id of ids) free(id);
+      for (const id of ids) free(end(id));
     },
     remember: writes.remember,
     async isKnown(bucket, since) {
       return reads.isKnown(bucket, since);
     },
     async failures(bucket, now) {
-      await failStale(now);
+      await countOverdue(now);
       return reads.failures(bucket, now);
     },
     async totals(now) {
-      await failStale(now);
+      await countOverdue(now);
       return reads.totals(now);
     },
     clear: writes.clear,

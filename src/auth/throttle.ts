@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
-import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
+import { type Bucket, COUNTED_AGAIN, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
 
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 export const FAILURES_PER_EMAIL = 100;
@@ -68,7 +68,7 @@ function throttled(retryAfterMs: number): AppError {
 export function bucketsFor(address: string, email: string): { pair: Bucket; email: Bucket } {
   return {
     pair: { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
-    email: { bucket: digest(email), limit: FAILURES_PER_EMAIL },
+    email: { bucket: COUNTED_AGAIN + digest(email), limit: FAILURES_PER_EMAIL },
   };
 }
 

@@ -27,7 +27,7 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
       const rows = [["user", ...cells(shown.user)]];
       if (shown.address) rows.push([shown.address.address, ...cells(shown.address)]);
       printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
-      printData(`In all ${shown.total.failures} failures in ${shown.total.buckets} counts.`);
+      printData(`In all ${shown.total.failures} failed logins, in ${shown.total.buckets} pairs of address and e-mail.`);
       if (shown.address?.known) say(`${shown.address.address} has logged in: only its own count holds it up.`);
     },
     ["DEMO_EMAIL"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
-import { WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { KNOWN_ADDRESS_MS, STALE_ATTEMPT_MS, WINDOW_MS } from "../../src/auth/throttle-store.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
@@ -48,9 +48,40 @@ test("a database that another process keeps locked is store_unavailable, and wel
   assert.equal(reservation.outcome, "reserved");
   other.exec("BEGIN IMMEDIATE");
   await failsWith("store_unavailable", store.fail(reservation.ids, NOW));
-  // A failure that could not be written keeps its place.
-  assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "wait");
+  // Nobody guesses while a failure could not be written.
+  await failsWith("store_unavailable", store.reserve([{ bucket: "a", limit: 1 }], NOW));
+  await failsWith("store_unavailable", store.wait([{ bucket: "b", limit: 1 }], NOW));
   other.exec("ROLLBACK");
-  await store.fail(reservation.ids, NOW);
   assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "throttled");
+  assert.equal(await store.failures("a", NOW), 1);
+  assert.equal((await store.reserve([{ bucket: "b", limit: 1 }], NOW)).outcome, "reserved");
+});
+
+test("an attempt that never ended is one failure, however many ask at once", async (t) => {
+  const store = createSqliteThrottleStore(tempDatabase(t).database);
+  const bucket = { bucket: "a", limit: 10 };
+  await store.reserve([bucket], NOW);
+  await Promise.all(Array.from({ length: 12 }, () => store.wait([bucket], NOW + STALE_ATTEMPT_MS)));
+  assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
+});
+
+test("failures that a clock set back has left in the future do not count", async (t) => {
+  const store = createSqliteThrottleStore(tempDatabase(t).database);
+  const reservation = await store.reserve([{ bucket: "a", limit: 1 }], NOW);
+  assert.equal(reservation.outcome, "reserved");
+  await store.fail(reservation.ids, NOW);
+  const before = NOW - 3_600_000;
+  assert.equal(await store.wait([{ bucket: "a", limit: 1 }], before), 0);
+  assert.deepEqual([await store.failures("a", before), (await store.totals(before)).failures], [0, 0]);
+});
+
+test("an address is forgotten when it has not logged in for 30 days", async (t) => {
+  const { database } = tempDatabase(t);
+  const store = createSqliteThrottleStore(database);
+  const known = () => database.prepare("SELECT bucket FROM known_addresses ORDER BY bucket").pluck().all();
+  await store.remember("old", NOW);
+  await store.remember("a", NOW + KNOWN_ADDRESS_MS);
+  assert.deepEqual(known(), ["a", "old"]);
+  await store.remember("b", NOW + KNOWN_ADDRESS_MS + 1);
+  assert.deepEqual(known(), ["a", "b"]);
 });
