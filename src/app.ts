@@ -7,6 +7,7 @@ import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHan
  * segments, no trailing slash. A known path under another method is 405, anything else 404.
  */
 export function createApp(routes: readonly Route[], options: ExchangeOptions): H3 {
+  // Handlers answer for their own errors: what is left is a target that h3 cannot read.
   const app = new H3({ silent: true, onError: (_error, event) => refuse("not_found", {})(event) as Promise<Response> });
   const methods = new Map<string, string[]>();
   for (const { method, path } of routes) {

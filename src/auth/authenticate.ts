@@ -35,7 +35,7 @@ function bearerToken(request: IncomingMessage): string {
   const values = request.headersDistinct.authorization ?? [];
   if (values.length > 1) throw invalidToken();
   const header = values[0] ?? "";
-  if (!/^bearer(?:[^a-z]|$)/i.test(header)) {
+  if (/^bearer[ \t]*$/i.test(header) || !/^bearer[^a-z]/i.test(header)) {
     throw new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
   }
   const match = /^bearer ([A-Za-z0-9._-]+)$/i.exec(header);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../strict-json.ts";
@@ -12,13 +12,25 @@ export function requireJson(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
   const [type = "", ...parameters] = (request.headers["content-type"] ?? "").split(";").map((part) =>
     part
-      .trim()
-      .replace(/\s*=\s*/, "=")
+      .replace(/^[ \t]+|[ \t]+$/g, "")
+      .replace(/[ \t]*=[ \t]*/, "=")
       .toLowerCase(),
   );
   const charsets = parameters.filter((parameter) => parameter.startsWith("charset="));
-  const isUtf8 = charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
+  const isUtf8 = charsets.every((charset) => /^charset=(?:utf-?8|"utf-?8")$/.test(charset));
   if (type !== "application/json" || !isUtf8 || encoding !== undefined) throw new AppError("unsupported_media_type");
+}
+
+/** Requests whose senders wait for a word before they send the body (RFC 9110, 10.1.1). */
+const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** The sender of a body waits: it is invited when the body is read, and not when the request is refused before. */
+export function awaitReading(request: IncomingMessage, response: ServerResponse): void {
+  waiting.set(request, response);
+}
+
+function inviteBody(request: IncomingMessage): void {
+  if (request.headers.expect !== undefined) waiting.get(request)?.writeContinue();
 }
 
 /**
@@ -30,6 +42,7 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
     discard(request);
     return Promise.reject(new AppError("payload_too_large"));
   }
+  inviteBody(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -99,12 +112,17 @@ function toFieldError(issue: v.BaseIssue<unknown>): FieldError {
   return { path, message: issue.expected === "never" ? "is not a known property" : "is required" };
 }
 
-/** Throws `validation_failed` when an operation without a body is sent one; `{}` and nothing are the same. */
+/**
+ * Throws `validation_failed` when an operation without a body is sent one, `unsupported_media_type` when it is not even
+ * JSON; `{}` and nothing are the same.
+ */
 export async function refuseBody(request: IncomingMessage): Promise<void> {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   if (length === "0" && encoding === undefined) return;
   const body = await readRawBody(request, 1024);
-  if (!/^\s*(?:\{\s*\}\s*)?$/.test(body.toString("latin1"))) {
+  if (body.length === 0) return;
+  requireJson(request);
+  if (!/^[ \t\r\n]*(?:\{[ \t\r\n]*\}[ \t\r\n]*)?$/.test(body.toString("latin1"))) {
     throw new AppError("validation_failed", { errors: [{ path: "", message: "must be empty" }] });
   }
 }

@@ -1,7 +1,15 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { AppError, type ErrorCode, OperatorError } from "../errors.ts";
+import { awaitReading } from "./body.ts";
 import { HSTS, problem } from "./problem.ts";
 import type { TlsFiles } from "./tls.ts";
 
@@ -21,27 +29,83 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
     // The app refuses such a request itself, with a problem.
     requireHostHeader: false,
   };
-  const server = tls
-    ? createTlsServer({ ...limits, ...tls.read(), minVersion: "TLSv1.2" }, listener)
+  const server: Server & { httpAllowHalfOpen?: boolean } = tls
+    ? watchHandshakes(createTlsServer({ ...limits, ...tls.read(), ...TLS_LIMITS }, listener))
     : createServer(limits, listener);
+  // A client that has said all it has to say may still wait for its answers.
+  server.httpAllowHalfOpen = true;
+  server.on("request", remember);
   server.on("clientError", answerClientError);
+  // Node hands the connection over instead of asking the app.
+  server.on("connect", (_request, socket: Socket) => {
+    socket.on("error", () => {});
+    afterAnswers(socket, () => endWith(socket, "not_found"));
+  });
+  server.on("checkContinue", (request, response) => {
+    remember(request, response);
+    awaitReading(request, response);
+    listener(request, response);
+  });
   // Node would answer an expectation that it does not know by itself; a server may pass over it (RFC 9110, 10.1.1).
   server.on("checkExpectation", listener);
   return server;
 }
+
+const TLS_LIMITS = { minVersion: "TLSv1.2", handshakeTimeout: HEADERS_TIMEOUT_MS } as const;
+
+/** Connections of a TLS server that have not shaken hands: Node's HTTP server does not know of them yet. */
+const handshakes = new WeakMap<Server, Map<string, Socket>>();
+
+function watchHandshakes(server: TlsServer): TlsServer {
+  const underWay = new Map<string, Socket>();
+  handshakes.set(server, underWay);
+  const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  server.on("connection", (socket: Socket) => {
+    const peer = peerOf(socket);
+    underWay.set(peer, socket);
+    socket.on("close", () => {
+      if (underWay.get(peer) === socket) underWay.delete(peer);
+    });
+  });
+  server.on("secureConnection", (socket) => void underWay.delete(peerOf(socket)));
+  return server;
+}
+
+// Long enough for the last answer to arrive.
+const LINGER_MS = 1000;
 
 const CLIENT_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
+/** The newest answer of each connection. */
+const newest = new WeakMap<Socket, ServerResponse>();
+
+function remember(request: IncomingMessage, response: ServerResponse): void {
+  newest.set(request.socket, response);
+}
+
+/** What came behind whole requests is answered behind their answers. */
+function afterAnswers(socket: Socket, run: () => void): void {
+  const answer = newest.get(socket);
+  if (answer?.req.complete && !answer.closed) answer.once("close", run);
+  else run();
+}
+
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
+  afterAnswers(socket, () => {
+    const answer = newest.get(socket);
+    const isAnswered = answer?.req.complete === false && answer.headersSent;
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswered) socket.destroy();
+    else endWith(socket, CLIENT_ERRORS[error.code ?? ""] ?? "bad_request");
+  });
+}
+
+/** Answers outside of the app, as the last thing on the connection. */
+function endWith(socket: Socket, code: ErrorCode): void {
   const requestId = crypto.randomUUID();
-  const { status, body, headers } = problem(new AppError(CLIENT_ERRORS[error.code ?? ""] ?? "bad_request"), requestId);
+  const { status, body, headers } = problem(new AppError(code), requestId);
   const text = JSON.stringify(body);
   const head = {
     ...headers,
@@ -54,6 +118,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`);
+  // A client that does not close either would keep the connection, which no other limit ends now.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 export interface Address {
@@ -117,5 +183,6 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+    for (const socket of handshakes.get(server)?.values() ?? []) socket.destroy();
   });
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
@@ -78,6 +80,26 @@ test("with a certificate the service speaks HTTPS alone, demands it for the futu
   await until(() => server.log("tls_reload_failed").length > failures, 5000);
   assert.equal(await shownName(server.port), "second");
   assert.doesNotMatch(server.stdout(), /PRIVATE KEY/);
+});
+
+test("a connection that never shakes hands does not hold up the stop", async (t) => {
+  await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
+  const silent = connectTcp(server.port, "127.0.0.1").on("error", () => {});
+  t.after(() => silent.destroy());
+  await once(silent, "connect");
+  // Answered after the silent one was accepted.
+  assert.equal((await get(server.port, "/healthz", pairs.first.cert)).status, 200);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
+test("send-test reaches the server by its address, whatever name its certificate is for", async () => {
+  await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
+  const { code, stdout, stderr } = await server.run(["events", "send-test"], { PORT: String(server.port) });
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).duplicate, false);
+  const named = await server.run(["events", "send-test", "--url", `${server.url}/webhook`]);
+  assert.equal(named.code, 1);
+  assert.match(named.stderr, /does not answer .*(?:certificate|CERT)/);
 });
 
 test("a connection that is open while the pair is changed goes on", async (t) => {

@@ -149,15 +149,30 @@ suite("a JSON body", () => {
 suite("an operation without a body", () => {
   for (const text of ["", "{}", " { } \n"]) {
     test(`takes ${JSON.stringify(text)} for none`, async () => {
-      assert.equal(await refuseBody(await requestWithBody(text)), undefined);
+      assert.equal(await refuseBody(await requestWithBody(text, [JSON_TYPE])), undefined);
     });
   }
+
+  for (const [text, headers] of [
+    ["{}", []],
+    ["{}", [["Content-Type", "text/plain"]]],
+    ["{}", [JSON_TYPE, ["Content-Encoding", "gzip"]]],
+  ] as const) {
+    test(`refuses ${text} that is sent with ${JSON.stringify(headers)}`, async () => {
+      await failsWith("unsupported_media_type", refuseBody(await requestWithBody(text, headers)));
+    });
+  }
+
+  test("refuses what is no JSON space", async () => {
+    const text = Buffer.from([0xa0]);
+    await failsWith("validation_failed", refuseBody(await requestWithBody(text, [JSON_TYPE])));
+  });
 
   test("needs no length header", async () => assert.equal(await refuseBody(await requestWith([])), undefined));
 
   for (const text of ['{"a":1}', "[]", "x", "null"]) {
     test(`refuses ${text}`, async () => {
-      await failsWith("validation_failed", refuseBody(await requestWithBody(text)));
+      await failsWith("validation_failed", refuseBody(await requestWithBody(text, [JSON_TYPE])));
     });
   }
 

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { after, test } from "node:test";
+import { ask, event } from "../helpers/client.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
+import { startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
+import { until } from "../helpers/until.ts";
+
+const server = await startServer();
+after(() => server[Symbol.asyncDispose]());
+
+const JSON_TYPE = "Content-Type: application/json";
+
+function delivery(id: string, ...lines: string[]): { head: string; body: string } {
+  const body = JSON.stringify(event(id));
+  const head = [
+    "POST /webhook HTTP/1.1",
+    "Host: localhost",
+    JSON_TYPE,
+    `X-Signature: ${signature(body)}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...lines,
+  ];
+  return { head: `${head.join("\r\n")}\r\n\r\n`, body };
+}
+
+function whole(id: string): string {
+  const { head, body } = delivery(id);
+  return head + body;
+}
+
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
+async function open(): Promise<Socket> {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+test("what is no HTTP is answered behind the answers to the requests before it", async () => {
+  const { text } = await sendRaw(server.port, `${whole("before-1")}${whole("before-2")}GARBAGE\r\n\r\n`);
+  assert.deepEqual(statuses(text), [200, 200, 400]);
+  assert.ok(text.indexOf("before-1") < text.indexOf("before-2"));
+  const large = `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
+  assert.deepEqual(statuses((await sendRaw(server.port, whole("before-3") + large)).text), [200, 431]);
+});
+
+test("CONNECT is answered 404, in its turn, and whoever resets the connection then harms nobody", async () => {
+  const ask404 = "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n";
+  const { status, headers } = await sendRaw(server.port, ask404);
+  assert.equal(status, 404);
+  assert.ok(headers["x-request-id"]);
+  assert.deepEqual(statuses((await sendRaw(server.port, whole("before-connect") + ask404)).text), [200, 404]);
+  for (let i = 0; i < 10; i++) {
+    const socket = await open();
+    socket.write(ask404);
+    if (i % 2 === 0) await once(socket, "data");
+    socket.resetAndDestroy();
+    await once(socket, "close");
+  }
+  assert.equal((await ask(server, "/healthz")).status, 200);
+});
+
+test("a client that has closed its own side gets its answers", async () => {
+  const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  const closed = once(socket, "end");
+  socket.end(whole("half-closed"));
+  await closed;
+  socket.destroy();
+  assert.deepEqual(statuses(text), [200]);
+});
+
+test("a sender that waits for a word before the body gets it only when the body is wanted", async () => {
+  const refused = [
+    ["POST /auth/login HTTP/1.1", JSON_TYPE, "Content-Length: 20000"],
+    ["POST /auth/login HTTP/1.1", "Content-Type: text/plain", "Content-Length: 2"],
+    ["POST /nothing-here HTTP/1.1", JSON_TYPE, "Content-Length: 2"],
+  ];
+  const answers: number[][] = [];
+  for (const lines of refused) {
+    const head = [...lines, "Host: localhost", "Expect: 100-continue"].join("\r\n");
+    answers.push(statuses((await sendRaw(server.port, `${head}\r\n\r\n`)).text));
+  }
+  assert.deepEqual(answers, [[413], [415], [404]]);
+
+  const { head, body } = delivery("invited", "Expect: 100-continue", "Connection: close");
+  const socket = await open();
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.write(head);
+  await until(() => text.startsWith("HTTP/1.1 100"), 5000);
+  socket.write(body);
+  await once(socket, "close");
+  assert.deepEqual(statuses(text), [100, 200]);
+});
