@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { openServerAuth } from "./auth/open.ts";
 import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
-import type { Settings } from "./config/settings.ts";
+import { REDIS_PLACES, type Settings } from "./config/settings.ts";
 import { countingSettles } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
@@ -74,11 +74,17 @@ async function wire(
   const { events } = storage;
   const auth = await openServerAuth(settings, storage, log);
   opened.push(auth.close);
-  // A Redis that is down now keeps nobody from starting: sessions wait for it, webhooks do not.
-  await auth.sessions.check().catch(() => {});
+  // What a new password ends is ended now; a Redis that is down keeps nobody from starting.
+  void auth.sessions.check().catch(() => {});
 
-  // The lock on the data directory says that no other server lives: leases in the file are a dead one's.
-  await events.releaseAll(Date.now());
+  // The lock on the data directory says that no other server lives: leases in the file are a dead one's. On a full disk
+  // they run out by themselves.
+  await events.releaseAll(Date.now()).catch((error) => {
+    log.error(
+      { event: "worker_error", error: describeError(error) },
+      "leases of an earlier process could not be ended",
+    );
+  });
 
   const metrics = createMetrics({ backlog: () => events.backlog(), now: Date.now });
   let http: HttpServing | undefined;
@@ -158,6 +164,13 @@ function warnOf(settings: Settings, log: Log): void {
   }
   if (settings.WEBHOOK_SECRET === undefined) warn("WEBHOOK_SECRET is not set: there is no webhook route");
   else if (settings.WEBHOOK_SECRET.length < 16) warn("WEBHOOK_SECRET is shorter than 16 characters: use a random one");
+  const { REDIS_USERNAME, REDIS_PASSWORD, REDIS_DB, REDIS_TLS } = settings;
+  const isRedisMeant = (REDIS_USERNAME ?? REDIS_PASSWORD) !== undefined || REDIS_DB !== 0 || REDIS_TLS;
+  if (isRedisMeant && REDIS_PLACES.every((name) => settings[name] === undefined)) {
+    warn(
+      `Settings of Redis are there and none says where it is: set ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
+    );
+  }
   const isLoopback = settings.HOST === undefined || /^(?:127\.|::1$|localhost$)/.test(settings.HOST);
   if (settings.TLS_CERT_FILE === undefined && !isLoopback && settings.TRUSTED_PROXIES === undefined) {
     warn(

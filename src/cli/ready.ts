@@ -1,9 +1,9 @@
-import { get as getHttp } from "node:http";
-import { get as getHttps } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseDurationMs } from "../config/duration.ts";
+import { MAX_DURATION } from "../config/fields.ts";
 import { readEnvironment, readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
+import { ask } from "./ask.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
 
 const POLL_INTERVAL_MS = 50;
@@ -11,11 +11,12 @@ const POLL_INTERVAL_MS = 50;
 /** Waits until the server of this folder's settings is ready. Throws {@link OperatorError} when it is not in time. */
 export async function runReady({ timeout }: { timeout: string }): Promise<void> {
   const timeoutMs = parseDurationMs(timeout);
-  if (timeoutMs === null) throw new OperatorError("--timeout is a duration, e.g. 10s");
+  if (timeoutMs === null || timeoutMs > MAX_DURATION.ms)
+    throw new OperatorError(`--timeout is a duration ${MAX_DURATION.text}, e.g. 10s`);
   const url = `${serverUrl(readSettings(readEnvironment(process.cwd()), ADDRESS_NAMES))}/readyz`;
   const givesUpAt = performance.now() + timeoutMs;
   for (;;) {
-    const found = await ask(url, timeoutMs);
+    const found = await statusOf(url, timeoutMs);
     if (found === "200") return;
     if (performance.now() >= givesUpAt) {
       throw new OperatorError(`${url} is not ready after ${timeout} (${found}): see the server's log`, 1);
@@ -25,17 +26,6 @@ export async function runReady({ timeout }: { timeout: string }): Promise<void> 
 }
 
 /** The status of the answer, or why there is none. */
-function ask(url: string, timeout: number): Promise<string> {
-  return new Promise((resolve) => {
-    // The certificate is for the name that clients use, which is not this address.
-    const request = url.startsWith("https:")
-      ? getHttps(url, { timeout, rejectUnauthorized: false })
-      : getHttp(url, { timeout });
-    request.on("response", (response) => {
-      response.resume();
-      resolve(String(response.statusCode));
-    });
-    request.on("timeout", () => request.destroy(new Error("no answer")));
-    request.on("error", (error) => resolve(describeError(error)));
-  });
+function statusOf(url: string, timeoutMs: number): Promise<string> {
+  return ask({ url, isOurs: true, timeoutMs }).then(({ status }) => String(status), describeError);
 }

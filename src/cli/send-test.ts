@@ -1,8 +1,12 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { readEnvironment, readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
+import { ask } from "./ask.ts";
 import { printData, say } from "./output.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
+
+// The server itself gives up on a disk that stalls before this.
+const TIMEOUT_MS = 15_000;
 
 /** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
 export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
@@ -22,19 +26,18 @@ export async function runSendTest({ type, id, url }: { type: string; id?: string
     type,
   });
   const signature = createHmac("sha256", settings.WEBHOOK_SECRET).update(body).digest("hex");
-  let response: Response;
-  try {
-    response = await fetch(target, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Signature": `sha256=${signature}` },
-      body,
-    });
-  } catch (error) {
+  const { status, text } = await ask({
+    url: target,
+    isOurs: url === undefined,
+    timeoutMs: TIMEOUT_MS,
+    headers: { "X-Signature": `sha256=${signature}` },
+    body,
+  }).catch((error: unknown) => {
     throw new OperatorError(`${target} does not answer (${describeError(error)}): is the server running?`, 1);
-  }
-  printData(await response.text());
-  if (!response.ok) {
-    say(`${target} answered ${response.status}`);
+  });
+  printData(text);
+  if (status < 200 || status > 299) {
+    say(`${target} answered ${status}`);
     process.exitCode = 1;
   }
 }

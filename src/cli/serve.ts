@@ -45,6 +45,7 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
 /** Commands to paste into another terminal. */
 function firstSteps(url: string, settings: Settings, password: string | null): string {
   const credentials = JSON.stringify({ email: settings.DEMO_EMAIL, password: password ?? "YOUR-PASSWORD" });
+  const command = /^[\w./+@-]+$/.test(COMMAND) ? COMMAND : `'${COMMAND.replaceAll("'", `'\\''`)}'`;
   return `
 authserve is ready at ${url}. In another terminal, in this folder:
 
@@ -56,8 +57,8 @@ authserve is ready at ${url}. In another terminal, in this folder:
   curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"
 
   # send a signed test event, then see what became of it
-  ${COMMAND} events send-test
-  ${COMMAND} events list
+  ${command} events send-test --url ${url}${settings.WEBHOOK_PATH}
+  ${command} events list
 
 Stop with Ctrl+C.`;
 }

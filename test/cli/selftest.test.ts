@@ -7,6 +7,7 @@ import { logIn, me } from "../helpers/client.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
 
 test("selftest sessions passes on the embedded store beside a running server, and leaves its session alone", async () => {
   await using server = await startServer();
@@ -32,6 +33,8 @@ suite("with Redis", needsRedis(), () => {
     const redis = await startRedis(t);
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     const client = redis.client(t);
+    await server.logged("session_store_ready");
+    await until(async () => (await client.keys("*")).length === 1);
     const before = await client.keys("*");
     const { code, stdout, stderr } = await server.run(["selftest", "sessions"]);
     assert.equal(code, 0, stderr);

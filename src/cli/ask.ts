@@ -1,0 +1,33 @@
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { text } from "node:stream/consumers";
+
+export interface Question {
+  url: string;
+  /** It is the server of this folder: its certificate is for the name that clients use, which is not this address. */
+  isOurs: boolean;
+  timeoutMs: number;
+  /** Sent as JSON by POST; without it the question is a GET. */
+  body?: string;
+  headers?: Record<string, string>;
+}
+
+/** Asks a server and reads its answer. Throws when there is none. With Node's client, for `fetch` refuses some ports. */
+export function ask({ url, isOurs, timeoutMs, body, headers }: Question): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: body === undefined ? "GET" : "POST",
+      headers: body === undefined ? {} : { "Content-Type": "application/json", ...headers },
+      timeout: timeoutMs,
+    };
+    const request = url.startsWith("https:")
+      ? requestHttps(url, { ...options, rejectUnauthorized: !isOurs })
+      : requestHttp(url, options);
+    request.on("response", (response) => {
+      text(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+    });
+    request.on("timeout", () => request.destroy(new Error("no answer")));
+    request.on("error", reject);
+    request.end(body);
+  });
+}
