@@ -4,13 +4,21 @@ import { dirname } from "node:path";
 /** Makes a directory and those above it, mode 0700. Node's own recursion does not end where none can be made, e.g. under /proc. */
 export function makeDir(dir: string): void {
   try {
+    makeOne(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const parent = dirname(dir);
+    // Another process may have made it meanwhile.
+    if (!existsSync(parent)) makeDir(parent);
+    makeOne(dir);
+  }
+}
+
+function makeOne(dir: string): void {
+  try {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" && statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
-    const parent = dirname(dir);
-    if (code !== "ENOENT" || existsSync(parent)) throw error;
-    makeDir(parent);
-    mkdirSync(dir, { mode: 0o700 });
+    const isThere = statSync(dir, { throwIfNoEntry: false })?.isDirectory();
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isThere) throw error;
   }
 }

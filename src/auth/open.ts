@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../log.ts";
-import type { PasswordHash } from "../password-hash.ts";
 import type { RedisConnection } from "../redis/connection.ts";
 import { openRedis } from "../redis/open.ts";
 import { afterStep } from "./sessions/after.ts";
@@ -23,7 +22,8 @@ export async function openServerAuth(
   const redis = await openRedis(settings, log);
   const { sessions, throttle } = await openAuthStores(redis, embedded);
   return {
-    sessions: boundSessions(sessions, settings.DEMO_USER_ID, settings.DEMO_PASSWORD, log),
+    // What a Redis holds that was away may be older than what was done to it before.
+    sessions: boundSessions(sessions, settings, log, () => redis?.connections ?? 0),
     throttle,
     close: () => redis?.close(),
   };
@@ -38,14 +38,23 @@ export async function openAuthStores(redis: RedisConnection | null, embedded: Au
 }
 
 /**
- * The sessions that a password opens. A new password ends what the old one opened, also when it was changed while no
- * server ran, and before anything else is asked of the store.
+ * The sessions that a password and an e-mail open. Another password or e-mail ends what the old one opened, also when it
+ * was changed while no server ran, and before anything else is asked of the store.
  */
-function boundSessions(sessions: SessionStore, userId: string, hash: PasswordHash, log: Log): SessionStore {
-  const fingerprint = createHash("sha256").update(hash.encoded).digest("hex");
-  return afterStep(async () => {
-    if (!(await sessions.bind(userId, fingerprint))) return;
-    const line = { event: "session_revoked", userId, reason: "password_changed" };
-    log.info(line, "the password was changed: its session ended");
-  }, sessions);
+function boundSessions(
+  sessions: SessionStore,
+  { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: hash }: Settings,
+  log: Log,
+  turn: () => number,
+): SessionStore {
+  const fingerprint = createHash("sha256").update(`${hash.encoded} ${email}`).digest("hex");
+  return afterStep(
+    async () => {
+      if (!(await sessions.bind(userId, fingerprint))) return;
+      const line = { event: "session_revoked", userId, reason: "password_changed" };
+      log.info(line, "the password or the e-mail was changed: its session ended");
+    },
+    sessions,
+    turn,
+  );
 }

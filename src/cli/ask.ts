@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 export interface Question {
   url: string;
-  /** It is the server of this folder: its certificate is for the name that clients use, which is not this address. */
+  /** It is a server of this machine: its certificate is for the name that clients use, which is not this address. */
   isOurs: boolean;
   timeoutMs: number;
   /** Sent as JSON by POST; without it the question is a GET. */

@@ -8,6 +8,8 @@ import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
 // The server itself gives up on a disk that stalls before this.
 const TIMEOUT_MS = 15_000;
 
+const LOOPBACK = /^(?:localhost|127\.[0-9.]+|\[::1\])$/;
+
 /** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
 export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
   const settings = readSettings(readEnvironment(process.cwd()), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
@@ -28,7 +30,7 @@ export async function runSendTest({ type, id, url }: { type: string; id?: string
   const signature = createHmac("sha256", settings.WEBHOOK_SECRET).update(body).digest("hex");
   const { status, text } = await ask({
     url: target,
-    isOurs: url === undefined,
+    isOurs: url === undefined || LOOPBACK.test(new URL(url).hostname),
     timeoutMs: TIMEOUT_MS,
     headers: { "X-Signature": `sha256=${signature}` },
     body,

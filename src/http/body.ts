@@ -7,10 +7,14 @@ import { parseStrictJson } from "../strict-json.ts";
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 2000;
 
+const MAX_TYPE_LENGTH = 256;
+
 /** Throws `unsupported_media_type` unless the request announces JSON in UTF-8 without Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
-  const encoding = request.headers["content-encoding"];
-  const [type = "", ...parameters] = (request.headers["content-type"] ?? "").split(";").map((part) =>
+  const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
+  // Bounds what is done before anybody is known.
+  if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");
+  const [type = "", ...parameters] = announced.split(";").map((part) =>
     part
       .replace(/^[ \t]+|[ \t]+$/g, "")
       .replace(/[ \t]*=[ \t]*/, "=")

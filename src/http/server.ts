@@ -10,6 +10,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { AppError, type ErrorCode, OperatorError } from "../errors.ts";
 import { awaitReading } from "./body.ts";
+import { requestIdOf } from "./exchange.ts";
 import { HSTS, problem } from "./problem.ts";
 import type { TlsFiles } from "./tls.ts";
 
@@ -37,9 +38,9 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
   server.on("request", remember);
   server.on("clientError", answerClientError);
   // Node hands the connection over instead of asking the app.
-  server.on("connect", (_request, socket: Socket) => {
+  server.on("connect", (request, socket: Socket) => {
     socket.on("error", () => {});
-    afterAnswers(socket, () => endWith(socket, "not_found"));
+    afterAnswers(socket, () => endWith(socket, "not_found", requestIdOf(request)));
   });
   server.on("checkContinue", (request, response) => {
     remember(request, response);
@@ -47,7 +48,10 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
     listener(request, response);
   });
   // Node would answer an expectation that it does not know by itself; a server may pass over it (RFC 9110, 10.1.1).
-  server.on("checkExpectation", listener);
+  server.on("checkExpectation", (request, response) => {
+    remember(request, response);
+    listener(request, response);
+  });
   return server;
 }
 
@@ -79,32 +83,47 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
-/** The newest answer of each connection. */
-const newest = new WeakMap<Socket, ServerResponse>();
+/** The newest answer of each connection, and the one before it while that is not done. */
+const answers = new WeakMap<Socket, { newest: ServerResponse; before: ServerResponse | undefined }>();
 
-function remember(request: IncomingMessage, response: ServerResponse): void {
-  newest.set(request.socket, response);
+function remember({ socket }: IncomingMessage, response: ServerResponse): void {
+  const known = answers.get(socket);
+  if (!known) {
+    answers.set(socket, { newest: response, before: undefined });
+    return;
+  }
+  known.before = known.newest.closed ? undefined : known.newest;
+  known.newest = response;
 }
 
-/** What came behind whole requests is answered behind their answers. */
-function afterAnswers(socket: Socket, run: () => void): void {
-  const answer = newest.get(socket);
-  if (answer?.req.complete && !answer.closed) answer.once("close", run);
-  else run();
+/** Connections whose last answer waits for its turn, or has been given. */
+const ending = new WeakSet<Socket>();
+
+/** Ends a connection once, behind the answers to the whole requests on it. */
+function afterAnswers(socket: Socket, end: () => void): void {
+  if (ending.has(socket)) return;
+  ending.add(socket);
+  const { newest, before } = answers.get(socket) ?? {};
+  const last = newest?.req.complete ? newest : before;
+  if (last && !last.closed) last.once("close", end);
+  else end();
 }
 
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
   afterAnswers(socket, () => {
-    const answer = newest.get(socket);
-    const isAnswered = answer?.req.complete === false && answer.headersSent;
-    if (error.code === "ECONNRESET" || !socket.writable || isAnswered) socket.destroy();
-    else endWith(socket, CLIENT_ERRORS[error.code ?? ""] ?? "bad_request");
+    const newest = answers.get(socket)?.newest;
+    const isAnswered = newest?.req.complete === false && newest.headersSent;
+    if (isAnswered || !socket.writable) socket.destroy();
+    else endWith(socket, CLIENT_ERRORS[error.code ?? ""] ?? "bad_request", crypto.randomUUID());
   });
 }
 
 /** Answers outside of the app, as the last thing on the connection. */
-function endWith(socket: Socket, code: ErrorCode): void {
-  const requestId = crypto.randomUUID();
+function endWith(socket: Socket, code: ErrorCode, requestId: string): void {
   const { status, body, headers } = problem(new AppError(code), requestId);
   const text = JSON.stringify(body);
   const head = {

@@ -13,6 +13,8 @@ export interface TlsFiles {
   watch(server: Server, log: Log): () => void;
 }
 
+const RETRY_MS = 60_000;
+
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
   function read() {
     const pair = { cert: readPart("TLS_CERT_FILE", certFile), key: readPart("TLS_KEY_FILE", keyFile) };
@@ -29,18 +31,23 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
   return {
     read,
     watch(server, log) {
+      let retry: NodeJS.Timeout | undefined;
       const reload = () => {
+        clearTimeout(retry);
         try {
           server.setSecureContext({ ...read(), minVersion: "TLSv1.2" });
           log.info({ event: "tls_reloaded" }, "the certificate was reloaded");
         } catch (error) {
           log.error({ event: "tls_reload_failed", error: describeError(error) }, "the old certificate stays in use");
+          // What was in the way may pass without another change of the files, e.g. descriptors that were used up.
+          retry = setTimeout(reload, RETRY_MS).unref();
         }
       };
       const files = [certFile, keyFile];
       // Polling sees what every way of renewing does: rename, symbolic link, rewrite in place.
       for (const file of files) watchFile(file, { interval: WATCH_INTERVAL_MS, persistent: false }, reload);
       return () => {
+        clearTimeout(retry);
         for (const file of files) unwatchFile(file, reload);
       };
     },

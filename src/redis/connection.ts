@@ -43,6 +43,8 @@ export type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" 
 /** A connection to one Redis, a Redis behind sentinels, or a cluster, that heals by itself. */
 export interface RedisConnection {
   readonly keyPrefix: string;
+  /** How often it has been connected. */
+  readonly connections: number;
   /** Runs commands. Throws `store_unavailable` when they fail, or are not done within the time limit. */
   ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
   close(): void;
@@ -64,6 +66,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   /** Why the last connection failed, when the driver said so. */
   let failure: Error | undefined;
   let connections = 0;
+  let admitted = 0;
   let attempt = openAttempt();
 
   function tellOutage(reason: Error): void {
@@ -96,6 +99,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
       // A cluster leads each command to a master that serves its slot.
       if (!isCluster) refuseUnfit(info);
       isUp = true;
+      admitted++;
       outageTold = false;
       failure = undefined;
       watcher.onUp(factsOf(info));
@@ -123,6 +127,9 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
 
   return {
     keyPrefix: options.keyPrefix,
+    get connections() {
+      return admitted;
+    },
     async ask(command) {
       try {
         // The driver itself bounds a command that is sent over one connection.

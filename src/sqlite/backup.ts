@@ -121,14 +121,13 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     flush(half);
     const aside = `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}`;
     const isReplaced = existsSync(target);
-    // One file can be replaced in one step. A damaged one stays as it is, with its log.
-    if (isReplaced) takeInOwnLog(target);
     // The old file keeps its name until the new one takes it: there is a file at every moment.
     if (isReplaced) linkSync(target, aside);
-    // Its log goes too, also one that was left alone: SQLite would write it into the new file.
-    for (const end of ["-wal", "-shm"]) {
-      if (existsSync(target + end)) renameSync(target + end, aside + end);
-    }
+    if (existsSync(`${target}-wal`)) linkSync(`${target}-wal`, `${aside}-wal`);
+    // One file can be replaced in one step. What is damaged in a log is kept beside the old file.
+    if (isReplaced) takeInOwnLog(target);
+    // SQLite would write a log that stays into the new file, also one whose file was gone.
+    for (const end of ["-wal", "-shm"]) rmSync(target + end, { force: true });
     renameSync(half, target);
     flush(dataDir);
     return { kept: isReplaced ? aside : null };

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, OperatorError } from "../errors.ts";
@@ -67,7 +67,14 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
 }
 
 function makePrivate(file: string): void {
-  for (const end of ["", "-wal", "-shm"]) if (existsSync(file + end)) chmodSync(file + end, 0o600);
+  for (const end of ["", "-wal", "-shm"]) {
+    try {
+      chmodSync(file + end, 0o600);
+    } catch (error) {
+      // The log goes with whoever closes the database last.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
 }
 
 const HEADER_BYTES = 100;

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { describeError, OperatorError } from "../errors.ts";
 import { startThread } from "../packaging.ts";
-import { openDatabase } from "../sqlite/database.ts";
+import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
 import { type Stores, storesBehind } from "./proxies.ts";
 import { type RemoteThread, remoteThread } from "./remote-thread.ts";
 import type { StorageThreadData } from "./thread.ts";
@@ -23,6 +25,8 @@ export interface StorageOptions {
 
 // A thread that dies at once, again and again, must not keep the process busy.
 const RESTART_DELAY_MS = 200;
+
+const pause = () => delay(100);
 
 /**
  * Opens the stores of a data directory with their writes on a thread of their own, so that a commit never holds up an
@@ -55,7 +59,14 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
     return port1;
   }
   thread = start();
-  await thread.remote.call("thread", "ready", []);
+  try {
+    await thread.remote.call("thread", "ready", []);
+  } catch (error) {
+    throw new OperatorError(
+      `DATA_DIR/${DATABASE_FILE} cannot be written now (${describeError(error)}): end what holds it, or make space`,
+      1,
+    );
+  }
 
   return {
     ...storesBehind(() => thread.remote, reader),
@@ -65,8 +76,12 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
     },
     async close() {
       closing = true;
-      await thread.remote.call("thread", "close", []).catch(() => {});
-      await thread.died;
+      let isOver = false;
+      const died = thread.died.then(() => {
+        isOver = true;
+      });
+      // While another program holds the database, the thread cannot come to its end.
+      while (!isOver) await Promise.race([died, thread.remote.call("thread", "close", []).then(() => died, pause)]);
       reader.close();
     },
   };

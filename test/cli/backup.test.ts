@@ -143,6 +143,7 @@ suite("authserve restore", () => {
     const { code, stderr } = await first.run(["restore", kept]);
     assert.equal(code, 0, stderr);
     assert.equal(eventCount(databaseOf(first)), 6);
+    assert.ok(existsSync(`${kept}-wal`), "the log was kept as it was");
   });
 
   test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {

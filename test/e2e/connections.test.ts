@@ -48,6 +48,29 @@ test("what is no HTTP is answered behind the answers to the requests before it",
   assert.deepEqual(statuses((await sendRaw(server.port, whole("before-3") + large)).text), [200, 431]);
 });
 
+test("a request that turns out to be no HTTP in its body is answered behind the one before it", async () => {
+  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const { text } = await sendRaw(server.port, `${whole("before-chunk")}${head}ZZ\r\n`);
+  assert.deepEqual(statuses(text), [200, 400]);
+});
+
+test("a connection that goes on sending what is no HTTP is answered once", async () => {
+  const socket = await open();
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  const closed = once(socket, "close");
+  socket.write(whole("before-many"));
+  for (let i = 0; i < 50; i++) {
+    socket.write("@");
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await closed;
+  assert.deepEqual(statuses(text), [200, 400]);
+  assert.equal(server.stderr(), "");
+});
+
 test("CONNECT is answered 404, in its turn, and whoever resets the connection then harms nobody", async () => {
   const ask404 = "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n";
   const { status, headers } = await sendRaw(server.port, ask404);

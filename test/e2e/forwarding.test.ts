@@ -130,6 +130,28 @@ test("a target that refuses connections is a failure like any other", async () =
   assert.match((await show(lonely, "refused")).lastError ?? "", /ECONNREFUSED/);
 });
 
+test("an event is not sent again when its connection breaks behind the head of the answer", async (t) => {
+  const seen: string[] = [];
+  const breaking = createServer((socket) => {
+    let count = 0;
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      seen.push(/x-event-id: (\S+)/i.exec(String(chunk))?.[1] ?? "");
+      if (count++ === 0) return void socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nok", () => socket.resetAndDestroy());
+    });
+  });
+  await new Promise<void>((resolve) => breaking.listen(0, "127.0.0.1", resolve));
+  t.after(() => breaking.close());
+  const url = `http://127.0.0.1:${(breaking.address() as AddressInfo).port}/`;
+  await using own = await startServer({ env: { FORWARD_URL: url, RETRY_ATTEMPTS: "1" } });
+  for (const id of ["whole", "broken", "after"]) {
+    await deliver(own, event(id));
+    await settled(own, id);
+  }
+  assert.deepEqual(seen, ["whole", "broken", "after"]);
+});
+
 test("a kept connection that the target has closed meanwhile costs no attempt", async (t) => {
   const seen: string[] = [];
   let unread = 0;

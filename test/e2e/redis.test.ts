@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { needsRedis } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
+import { cheapHash } from "../helpers/credentials.ts";
 import { startRedis, TLS_CERT_FILE } from "../helpers/redis.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
@@ -27,6 +28,26 @@ suite("a server on Redis", onRedis, () => {
     const token = await logIn(server);
     assert.equal((await me(server, token)).status, 200);
     assert.doesNotMatch(server.stdout() + server.stderr(), /redis password/);
+  });
+
+  test("whose data is older than the new password ends the session all the same", async (t) => {
+    const redis = await startRedis(t);
+    const client = redis.client(t);
+    const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
+    await using first = await startServer({ env });
+    const token = await logIn(first);
+    const keys = await client.keys("*");
+    const old = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+    await first.stop();
+
+    const changed = await cheapHash("another password");
+    await using second = await startServer({ dir: first.dir, env: { ...env, DEMO_PASSWORD: changed } });
+    assert.equal((await me(second, token)).status, 401);
+    for (const [key, value] of old) await client.restore(key, 60_000, value, "REPLACE");
+    await client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await until(async () => second.log("session_store_ready").length === 2, 5000);
+    assert.equal((await me(second, token)).status, 401);
+    assert.equal((await me(second, token)).status, 401);
   });
 
   test("that is down starts, answers 503, takes webhooks, and logs in as soon as Redis is there", async (t) => {

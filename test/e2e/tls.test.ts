@@ -97,9 +97,8 @@ test("send-test reaches the server by its address, whatever name its certificate
   const { code, stdout, stderr } = await server.run(["events", "send-test"], { PORT: String(server.port) });
   assert.equal(code, 0, stderr);
   assert.equal(JSON.parse(stdout).duplicate, false);
-  const named = await server.run(["events", "send-test", "--url", `${server.url}/webhook`]);
-  assert.equal(named.code, 1);
-  assert.match(named.stderr, /does not answer .*(?:certificate|CERT)/);
+  const byUrl = await server.run(["events", "send-test", "--url", `${server.url}/webhook`]);
+  assert.equal(byUrl.code, 0, byUrl.stderr);
 });
 
 test("a connection that is open while the pair is changed goes on", async (t) => {

@@ -157,6 +157,7 @@ suite("an operation without a body", () => {
     ["{}", []],
     ["{}", [["Content-Type", "text/plain"]]],
     ["{}", [JSON_TYPE, ["Content-Encoding", "gzip"]]],
+    ["{}", [["Content-Type", `application/json;${" ".repeat(300)}a=b`]]],
   ] as const) {
     test(`refuses ${text} that is sent with ${JSON.stringify(headers)}`, async () => {
       await failsWith("unsupported_media_type", refuseBody(await requestWithBody(text, headers)));

@@ -2,17 +2,18 @@ import type { SessionStore } from "./store.ts";
 
 /**
  * A session store behind a step that must have been done before anything else is: until then each call does the step
- * first, and fails when it fails.
+ * first, and fails when it fails. It is done anew when `turn` is another than it was.
  */
-export function afterStep(step: () => Promise<void>, sessions: SessionStore): SessionStore {
-  let isDone = false;
+export function afterStep(step: () => Promise<void>, sessions: SessionStore, turn = () => 0): SessionStore {
+  let doneAt = -1;
   let underWay: Promise<void> | null = null;
 
   async function done(): Promise<void> {
+    const at = turn();
     underWay ??= step();
     try {
       await underWay;
-      isDone = true;
+      doneAt = at;
     } finally {
       underWay = null;
     }
@@ -20,7 +21,7 @@ export function afterStep(step: () => Promise<void>, sessions: SessionStore): Se
   const first =
     <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
     (...args: Args): Promise<Result> =>
-      isDone ? run(...args) : done().then(() => run(...args));
+      doneAt === turn() ? run(...args) : done().then(() => run(...args));
 
   return {
     replace: first(sessions.replace),

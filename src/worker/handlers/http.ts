@@ -28,7 +28,9 @@ export function createHttpHandler(url: string): EventHandler {
         signal,
         ...(isFirst ? { agent } : { agent: false }),
       };
+      let isAnswered = false;
       const sent = request(target, options, (response) => {
+        isAnswered = true;
         drain(response);
         const { statusCode = 0 } = response;
         if (statusCode >= 200 && statusCode < 300) resolve();
@@ -36,7 +38,8 @@ export function createHttpHandler(url: string): EventHandler {
       });
       sent.on("error", (error: NodeJS.ErrnoException) => {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
-        if (isFirst && sent.reusedSocket && error.code === "ECONNRESET") resolve(send(event, signal, false));
+        const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(error.code ?? "");
+        if (isFirst && isStale) resolve(send(event, signal, false));
         else reject(error);
       });
       sent.end(event.payload);
