@@ -23,7 +23,7 @@ export async function openServerAuth(
   const { sessions, throttle } = await openAuthStores(redis, embedded);
   return {
     // What a Redis holds that was away may be older than what was done to it before.
-    sessions: boundSessions(sessions, settings, log, () => redis?.connections ?? 0),
+    sessions: boundSessions(sessions, settings, log, () => redis?.ended ?? 0),
     throttle,
     close: () => redis?.close(),
   };

@@ -43,8 +43,8 @@ export type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" 
 /** A connection to one Redis, a Redis behind sentinels, or a cluster, that heals by itself. */
 export interface RedisConnection {
   readonly keyPrefix: string;
-  /** How often it has been connected. */
-  readonly connections: number;
+  /** How many connections have ended. */
+  readonly ended: number;
   /** Runs commands. Throws `store_unavailable` when they fail, or are not done within the time limit. */
   ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
   close(): void;
@@ -65,8 +65,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   let outageTold = false;
   /** Why the last connection failed, when the driver said so. */
   let failure: Error | undefined;
-  let connections = 0;
-  let admitted = 0;
+  let ended = 0;
   let attempt = openAttempt();
 
   function tellOutage(reason: Error): void {
@@ -83,33 +82,32 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   }
 
   function onClose(): void {
-    connections++;
+    ended++;
     isUp = false;
     failAttempt(failure ?? new Error("the connection to Redis is closed"));
     failure = undefined;
   }
 
   async function admit(): Promise<void> {
-    const connection = connections;
+    const before = ended;
     try {
       // The driver goes on with database 0 when it may not have the one it was told.
       if (client instanceof Redis && options.db) await client.select(options.db);
       const info = await readInfo(client);
-      if (connection !== connections) return;
+      if (before !== ended) return;
       // A cluster leads each command to a master that serves its slot.
       if (!isCluster) refuseUnfit(info);
       isUp = true;
-      admitted++;
       outageTold = false;
       failure = undefined;
       watcher.onUp(factsOf(info));
       attempt.resolve();
     } catch (error) {
-      if (connection !== connections || isClosed) return;
+      if (before !== ended || isClosed) return;
       failure = error as Error;
       failAttempt(failure);
       setTimeout(() => {
-        if (connection === connections && !isClosed) client.disconnect(true);
+        if (before === ended && !isClosed) client.disconnect(true);
       }, RETRY_MAX_MS).unref();
     }
   }
@@ -127,8 +125,8 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
 
   return {
     keyPrefix: options.keyPrefix,
-    get connections() {
-      return admitted;
+    get ended() {
+      return ended;
     },
     async ask(command) {
       try {

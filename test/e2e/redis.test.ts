@@ -45,6 +45,11 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(second, token)).status, 401);
     for (const [key, value] of old) await client.restore(key, 60_000, value, "REPLACE");
     await client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    // While it connects again, too.
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, () => me(second, token).then(({ status }) => status)),
+    );
+    assert.ok(!statuses.includes(200), String(statuses));
     await until(async () => second.log("session_store_ready").length === 2, 5000);
     assert.equal((await me(second, token)).status, 401);
     assert.equal((await me(second, token)).status, 401);
