@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { openServerAuth } from "./auth/open.ts";
 import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
-import { REDIS_PLACES, type Settings } from "./config/settings.ts";
+import { namesRedis, REDIS_PLACES, type Settings } from "./config/settings.ts";
 import { countingSettles } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import type { Log, LogOutput } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
-import { urlOf } from "./serving/endpoint.ts";
+import { isLoopback, urlOf } from "./serving/endpoint.ts";
 import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
 import type { HttpServing } from "./serving/threads.ts";
@@ -166,13 +166,13 @@ function warnOf(settings: Settings, log: Log): void {
   else if (settings.WEBHOOK_SECRET.length < 16) warn("WEBHOOK_SECRET is shorter than 16 characters: use a random one");
   const { REDIS_USERNAME, REDIS_PASSWORD, REDIS_DB, REDIS_TLS } = settings;
   const isRedisMeant = (REDIS_USERNAME ?? REDIS_PASSWORD) !== undefined || REDIS_DB !== 0 || REDIS_TLS;
-  if (isRedisMeant && REDIS_PLACES.every((name) => settings[name] === undefined)) {
+  if (isRedisMeant && !namesRedis(settings)) {
     warn(
       `Settings of Redis are there and none says where it is: set ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
     );
   }
-  const isLoopback = settings.HOST === undefined || /^(?:127\.|::1$|localhost$)/.test(settings.HOST);
-  if (settings.TLS_CERT_FILE === undefined && !isLoopback && settings.TRUSTED_PROXIES === undefined) {
+  const isPrivate = settings.HOST === undefined || isLoopback(settings.HOST);
+  if (settings.TLS_CERT_FILE === undefined && !isPrivate && settings.TRUSTED_PROXIES === undefined) {
     warn(
       "HOST is open to the network without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES for a proxy that does TLS",
     );

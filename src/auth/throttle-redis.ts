@@ -3,6 +3,7 @@ import type { RedisConnection } from "../redis/connection.ts";
 import {
   type Bucket,
   COUNTED_AGAIN,
+  isOfAddress,
   KNOWN_ADDRESS_MS,
   STALE_ATTEMPT_MS,
   type ThrottleStore,
@@ -176,8 +177,6 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     },
   };
 }
-
-const isOfAddress = (bucket: string) => !bucket.startsWith(COUNTED_AGAIN);
 
 function* chunks(buckets: string[]): Generator<string[]> {
   for (let from = 0; from < buckets.length; from += KEYS_PER_SCRIPT) yield buckets.slice(from, from + KEYS_PER_SCRIPT);

@@ -4,6 +4,7 @@ import {
   type Bucket,
   COUNTED_AGAIN,
   type FailureStore,
+  isOfAddress,
   KNOWN_ADDRESS_MS,
   type ThrottleStore,
   type Totals,
@@ -78,7 +79,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
     let cleared = 0;
     for (const bucket of buckets) {
       const { changes } = clear.run(bucket);
-      if (!bucket.startsWith(COUNTED_AGAIN)) cleared += changes;
+      if (isOfAddress(bucket)) cleared += changes;
     }
     return cleared;
   });

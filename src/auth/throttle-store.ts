@@ -13,6 +13,8 @@ export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
  */
 export const COUNTED_AGAIN = "email:";
 
+export const isOfAddress = (bucket: string) => !bucket.startsWith(COUNTED_AGAIN);
+
 /** A count of failures with its bound. */
 export interface Bucket {
   bucket: string;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { REDIS_PLACES, readEnvironment, readSettings } from "../config/settings.ts";
+import { namesRedis, readEnvironment, readSettings } from "../config/settings.ts";
 import { backUp, type Progress, restore } from "../sqlite/backup.ts";
 import { lockDataDir, openDatabase } from "../sqlite/database.ts";
 import { printJson, say } from "./output.ts";
@@ -40,8 +40,7 @@ export async function runRestore(file: string, { json }: JsonOption): Promise<vo
   try {
     const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date());
     if (json) return printJson({ restored: resolve(file), kept });
-    const inRedis = REDIS_PLACES.some((name) => environment[name] !== undefined);
-    const sessions = inRedis
+    const sessions = namesRedis(environment)
       ? "The session in Redis goes on, unless you run authserve session revoke"
       : "All sessions are ended";
     say(`Restored ${file}. ${sessions}; events that were processed since the backup are as they were in it.`);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { raceSessions } from "../auth/session-races.ts";
+import { namesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { printJson, printTable, say } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -18,7 +19,7 @@ export async function runSelftestSessions({ rounds, json }: SelftestOptions): Pr
     withStores(async ({ sessions: other }) => {
       const results = await raceSessions([one, other], `selftest-${randomUUID()}`, perRace);
       const passed = results.every(({ broken }) => broken === 0);
-      const store = (settings.REDIS_HOST ?? settings.REDIS_SENTINELS ?? settings.REDIS_CLUSTER) ? "redis" : "embedded";
+      const store = namesRedis(settings) ? "redis" : "embedded";
       if (json) printJson({ store, passed, races: results });
       else {
         printTable(

@@ -1,14 +1,13 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { readEnvironment, readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
+import { isLoopback } from "../serving/endpoint.ts";
 import { ask } from "./ask.ts";
 import { printData, say } from "./output.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
 
 // The server itself gives up on a disk that stalls before this.
 const TIMEOUT_MS = 15_000;
-
-const LOOPBACK = /^(?:localhost|127\.[0-9.]+|\[::1\])$/;
 
 /** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
 export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
@@ -30,7 +29,7 @@ export async function runSendTest({ type, id, url }: { type: string; id?: string
   const signature = createHmac("sha256", settings.WEBHOOK_SECRET).update(body).digest("hex");
   const { status, text } = await ask({
     url: target,
-    isOurs: url === undefined || LOOPBACK.test(new URL(url).hostname),
+    isOurs: url === undefined || isLoopback(new URL(url).hostname),
     timeoutMs: TIMEOUT_MS,
     headers: { "X-Signature": `sha256=${signature}` },
     body,

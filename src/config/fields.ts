@@ -40,9 +40,9 @@ export function threads(max: number) {
   );
 }
 
-// Timers take 24.8 days; some wait a little longer than what is set.
-export const MAX_DURATION = { ms: 24 * 86_400_000 - 1, text: "under 24 days" };
 export const A_DAY = { ms: 86_400_000, text: "at most 24h" };
+// Timers take 24.8 days; some wait a little longer than what is set.
+export const MAX_DURATION = { ms: 24 * A_DAY.ms - 1, text: "under 24 days" };
 
 export function duration(minMs: number, example: string, max = MAX_DURATION) {
   return parsed((value) => {

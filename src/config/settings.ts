@@ -90,6 +90,11 @@ export const SECRET_NAMES = [
 /** Where Redis is, by one of them; with none there is none. */
 export const REDIS_PLACES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];
 
+/** Whether settings, or an environment, say where a Redis is. */
+export function namesRedis(values: Partial<Record<(typeof REDIS_PLACES)[number], unknown>>): boolean {
+  return REDIS_PLACES.some((name) => values[name] !== undefined);
+}
+
 export type Environment = Record<string, string | undefined>;
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */

@@ -22,6 +22,10 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
 export function createHttpServer(listener: RequestListener, tls: TlsFiles | undefined): Server {
+  const receive: RequestListener = (request, response) => {
+    remember(request, response);
+    listener(request, response);
+  };
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -31,11 +35,10 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
     requireHostHeader: false,
   };
   const server: Server & { httpAllowHalfOpen?: boolean } = tls
-    ? watchHandshakes(createTlsServer({ ...limits, ...tls.read(), ...TLS_LIMITS }, listener))
-    : createServer(limits, listener);
+    ? watchHandshakes(createTlsServer({ ...limits, ...tls.read(), ...TLS_LIMITS }, receive))
+    : createServer(limits, receive);
   // A client that has said all it has to say may still wait for its answers.
   server.httpAllowHalfOpen = true;
-  server.on("request", remember);
   server.on("clientError", answerClientError);
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
@@ -43,15 +46,11 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
     afterAnswers(socket, () => endWith(socket, "not_found", requestIdOf(request)));
   });
   server.on("checkContinue", (request, response) => {
-    remember(request, response);
     awaitReading(request, response);
-    listener(request, response);
+    receive(request, response);
   });
   // Node would answer an expectation that it does not know by itself; a server may pass over it (RFC 9110, 10.1.1).
-  server.on("checkExpectation", (request, response) => {
-    remember(request, response);
-    listener(request, response);
-  });
+  server.on("checkExpectation", receive);
   return server;
 }
 

@@ -19,6 +19,11 @@ export function hostOf(settings: Pick<Settings, "HOST" | "TLS_CERT_FILE">): stri
   return settings.HOST ?? (servesTls(settings) ? undefined : "127.0.0.1");
 }
 
+/** Whether a host, also as it stands in a URL, is this machine and nobody else's. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127\.[0-9.]+|::1|\[::1\])$/.test(host);
+}
+
 /** How clients reach the server. */
 export function urlOf(settings: Settings, port: number): string {
   return `${servesTls(settings) ? "https" : "http"}://${displayHost(hostOf(settings))}:${port}`;

@@ -81,7 +81,7 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
         isOver = true;
       });
       // While another program holds the database, the thread cannot come to its end.
-      while (!isOver) await Promise.race([died, thread.remote.call("thread", "close", []).then(() => died, pause)]);
+      while (!isOver) await thread.remote.call("thread", "close", []).then(() => died, pause);
       reader.close();
     },
   };

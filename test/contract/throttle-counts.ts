@@ -23,6 +23,8 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.deepEqual(await store.totals(NOW), { failures: 0, buckets: 0 });
       await fail(store, ["a", EMAIL]);
       await fail(store, ["b", EMAIL], NOW + 1000);
+      assert.deepEqual(await store.totals(NOW + 1000), { failures: 2, buckets: 2 });
+      assert.deepEqual(await store.totals(NOW + WINDOW_MS), { failures: 1, buckets: 1 });
       assert.equal(await store.failures("a", NOW + 1000), 1);
       assert.equal(await store.failures(EMAIL, NOW + 1000), 2);
       assert.equal(await store.failures("other", NOW + 1000), 0);

@@ -40,6 +40,15 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
+/** Keeps what comes. */
+function gather(socket: Socket): () => string {
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  return () => text;
+}
+
 test("what is no HTTP is answered behind the answers to the requests before it", async () => {
   const { text } = await sendRaw(server.port, `${whole("before-1")}${whole("before-2")}GARBAGE\r\n\r\n`);
   assert.deepEqual(statuses(text), [200, 200, 400]);
@@ -56,10 +65,7 @@ test("a request that turns out to be no HTTP in its body is answered behind the 
 
 test("a connection that goes on sending what is no HTTP is answered once", async () => {
   const socket = await open();
-  let text = "";
-  socket.on("data", (chunk) => {
-    text += chunk;
-  });
+  const received = gather(socket);
   const closed = once(socket, "close");
   socket.write(whole("before-many"));
   for (let i = 0; i < 50; i++) {
@@ -67,7 +73,7 @@ test("a connection that goes on sending what is no HTTP is answered once", async
     await new Promise((resolve) => setImmediate(resolve));
   }
   await closed;
-  assert.deepEqual(statuses(text), [200, 400]);
+  assert.deepEqual(statuses(received()), [200, 400]);
   assert.equal(server.stderr(), "");
 });
 
@@ -89,15 +95,12 @@ test("CONNECT is answered 404, in its turn, and whoever resets the connection th
 
 test("a client that has closed its own side gets its answers", async () => {
   const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
-  let text = "";
-  socket.on("data", (chunk) => {
-    text += chunk;
-  });
+  const received = gather(socket);
   const closed = once(socket, "end");
   socket.end(whole("half-closed"));
   await closed;
   socket.destroy();
-  assert.deepEqual(statuses(text), [200]);
+  assert.deepEqual(statuses(received()), [200]);
 });
 
 test("a sender that waits for a word before the body gets it only when the body is wanted", async () => {
@@ -115,13 +118,10 @@ test("a sender that waits for a word before the body gets it only when the body 
 
   const { head, body } = delivery("invited", "Expect: 100-continue", "Connection: close");
   const socket = await open();
-  let text = "";
-  socket.on("data", (chunk) => {
-    text += chunk;
-  });
+  const received = gather(socket);
   socket.write(head);
-  await until(() => text.startsWith("HTTP/1.1 100"), 5000);
+  await until(() => received().startsWith("HTTP/1.1 100"), 5000);
   socket.write(body);
   await once(socket, "close");
-  assert.deepEqual(statuses(text), [100, 200]);
+  assert.deepEqual(statuses(received()), [100, 200]);
 });

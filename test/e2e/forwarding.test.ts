@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type AddressInfo, createServer } from "node:net";
-import { after, test } from "node:test";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { after, type TestContext, test } from "node:test";
 import { deliver, event } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { list, settled, show } from "../helpers/stored-events.ts";
@@ -130,20 +130,29 @@ test("a target that refuses connections is a failure like any other", async () =
   assert.match((await show(lonely, "refused")).lastError ?? "", /ECONNREFUSED/);
 });
 
+/** A target that decides what becomes of its connections. Returns its URL. */
+async function startConnections(t: TestContext, onConnection: (socket: Socket) => void): Promise<string> {
+  const listening = createServer((socket) => {
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
+  t.after(() => listening.close());
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}/`;
+}
+
+const idIn = (chunk: string | Buffer) => /x-event-id: (\S+)/i.exec(String(chunk))?.[1] ?? "";
+
 test("an event is not sent again when its connection breaks behind the head of the answer", async (t) => {
   const seen: string[] = [];
-  const breaking = createServer((socket) => {
+  const url = await startConnections(t, (socket) => {
     let count = 0;
-    socket.on("error", () => {});
     socket.on("data", (chunk) => {
-      seen.push(/x-event-id: (\S+)/i.exec(String(chunk))?.[1] ?? "");
+      seen.push(idIn(chunk));
       if (count++ === 0) return void socket.write("HTTP/1.1 204 No Content\r\n\r\n");
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nok", () => socket.resetAndDestroy());
     });
   });
-  await new Promise<void>((resolve) => breaking.listen(0, "127.0.0.1", resolve));
-  t.after(() => breaking.close());
-  const url = `http://127.0.0.1:${(breaking.address() as AddressInfo).port}/`;
   await using own = await startServer({ env: { FORWARD_URL: url, RETRY_ATTEMPTS: "1" } });
   for (const id of ["whole", "broken", "after"]) {
     await deliver(own, event(id));
@@ -156,9 +165,8 @@ test("a kept connection that the target has closed meanwhile costs no attempt", 
   const seen: string[] = [];
   let unread = 0;
   // Answers the first event of a connection, and resets the connection when the next one comes.
-  const closing = createServer((socket) => {
+  const url = await startConnections(t, (socket) => {
     let answered = false;
-    socket.on("error", () => {});
     socket.on("data", (chunk) => {
       if (answered) {
         unread++;
@@ -166,13 +174,10 @@ test("a kept connection that the target has closed meanwhile costs no attempt", 
         return;
       }
       answered = true;
-      seen.push(/x-event-id: (\S+)/i.exec(String(chunk))?.[1] ?? "");
+      seen.push(idIn(chunk));
       socket.write("HTTP/1.1 204 No Content\r\n\r\n");
     });
   });
-  await new Promise<void>((resolve) => closing.listen(0, "127.0.0.1", resolve));
-  t.after(() => closing.close());
-  const url = `http://127.0.0.1:${(closing.address() as AddressInfo).port}/`;
   await using own = await startServer({ env: { FORWARD_URL: url, RETRY_ATTEMPTS: "1" } });
   for (const id of ["kept-1", "kept-2", "kept-3"]) {
     await deliver(own, event(id));

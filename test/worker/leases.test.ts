@@ -10,6 +10,11 @@ import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
 
+const ONE_ATTEMPT = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } as const;
+
+const outcomesOf = async (events: EventStore, eventId: string) =>
+  (await events.get(eventId))[0]?.history.map(({ outcome }) => outcome);
+
 suite("a lease", () => {
   test("is renewed while its handler runs: no other worker gets the event", async (t) => {
     const gate = deferred();
@@ -35,8 +40,10 @@ suite("a lease", () => {
       runs++;
       return gate.promise;
     };
-    const policy = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } as const;
-    const { worker, stop, append, events, status } = openWorker(t, handler, { policy, now: () => Date.now() + ahead });
+    const { worker, stop, append, events, status } = openWorker(t, handler, {
+      policy: ONE_ATTEMPT,
+      now: () => Date.now() + ahead,
+    });
     await append("a");
     worker.start();
     await until(() => runs === 1);
@@ -45,10 +52,7 @@ suite("a lease", () => {
     gate.resolve();
     await until(async () => (await status("a")) === "processed");
     assert.equal(runs, 1);
-    assert.deepEqual(
-      (await events.get("a"))[0]?.history.map(({ outcome }) => outcome),
-      ["succeeded"],
-    );
+    assert.deepEqual(await outcomesOf(events, "a"), ["succeeded"]);
     await stop();
   });
 
@@ -59,17 +63,13 @@ suite("a lease", () => {
       failures-- > 0 ? Promise.reject(new AppError("store_unavailable")) : store.settle(batch);
     let runs = 0;
     const handler = async () => void runs++;
-    const policy = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } as const;
-    const { worker, stop } = openWorker(t, handler, { store: { ...store, settle }, policy, leaseMs: 90 });
+    const { worker, stop } = openWorker(t, handler, { store: { ...store, settle }, policy: ONE_ATTEMPT, leaseMs: 90 });
     await store.append([newEvent({ eventId: "a", receivedAt: Date.now() })]);
     worker.start();
     await until(async () => (await store.get("a"))[0]?.status === "processed");
     assert.ok(failures < 0);
     assert.equal(runs, 1);
-    assert.deepEqual(
-      (await store.get("a"))[0]?.history.map(({ outcome }) => outcome),
-      ["succeeded"],
-    );
+    assert.deepEqual(await outcomesOf(store, "a"), ["succeeded"]);
     await stop();
   });
 

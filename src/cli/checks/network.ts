@@ -19,11 +19,17 @@ export async function checkRedis(settings: RedisSettings): Promise<Finding> {
     return wrongBy("Redis", error);
   }
   if (redis === null) return ok("Redis", "not configured: sessions are in the database");
-  const where = placeOf(settings);
+  try {
+    return await tryRedis(redis, placeOf(settings));
+  } finally {
+    redis.close();
+  }
+}
+
+async function tryRedis(redis: RedisConnection, where: string): Promise<Finding> {
   try {
     await redis.ask((client) => client.ping());
   } catch (error) {
-    redis.close();
     const remedy = "start it, or check REDIS_HOST, REDIS_PORT, REDIS_PASSWORD and the other settings of Redis";
     return wrong("Redis", `${where} does not answer (${describeError(error)})`, remedy);
   }
@@ -37,8 +43,6 @@ export async function checkRedis(settings: RedisSettings): Promise<Finding> {
   } catch (error) {
     const remedy = "give REDIS_USERNAME the rights that the README lists, under REDIS_KEY_PREFIX, and Redis memory";
     return wrong("Redis", `${where} answers and keeps no session (${describeError(error)})`, remedy);
-  } finally {
-    redis.close();
   }
 }
 
