@@ -19,7 +19,7 @@ const STICKY = 0o1000;
  * Where the native add-ons may go, best first. `ADDON_DIR` stands alone; without it the caches come first, then
  * `DATA_DIR`, which is all that some services can write, and the temporary directory last.
  */
-export function addonDirs(environment: Environment = readEnvironment(process.cwd())): Candidate[] {
+export function addonDirs(environment: Environment = readEnvironment()): Candidate[] {
   const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, DATA_DIR } = environment;
   if (ADDON_DIR !== undefined) return [{ dir: resolve(ADDON_DIR), from: "ADDON_DIR" }];
   const found: Candidate[] = [];

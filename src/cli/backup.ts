@@ -13,7 +13,7 @@ const BAR_WIDTH = 40;
 
 /** Writes a backup of the database, beside a running server or without one. */
 export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
-  const { DATA_DIR } = readSettings(readEnvironment(process.cwd()), ["DATA_DIR"]);
+  const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
   requireDatabase(DATA_DIR);
   const database = openDatabase(DATA_DIR);
   try {
@@ -34,7 +34,7 @@ const drawBar: Progress = (copied, total) => {
 
 /** Puts a backup in the place of the database. Throws {@link OperatorError} while a server runs on it. */
 export async function runRestore(file: string, { json }: JsonOption): Promise<void> {
-  const environment = readEnvironment(process.cwd());
+  const environment = readEnvironment();
   const { DATA_DIR } = readSettings(environment, ["DATA_DIR"]);
   const release = lockDataDir(DATA_DIR);
   try {

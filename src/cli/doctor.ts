@@ -1,4 +1,10 @@
-import { type Environment, readEnvironment, readSettings, type SettingName } from "../config/settings.ts";
+import {
+  type Environment,
+  readEnvironment,
+  readSettings,
+  type SettingName,
+  workingDirectory,
+} from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
@@ -11,10 +17,11 @@ import { printData, printJson, say } from "./output.ts";
 export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   // First, because opening the database unpacks what is missing.
   const findings = checkAddons();
-  const environment = readEnvironment(process.cwd());
+  const folder = workingDirectory();
+  const environment = readEnvironment(folder);
   findings.push(...checkSettings(environment).findings);
   const { DATA_DIR: dataDir = "./data" } = usable(environment, ["DATA_DIR"]) ?? {};
-  findings.push(...checkModes(environment, process.cwd(), dataDir));
+  findings.push(...checkModes(environment, folder, dataDir));
   const database = checkDatabase(dataDir);
   findings.push(...database.findings, checkSpace(dataDir), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));

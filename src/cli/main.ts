@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { AppError, describeError, OperatorError } from "../errors.ts";
+import { AppError, describeError, OperatorError, PROBLEMS } from "../errors.ts";
 
 /** The command line. Each command's code is loaded when it runs, so that `--help` and `--version` start fast. */
 export function createProgram(): Command {
@@ -158,16 +158,25 @@ export async function main(argv: readonly string[]): Promise<number> {
       process.stderr.write(`authserve: ${error.message}\n`);
       return error.exitCode;
     }
-    const what = error instanceof AppError ? error : error instanceof Error ? error.stack : String(error);
-    process.stderr.write(`authserve: ${error instanceof AppError ? describeError(error) : what}\n`);
+    process.stderr.write(`authserve: ${inWords(error)}\n`);
     return 1;
   }
+}
+
+/** What a command failed of: a store in words, a defect with its stack. */
+function inWords(error: unknown): string {
+  if (!(error instanceof AppError)) return error instanceof Error ? String(error.stack) : String(error);
+  return `${PROBLEMS[error.code].detail} (${describeError(error.cause)}); authserve doctor looks for the reason`;
 }
 
 /** Runs the process's command line and sets its exit code. */
 export async function run(): Promise<void> {
   // The reader of a pipe may leave early, as `head` does.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    process.stderr.write(`authserve: standard output cannot be written (${error.code})\n`);
+    process.exit(1);
+  });
   process.on("uncaughtException", (error) => {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);

@@ -13,7 +13,7 @@ export async function runReady({ timeout }: { timeout: string }): Promise<void> 
   const timeoutMs = parseDurationMs(timeout);
   if (timeoutMs === null || timeoutMs > MAX_DURATION.ms)
     throw new OperatorError(`--timeout is a duration ${MAX_DURATION.text}, e.g. 10s`);
-  const url = `${serverUrl(readSettings(readEnvironment(process.cwd()), ADDRESS_NAMES))}/readyz`;
+  const url = `${serverUrl(readSettings(readEnvironment(), ADDRESS_NAMES))}/readyz`;
   const givesUpAt = performance.now() + timeoutMs;
   for (;;) {
     const found = await statusOf(url, timeoutMs);

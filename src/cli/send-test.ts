@@ -11,7 +11,7 @@ const TIMEOUT_MS = 15_000;
 
 /** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
 export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
-  const settings = readSettings(readEnvironment(process.cwd()), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
+  const settings = readSettings(readEnvironment(), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
   if (settings.WEBHOOK_SECRET === undefined)
     throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))

@@ -1,4 +1,4 @@
-import { readEnvironment, readSettings, type Settings } from "../config/settings.ts";
+import { readEnvironment, readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { giveBackSoon } from "../give-back.ts";
 import { createLog, openLogOutput } from "../log.ts";
@@ -10,7 +10,7 @@ import { say } from "./output.ts";
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeEnvFile({ email: "demo@example.com" }) : null;
-  const settings = readSettings(readEnvironment(process.cwd()));
+  const settings = readServerSettings(readEnvironment());
   const output = openLogOutput();
   const log = createLog(settings.LOG_LEVEL, output);
   const signals = takeSignals();

@@ -29,7 +29,7 @@ export async function withStores<const More extends SettingName = never>(
   command: (stores: Stores<More>) => Promise<void>,
   more: readonly More[] = [],
 ): Promise<void> {
-  const settings = readSettings(readEnvironment(process.cwd()), [...NAMES, ...more]);
+  const settings = readSettings(readEnvironment(), [...NAMES, ...more]);
   requireDatabase(settings.DATA_DIR);
   const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {

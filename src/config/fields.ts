@@ -116,6 +116,15 @@ export const networks = parsed((value) => {
   return list;
 }, "expected a comma-separated list of addresses or ranges, e.g. 10.0.0.0/8,::1");
 
+/** A host name or an IP address, alone. */
+export const host = v.pipe(
+  text,
+  v.check(
+    (value) => isIP(value) !== 0 || /^[\p{L}\p{N}_](?:[\p{L}\p{N}._-]*[\p{L}\p{N}_.])?$/u.test(value),
+    "expected a host name or an IP address without scheme, port and brackets, e.g. 127.0.0.1",
+  ),
+);
+
 /** Comma-separated `host:port`; an IPv6 address stands in brackets. */
 export const addresses = parsed((value) => {
   const list: { host: string; port: number }[] = [];

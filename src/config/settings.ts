@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
 import { OperatorError } from "../errors.ts";
@@ -9,6 +9,7 @@ import {
   duration,
   email,
   fraction,
+  host,
   integer,
   keyPrefix,
   networks,
@@ -35,7 +36,7 @@ const SCHEMA = v.object({
     v.pipe(text, v.regex(/^[A-Za-z0-9._:@-]{1,128}$/, "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1")),
     "1",
   ),
-  REDIS_HOST: v.optional(text),
+  REDIS_HOST: v.optional(host),
   REDIS_PORT: v.optional(integer(1, 65_535), "6379"),
   REDIS_USERNAME: v.optional(text),
   REDIS_PASSWORD: v.optional(text),
@@ -48,7 +49,7 @@ const SCHEMA = v.object({
   REDIS_KEY_PREFIX: v.optional(keyPrefix, "authserve:"),
   REDIS_TIMEOUT: v.optional(duration(10, "1s"), "1s"),
   PORT: v.optional(integer(0, 65_535), "3000"),
-  HOST: v.optional(text),
+  HOST: v.optional(host),
   HTTP_THREADS: v.optional(threads(64), "1"),
   TLS_CERT_FILE: v.optional(text),
   TLS_KEY_FILE: v.optional(text),
@@ -87,6 +88,9 @@ export const SECRET_NAMES = [
   "WEBHOOK_SECRET",
 ] as const satisfies SettingName[];
 
+/** Settings that name a file which the server reads. */
+const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
+
 /** Where Redis is, by one of them; with none there is none. */
 export const REDIS_PLACES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];
 
@@ -98,7 +102,7 @@ export function namesRedis(values: Partial<Record<(typeof REDIS_PLACES)[number],
 export type Environment = Record<string, string | undefined>;
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
-export function readEnvironment(folder: string, own: Environment = process.env): Environment {
+export function readEnvironment(folder = workingDirectory(), own: Environment = process.env): Environment {
   const file = `${folder}/.env`;
   let fromFile: Environment = {};
   if (existsSync(file)) {
@@ -115,15 +119,44 @@ export function readEnvironment(folder: string, own: Environment = process.env):
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== "" && value !== undefined));
 }
 
+/** The folder that the process runs in. Throws {@link OperatorError} when it is there no more. */
+export function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OperatorError(`The working directory cannot be had (${code}): go to the folder of .env`);
+  }
+}
+
+/** Reads the settings that a server starts with. Throws as {@link readSettings} does, also of a file that is named and cannot be read. */
+export function readServerSettings(environment: Environment): Settings {
+  return readSettings(environment, SETTING_NAMES, unreadableFiles(environment));
+}
+
+function unreadableFiles(environment: Environment): string[] {
+  return FILE_NAMES.flatMap((name) => {
+    const file = environment[name];
+    if (file === undefined) return [];
+    try {
+      accessSync(file, constants.R_OK);
+      return [];
+    } catch (error) {
+      return [`${name} cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable PEM file`];
+    }
+  });
+}
+
 /**
- * Reads the named settings, all of them by default.
+ * Reads the named settings, all of them by default; `known` are problems to report with theirs.
  * Throws one {@link OperatorError} that lists every bad setting with its remedy and never a value.
  */
 export function readSettings<const Name extends SettingName = SettingName>(
   environment: Environment,
   names: readonly Name[] = SETTING_NAMES as Name[],
+  known: readonly string[] = [],
 ): Pick<Settings, Name> {
-  const problems: string[] = [];
+  const problems: string[] = [...known];
   const values: Environment = {};
   for (const name of names) values[name] = environment[name];
 

@@ -103,7 +103,9 @@ export interface Restored {
  */
 export function restore(backup: string, dataDir: string, now: Date): Restored {
   const target = join(dataDir, DATABASE_FILE);
-  const half = `${target}.${process.pid}.restoring`;
+  const half = `${target}.restoring`;
+  if (backup === half) throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
+  discard(half);
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
   const hasLog = existsSync(`${backup}-wal`);
   try {

@@ -161,6 +161,19 @@ suite("authserve restore", () => {
     assert.equal(readdirSync(join(first.dir, "data")).filter((file) => /replaced-.*-wal$/.test(file)).length, 1);
   });
 
+  test("clears what one left that was killed, and does not take it for a backup", async () => {
+    const { server, backup } = await withBackup();
+    await using _ = server;
+    await server.stop();
+    const left = `${databaseOf(server)}.restoring`;
+    writeFileSync(left, "half a copy");
+    const refused = await server.run(["restore", left]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /name the backup itself/);
+    assert.equal((await server.run(["restore", backup])).code, 0);
+    assert.ok(!existsSync(left));
+  });
+
   for (const [what, spoil, message] of [
     ["cut in half", (file: string) => truncateSync(file, statSync(file).size / 2), /damaged or cut short/],
     ["with flipped bits", flipBits, /damaged or cut short/],

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
-import { authserve } from "../helpers/command.ts";
+import { authserve, EXECUTABLE } from "../helpers/command.ts";
 import { OTHER_JWT_SECRET } from "../helpers/credentials.ts";
 import { settings, startServer } from "../helpers/server.ts";
 import { list, settled } from "../helpers/stored-events.ts";
@@ -58,6 +60,30 @@ test("an unknown command or option and no command at all are exit code 2 with wo
       assert.match(stderr, /Usage|--help/);
       assert.doesNotMatch(stderr, /\n\s+at /);
     }),
+  );
+});
+
+test("standard output that cannot be written is exit code 1 and says why", () => {
+  const { stderr, status } = spawnSync("sh", ["-c", '"$0" --help > /dev/full', EXECUTABLE], { encoding: "utf8" });
+  assert.deepEqual([status, stderr], [1, "authserve: standard output cannot be written (ENOSPC)\n"]);
+});
+
+test("a working directory that is gone is exit code 2 and says so", () => {
+  const gone = join(dir, "gone");
+  mkdirSync(gone);
+  const script = 'rmdir "$PWD" && exec "$0" events list';
+  const { stderr, status } = spawnSync("sh", ["-c", script, EXECUTABLE], { cwd: gone, encoding: "utf8" });
+  assert.equal(status, 2);
+  assert.match(stderr, /^authserve: The working directory cannot be had \(ENOENT\): go to the folder of \.env$/m);
+});
+
+test("a command that finds the store unavailable says why and exits with 1", async () => {
+  const redis = { REDIS_HOST: "127.0.0.1", REDIS_PORT: "1" };
+  const { code, stderr } = await server.run(["session", "show"], redis);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^authserve: Storage is not available; try again later \(ECONNREFUSED.*\); authserve doctor looks/,
   );
 });
 

@@ -95,6 +95,8 @@ suite("settings", () => {
   for (const [name, values] of Object.entries({
     DEMO_EMAIL: ["demo", "a@b\nc@d"],
     DEMO_USER_ID: [" ", "a b", "x".repeat(129), "a\n"],
+    REDIS_HOST: ["redis://localhost", "localhost:6379", "[::1]", "a b", "-", "/run/redis.sock"],
+    HOST: ["http://0.0.0.0", "0.0.0.0:3000", "[::]", "*"],
     REDIS_PORT: ["0", "65536", "6379.0", "0x10", " 6379"],
     PORT: ["-1", "65536", "http", "3000 "],
     HTTP_THREADS: ["0", "65", "x", "2.0", "Auto"],
@@ -145,6 +147,12 @@ suite("settings", () => {
   test("accept the paths that only begin like the service's own", () => {
     assert.equal(read({ WEBHOOK_PATH: "/authors" }).WEBHOOK_PATH, "/authors");
     assert.equal(read({ WEBHOOK_PATH: "/hooks/auth" }).WEBHOOK_PATH, "/hooks/auth");
+  });
+
+  test("take any host name and any address as HOST", () => {
+    for (const HOST of ["localhost", "my_redis-1.internal.", "münchen.example", "0.0.0.0", "::", "fe80::1%eth0"]) {
+      assert.equal(read({ HOST }).HOST, HOST);
+    }
   });
 
   test("of TLS belong together", () => {

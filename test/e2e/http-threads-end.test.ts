@@ -93,5 +93,5 @@ test("a certificate that cannot be read is refused as with one thread", async ()
   const files = { TLS_CERT_FILE: "/nowhere.crt", TLS_KEY_FILE: "/nowhere.key" };
   const refused = await serveRefused({ HTTP_THREADS: "2", ...files });
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /^authserve: TLS_CERT_FILE cannot be read/);
+  assert.match(refused.stderr, /TLS_CERT_FILE cannot be read/);
 });

@@ -115,6 +115,9 @@ test("every bad setting is named in one report, with a remedy and without its va
     WEBHOOK_ALLOWED_ADDRESSES: "10.0.0.0/33",
     REDIS_PORT: "65536",
     TLS_CERT_FILE: "/bad-value-16",
+    TLS_KEY_FILE: "/bad-value-18",
+    REDIS_HOST: "redis://bad-value-19",
+    HOST: "http://bad-value-20",
     REDIS_PASSWORD_FILE: "/bad-value-17",
   };
   const refused = await serveRefused(bad);
