@@ -12,7 +12,8 @@ const MAX_BCRYPT_COST = 15;
 
 const PHC =
   /^\$argon2id\$v=19\$m=(0|[1-9][0-9]{0,9}),t=(0|[1-9][0-9]{0,9}),p=(0|[1-9][0-9]{0,9})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
-const BCRYPT = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
+// 128 bits of salt in 22 characters and 184 of hash in 31: the last character of each has bits to spare, which are zero.
+const BCRYPT = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 
 /** Reads a password hash. Returns it, or the reason it cannot be used (never the hash itself). */
 export function parsePasswordHash(encoded: string): PasswordHash | { reason: string } {

@@ -22,8 +22,7 @@ export async function openServerAuth(
   const redis = await openRedis(settings, log);
   const { sessions, throttle } = await openAuthStores(redis, embedded);
   return {
-    // What a Redis holds that was away may be older than what was done to it before.
-    sessions: boundSessions(sessions, settings, log, () => redis?.ended ?? 0),
+    sessions: boundSessions(sessions, settings, log),
     throttle,
     close: () => redis?.close(),
   };
@@ -45,16 +44,11 @@ function boundSessions(
   sessions: SessionStore,
   { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: hash }: Settings,
   log: Log,
-  turn: () => number,
 ): SessionStore {
   const fingerprint = createHash("sha256").update(`${hash.encoded} ${email}`).digest("hex");
-  return afterStep(
-    async () => {
-      if (!(await sessions.bind(userId, fingerprint))) return;
-      const line = { event: "session_revoked", userId, reason: "password_changed" };
-      log.info(line, "the password or the e-mail was changed: its session ended");
-    },
-    sessions,
-    turn,
-  );
+  return afterStep(async () => {
+    if (!(await sessions.bind(userId, fingerprint))) return;
+    const line = { event: "session_revoked", userId, reason: "password_changed" };
+    log.info(line, "the password or the e-mail was changed: its session ended");
+  }, sessions);
 }

@@ -1,5 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import { AppError } from "../errors.ts";
+import { OnceCluster } from "./once-cluster.ts";
 
 export interface RedisAddress {
   host: string;
@@ -43,8 +44,6 @@ export type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" 
 /** A connection to one Redis, a Redis behind sentinels, or a cluster, that heals by itself. */
 export interface RedisConnection {
   readonly keyPrefix: string;
-  /** How many connections have ended. */
-  readonly ended: number;
   /** Runs commands. Throws `store_unavailable` when they fail, or are not done within the time limit. */
   ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
   close(): void;
@@ -125,9 +124,6 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
 
   return {
     keyPrefix: options.keyPrefix,
-    get ended() {
-      return ended;
-    },
     async ask(command) {
       try {
         // The driver itself bounds a command that is sent over one connection.
@@ -171,7 +167,7 @@ function createClient({ servers, username, password, db, tls, timeoutMs }: Redis
     disableClientInfo: true,
   };
   if (servers.kind === "cluster") {
-    return new Cluster(servers.nodes, {
+    return new OnceCluster(servers.nodes, {
       redisOptions: common,
       enableOfflineQueue: false,
       clusterRetryStrategy: backoff,

@@ -55,6 +55,18 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(second, token)).status, 401);
   });
 
+  test("accepts no token of a server that still has the old password", async (t) => {
+    const redis = await startRedis(t);
+    const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
+    await using old = await startServer({ env });
+    const password = "another password";
+    await using fresh = await startServer({ env: { ...env, DEMO_PASSWORD: await cheapHash(password) } });
+    const token = await logIn(old);
+    await old.stop();
+    assertProblem(await me(fresh, token), 401, "session_invalidated");
+    assert.equal((await me(fresh, await logIn(fresh, { password }))).status, 200);
+  });
+
   test("that is down starts, answers 503, takes webhooks, and logs in as soon as Redis is there", async (t) => {
     const redis = await startRedis(t);
     await redis.kill();

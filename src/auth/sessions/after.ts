@@ -2,18 +2,17 @@ import type { SessionStore } from "./store.ts";
 
 /**
  * A session store behind a step that must have been done before anything else is: until then each call does the step
- * first, and fails when it fails. It is done anew when `turn` is another than it was.
+ * first, and fails when it fails.
  */
-export function afterStep(step: () => Promise<void>, sessions: SessionStore, turn = () => 0): SessionStore {
-  let doneAt = -1;
+export function afterStep(step: () => Promise<void>, sessions: SessionStore): SessionStore {
+  let isDone = false;
   let underWay: Promise<void> | null = null;
 
   async function done(): Promise<void> {
-    const at = turn();
     underWay ??= step();
     try {
       await underWay;
-      doneAt = at;
+      isDone = true;
     } finally {
       underWay = null;
     }
@@ -21,7 +20,7 @@ export function afterStep(step: () => Promise<void>, sessions: SessionStore, tur
   const first =
     <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
     (...args: Args): Promise<Result> =>
-      doneAt === turn() ? run(...args) : done().then(() => run(...args));
+      isDone ? run(...args) : done().then(() => run(...args));
 
   return {
     replace: first(sessions.replace),

@@ -13,6 +13,12 @@ if ARGV[5] ~= "" then redis.call("SET", KEYS[2], ARGV[5]) end
 if old and left > 0 and ARGV[4] ~= "" then redis.call("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 return old and 1 or 0`;
 
+// KEYS the record and its credential, ARGV[1] the credential that must have opened it, or "" for any: another server may
+// not know yet that the password was changed, and a node that was away may hold what was there before.
+const CURRENT = `
+if ARGV[1] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[1] then return false end
+return redis.call("GET", KEYS[1])`;
+
 const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]) }`;
 
 // ARGV[1] the sid that the record must still hold: a login in between stays alive.
@@ -45,7 +51,8 @@ export function createRedisSessionStore(redis: RedisConnection): SessionStore {
       return (await redis.ask((client) => client.eval(REPLACE, 2, key(userId), credentialKey(userId), ...args))) === 1;
     },
     current(userId) {
-      return redis.ask((client) => client.get(key(userId)));
+      const args = [key(userId), credentialKey(userId), bound.get(userId) ?? ""];
+      return redis.ask((client) => client.eval(CURRENT, 2, ...args)) as Promise<string | null>;
     },
     async find(userId) {
       const [sid, ttlMs] = (await redis.ask((client) => client.eval(FIND, 1, key(userId)))) as [string | null, number];

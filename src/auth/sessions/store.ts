@@ -42,7 +42,7 @@ export interface SessionStore {
   remove(userId: string): Promise<boolean>;
   /**
    * Names the credential that opens the user's sessions from now on. A record that another one opened is deleted;
-   * returns whether a live one was.
+   * returns whether a live one was. Where processes share the store, `current` then knows no record of another one.
    */
   bind(userId: string, credential: string): Promise<boolean>;
   /** Throws `store_unavailable` when the store does not answer. */

@@ -185,6 +185,38 @@ suite("a Redis cluster", onRedis, () => {
     await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
     assert.equal(await store.current("1"), "a");
   });
+
+  test("with a node that comes back with older data knows no session of an earlier password", async (t) => {
+    const nodes = await startCluster(t);
+    const { store: old } = openOnRedis(t, cluster(nodes));
+    await old.bind("1", "old password");
+    await old.replace("1", "a", 600);
+    const owner = await ownerOf(t, nodes, "authserve:session:1");
+    await owner.client(t).save();
+    const { store } = openOnRedis(t, cluster(nodes));
+    assert.equal(await store.bind("1", "new password"), true);
+    await owner.kill();
+    await owner.restart();
+    await clusterIsWhole(t, nodes);
+    assert.equal(await owner.client(t).get("authserve:session:1"), "a");
+    await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
+    assert.equal(await store.current("1"), null);
+  });
+
+  test("writes nothing later that was answered as unavailable", async (t) => {
+    const nodes = await startCluster(t);
+    const { store } = openOnRedis(t, cluster(nodes));
+    await store.replace("1", "a", 600);
+    const owner = await ownerOf(t, nodes, "authserve:session:1");
+    const look = owner.client(t);
+    owner.pause();
+    await Promise.all([1, 2, 3].map((login) => unavailableInTime(() => store.replace("1", `late ${login}`, 600))));
+    owner.resume();
+    await until(() => isWell(() => store.replace("1", "b", 600)), HEALS_WITHIN_MS);
+    // The driver tries for this long by itself.
+    const endsAt = performance.now() + 2000;
+    while (performance.now() < endsAt) assert.equal(await look.get("authserve:session:1"), "b");
+  });
 });
 
 async function ownerOf(t: TestContext, nodes: RedisProcess[], key: string): Promise<RedisProcess> {

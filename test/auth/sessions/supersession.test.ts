@@ -60,6 +60,18 @@ suite("on Redis", needsRedis(), () => {
     assert.equal(await second.current("1"), null);
   });
 
+  test("a session that a process with another credential opens is none here, and the other way round", async (t) => {
+    const server = await startRedis(t);
+    const old = openOnRedis(t, single(server)).store;
+    const fresh = openOnRedis(t, single(server)).store;
+    await old.bind("1", "old password");
+    await fresh.bind("1", "new password");
+    await old.replace("1", "a", 60, HOME);
+    assert.deepEqual([await old.current("1"), await fresh.current("1")], ["a", null]);
+    await fresh.replace("1", "b", 60, HOME);
+    assert.deepEqual([await old.current("1"), await fresh.current("1")], [null, "b"]);
+  });
+
   test("record, supersession and credential of each user lie in one slot of a cluster", async (t) => {
     const { store } = openOnRedis(t, cluster(await startCluster(t)));
     for (let user = 0; user < 20; user++) {
