@@ -86,7 +86,7 @@ const MAGIC = "SQLite format 3\0";
  */
 function refuseForeignFile(file: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const hasLog = ["-wal", "-journal"].some((end) => (statSync(file + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (size === 0) return;
   const header = Buffer.alloc(HEADER_BYTES);
   const handle = openSync(file, "r");
@@ -99,6 +99,8 @@ function refuseForeignFile(file: string): void {
   if (hasLog) return;
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   if (size < header.readUInt32BE(28) * pageSize) throw damaged("it was cut short");
+  // What a first start leaves that ends before it has made a table: schema cookie, user version and application id.
+  if ([40, 60, 68].every((offset) => header.readUInt32BE(offset) === 0)) return;
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
   if (header.readUInt32BE(60) > MIGRATIONS.length) throw newer(header.readUInt32BE(60));
 }

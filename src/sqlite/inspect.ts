@@ -6,6 +6,7 @@ export const APPLICATION_ID = 0x61757468;
 
 /** What a database file is, found without changing it. */
 export interface Inspection {
+  /** Also of a file that nobody has made a table in. */
   isOurs: boolean;
   /** Number of its last migration. */
   schema: number;
@@ -26,8 +27,10 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
     database = new Sqlite(file, { readonly: true, fileMustExist: true });
     const found = database.pragma(whole ? "integrity_check(3)" : "quick_check(3)") as Record<string, string>[];
     const lines = found.flatMap((row) => Object.values(row)).flatMap((text) => text.split("\n"));
+    const applicationId = database.pragma("application_id", { simple: true });
+    const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
     return {
-      isOurs: database.pragma("application_id", { simple: true }) === APPLICATION_ID,
+      isOurs: applicationId === APPLICATION_ID || (applicationId === 0 && isEmpty),
       schema: database.pragma("user_version", { simple: true }) as number,
       damage: lines.filter((line) => line !== "ok" && !line.startsWith("***")),
     };

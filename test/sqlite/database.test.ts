@@ -64,6 +64,18 @@ suite("the database", () => {
     assert.equal(database.pragma("synchronous", { simple: true }), 2);
   });
 
+  test("that a first start left without a table is taken over", (t) => {
+    const dataDir = tempDir(t);
+    const file = join(dataDir, DATABASE_FILE);
+    const left = new Sqlite(file);
+    left.pragma("journal_mode = WAL");
+    left.close();
+    assert.ok(statSync(file).size > 0);
+    const database = openDatabase(dataDir);
+    t.after(() => void database.close());
+    createMetadata(database).set("key", "value");
+  });
+
   test("of a newer version is refused and unchanged", (t) => {
     const dataDir = closedDatabase(t);
     const raw = new Sqlite(join(dataDir, DATABASE_FILE));
