@@ -1,4 +1,10 @@
-import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+} from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { ClaimedEvent } from "../../events/store.ts";
 import type { EventHandler } from "../run-event.ts";
@@ -31,10 +37,14 @@ export function createHttpHandler(url: string): EventHandler {
       let isAnswered = false;
       const sent = request(target, options, (response) => {
         isAnswered = true;
-        drain(response);
+        finish(sent, response);
         const { statusCode = 0 } = response;
         if (statusCode >= 200 && statusCode < 300) resolve();
         else reject(new Error(`the target answered ${statusCode}`));
+      });
+      sent.on("upgrade", (response, socket) => {
+        socket.destroy();
+        reject(new Error(`the target answered ${response.statusCode}`));
       });
       sent.on("error", (error: NodeJS.ErrnoException) => {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
@@ -62,17 +72,24 @@ function headersOf(event: ClaimedEvent): OutgoingHttpHeaders {
   };
 }
 
-/** Reads what is left of an answer, within bounds. */
-function drain(response: IncomingMessage): void {
+/**
+ * Reads what is left of an answer, within bounds. A target that answers before it has read the event, and then does not
+ * read on, must not keep the connection and the payload.
+ */
+function finish(sent: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;
-  const timer = setTimeout(() => response.destroy(), MAX_DRAIN_MS);
-  timer.unref();
+  const breakOff = () => sent.destroy();
+  const timer = setTimeout(breakOff, MAX_DRAIN_MS).unref();
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_DRAINED_BYTES) response.destroy();
+    if (bytes > MAX_DRAINED_BYTES) breakOff();
   });
   response.on("error", () => {});
-  response.on("close", () => clearTimeout(timer));
+  const stopTimer = () => {
+    if (response.closed && sent.writableFinished) clearTimeout(timer);
+  };
+  response.on("close", stopTimer);
+  sent.on("finish", stopTimer);
 }
 
 /** Header values are printable ASCII. Any other id is percent-encoded, and so is one with a percent sign: keys stay unique. */

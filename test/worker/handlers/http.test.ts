@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import type { ClaimedEvent } from "../../../src/events/store.ts";
 import { probePort } from "../../../src/http/server.ts";
@@ -44,6 +45,22 @@ async function target(t: TestContext, answer: (response: ServerResponse, receive
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?x=1`, received };
+}
+
+/** A target on a free port that writes this to each connection, and reads nothing. */
+async function rawTarget(t: TestContext, answer: string): Promise<string> {
+  const connections: Socket[] = [];
+  const server = createTcpServer({ pauseOnConnect: true }, (socket) => {
+    connections.push(socket.on("error", () => {}));
+    socket.write(answer);
+  });
+  t.after(() => {
+    server.close();
+    for (const socket of connections) socket.destroy();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
 /** A free one of the ports that the Fetch standard blocks. */
@@ -124,6 +141,22 @@ suite("forwarding an event", () => {
   test("does not wait for a body without end once the status has come", async (t) => {
     const { url } = await target(t, (response) => void response.writeHead(200).write("and so on"));
     assert.deepEqual(await runEvent(createHttpHandler(url), event(), 2000, NEVER), { kind: "succeeded" });
+  });
+
+  test("lets go of a target that answers before it has read the event, and does not read on", async (t) => {
+    const url = await rawTarget(t, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+    const sockets: Socket[] = [];
+    const keep = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
+    subscribe("net.client.socket", keep);
+    t.after(() => unsubscribe("net.client.socket", keep));
+    const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
+    await assert.rejects(createHttpHandler(url)(large, NEVER), /the target answered 413/);
+    await until(() => sockets.length === 1 && sockets[0]?.destroyed, 5000);
+  });
+
+  test("fails at once when the target wants to speak another protocol", async (t) => {
+    const url = await rawTarget(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+    await assert.rejects(createHttpHandler(url)(event(), NEVER), /the target answered 101/);
   });
 
   test("fails with a reason when nobody listens or the connection breaks", async (t) => {
