@@ -55,6 +55,17 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.equal(idsOf((await claim(store, { now: NOW + 1000 })).claimed), "d");
     });
 
+    test("no more than fit in 8 MB, and one whatever its size", async (t) => {
+      const store = await open(t);
+      const megabytes = { a: 3, b: 4, c: 2, d: 12, e: 1 };
+      for (const [index, [eventId, size]] of Object.entries(megabytes).entries()) {
+        await store.append([newEvent({ eventId, receivedAt: NOW + index, payload: Buffer.alloc(size * 1024 * 1024) })]);
+      }
+      const claims: string[] = [];
+      for (let n = 0; n < 5; n++) claims.push(idsOf((await claim(store, { limit: 10, now: NOW + 10 })).claimed));
+      assert.deepEqual(claims, ["ab", "c", "d", "e", ""]);
+    });
+
     test("parallel workers never get the same event", async (t) => {
       const store = await open(t);
       const ids = Array.from({ length: 40 }, (_, i) => `e-${i}`);

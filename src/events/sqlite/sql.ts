@@ -13,6 +13,10 @@ INSERT INTO conflicts (event, payload_sha256, payload, address, first_at, last_a
 VALUES (@event, @payloadSha256, @payload, @address, @receivedAt, @receivedAt, 1)
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
 
+/** The payloads' sizes of what {@link DUE} finds: now, limit. */
+export const DUE_SIZES = `
+SELECT length(payload) FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT ?`;
+
 /** Due events and expired leases, oldest first: now, limit. */
 export const DUE = `
 SELECT id, source, event_id AS eventId, type, content_type AS contentType, payload, attempts,

@@ -36,6 +36,9 @@ const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
 const DUPLICATE: Appended = Object.freeze({ duplicate: true, conflict: false });
 const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 
+// A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these.
+const MAX_CLAIMED_BYTES = 8 * 1024 * 1024;
+
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
 
 /** Keeps events in a SQLite database that somebody else opens and closes. */
@@ -49,6 +52,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const append = statement(sql.APPEND);
   const storedPayload = database.prepare<unknown[], { id: number; payload: Buffer }>(sql.STORED_PAYLOAD);
   const addConflict = statement(sql.ADD_CONFLICT);
+  const dueSizes = statement(sql.DUE_SIZES).pluck();
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const nextDue = statement(sql.NEXT_DUE).pluck();
   const lease = statement(sql.LEASE);
@@ -102,11 +106,22 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     return bury.get({ id: row.id, error: LEASE_EXPIRED });
   }
 
+  /** How many of the due events one claim takes: one whatever its size, and more as far as their payloads fit. */
+  function fitting(now: number, limit: number): number {
+    let bytes = 0;
+    const sizes = dueSizes.all(now, limit) as number[];
+    const tooMuch = sizes.findIndex((size) => {
+      bytes += size;
+      return bytes > MAX_CLAIMED_BYTES;
+    });
+    return tooMuch === -1 ? limit : Math.max(1, tooMuch);
+  }
+
   const claimDue = atomic(database, (request: ClaimRequest) => {
     const { owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
     const claimed: ClaimedEvent[] = [];
     const buried: EventSummary[] = [];
-    for (const row of due.all(now, limit)) {
+    for (const row of due.all(now, fitting(now, limit))) {
       if (row.leaseOwner === owner && holding.includes(row.id)) {
         renew.run({ id: row.id, owner, attempt: row.attempts, leaseEndsAt: now + leaseMs });
         continue;
