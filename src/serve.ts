@@ -114,10 +114,11 @@ async function wire(
     failed,
     async stop() {
       log.info({ event: "server_stopping" }, "stopping");
-      const deadline = Date.now() + settings.SHUTDOWN_TIMEOUT;
+      // The clock may be set meanwhile.
+      const deadline = performance.now() + settings.SHUTDOWN_TIMEOUT;
       // Requests first, so that what they accept is committed; then the worker, which settles; then what both stand on.
       const drained = stop(settings.SHUTDOWN_TIMEOUT)
-        .finally(() => worker.stop(Math.max(0, deadline - Date.now())))
+        .finally(() => worker.stop(Math.max(0, deadline - performance.now())))
         .finally(closeOpened);
       await within(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drained);
       log.info({ event: "server_stopped" }, "stopped");

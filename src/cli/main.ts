@@ -181,9 +181,10 @@ export async function run(): Promise<void> {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);
   });
-  process.exitCode = await main(process.argv.slice(2));
-  // What failed may have left a handle open that would keep the process.
-  if (process.exitCode !== 0) process.exit();
+  const argv = process.argv.slice(2);
+  process.exitCode = await main(argv);
+  // What failed, or served, may have left a handle open that would keep the process.
+  if (process.exitCode !== 0 || argv[0] === "serve") process.exit();
 }
 
 if (import.meta.main) void run();

@@ -111,7 +111,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   async function settle(event: ClaimedEvent, settlement: Settlement): Promise<void> {
-    if (!(await record(settlement))) {
+    if (!(await record(event, settlement))) {
       log.warn({ event: "lease_lost", ...labels(event) }, "the lease was lost: another worker has the event");
       return;
     }
@@ -133,12 +133,13 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   /** Records the end of an attempt. A store that fails is asked again for as long as it takes: what was done is not done twice. */
-  async function record(settlement: Settlement): Promise<boolean> {
-    for (;;) {
+  async function record(event: ClaimedEvent, settlement: Settlement): Promise<boolean> {
+    for (let tries = 1; ; tries++) {
       try {
         return await settlements.add(settlement);
       } catch (error) {
         if (ending) throw error;
+        if (tries === 1) logError(event, error, "an attempt could not be recorded; trying again until it can");
         await delay(STORE_RETRY_MS);
       }
     }

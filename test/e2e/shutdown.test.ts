@@ -69,8 +69,10 @@ test("a second signal ends the process at once although a request is in flight",
   server.signal("SIGTERM");
   await server.logged("server_stopping");
   const startedAt = performance.now();
-  server.signal("SIGTERM");
+  // One that follows at once may be the same again.
+  const again = setInterval(() => server.signal("SIGTERM"), 50);
   const exit = await server.exited;
+  clearInterval(again);
   assert.ok(performance.now() - startedAt < 2000);
   assert.notDeepEqual(exit, { code: 0, signal: null });
 });
@@ -85,6 +87,13 @@ for (const HTTP_THREADS of ["1", "2"]) {
     assert.doesNotMatch(await delivery.answer, /HTTP\/1\.1 200/);
   });
 }
+
+test("a signal that comes twice at once is one", async () => {
+  await using server = await startServer();
+  server.signal("SIGTERM");
+  server.signal("SIGINT");
+  assert.deepEqual(await server.exited, { code: 0, signal: null });
+});
 
 test("an idle keep-alive connection does not hold up the end", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "30s" } });

@@ -63,12 +63,17 @@ suite("a lease", () => {
       failures-- > 0 ? Promise.reject(new AppError("store_unavailable")) : store.settle(batch);
     let runs = 0;
     const handler = async () => void runs++;
-    const { worker, stop } = openWorker(t, handler, { store: { ...store, settle }, policy: ONE_ATTEMPT, leaseMs: 90 });
+    const { worker, stop, named } = openWorker(t, handler, {
+      store: { ...store, settle },
+      policy: ONE_ATTEMPT,
+      leaseMs: 90,
+    });
     await store.append([newEvent({ eventId: "a", receivedAt: Date.now() })]);
     worker.start();
     await until(async () => (await store.get("a"))[0]?.status === "processed");
     assert.ok(failures < 0);
     assert.equal(runs, 1);
+    assert.equal(named("worker_error").filter(({ message }) => String(message).includes("could not be recorded")).length, 1);
     assert.deepEqual(await outcomesOf(store, "a"), ["succeeded"]);
     await stop();
   });
