@@ -7,19 +7,26 @@ import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHan
  * segments, no trailing slash. A known path under another method is 405, anything else 404.
  */
 export function createApp(routes: readonly Route[], options: ExchangeOptions): H3 {
-  // Handlers answer for their own errors: what is left is a target that h3 cannot read.
-  const app = new H3({ silent: true, onError: (_error, event) => refuse("not_found", {})(event) as Promise<Response> });
+  const app = new H3({
+    silent: true,
+    // What h3 has not thrown itself is a defect of ours; what it has is of a target that it cannot read.
+    onError: ({ unhandled, cause }, event) =>
+      fail(unhandled ? cause : new AppError("not_found"))(event) as Promise<Response>,
+  });
   const methods = new Map<string, string[]>();
   for (const { method, path } of routes) {
     const own = method === "GET" ? ["GET", "HEAD"] : [method];
     methods.set(path, [...(methods.get(path) ?? []), ...own]);
   }
 
-  function refuse(code: "not_found" | "method_not_allowed" | "bad_request", headers: Record<string, string>) {
+  function fail(error: unknown) {
     const handler: Handler = () => {
-      throw new AppError(code, { headers });
+      throw error;
     };
     return toEventHandler("-", handler, false, options);
+  }
+  function refuse(code: "not_found" | "method_not_allowed" | "bad_request", headers: Record<string, string>) {
+    return fail(new AppError(code, { headers }));
   }
 
   app.use((event, next) => {

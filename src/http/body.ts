@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../strict-json.ts";
 
 // What is still read and thrown away of a refused body, so that the answer reaches a client that is busy sending.
 const DISCARD_BYTES = 8 * 1024 * 1024;
-const DISCARD_MS = 2000;
+const DISCARD_MS = 3000;
 
 const MAX_TYPE_LENGTH = 256;
 
@@ -34,7 +34,22 @@ export function awaitReading(request: IncomingMessage, response: ServerResponse)
 }
 
 function inviteBody(request: IncomingMessage): void {
-  if (request.headers.expect !== undefined) waiting.get(request)?.writeContinue();
+  if (request.headers.expect === undefined) return;
+  waiting.get(request)?.writeContinue();
+  waiting.delete(request);
+}
+
+/** Whether more of the body is on its way: it has not ended, and its sender does not wait to be invited. */
+export function isComing(request: IncomingMessage): boolean {
+  return !request.complete && !waiting.has(request);
+}
+
+/** Requests whose body will not come to its end, and what their senders are told. */
+const broken = new WeakMap<IncomingMessage, ErrorCode>();
+
+/** Says why a body will not come to its end: whoever reads it gets this code. */
+export function breakOff(request: IncomingMessage, code: ErrorCode): void {
+  broken.set(request, code);
 }
 
 /**
@@ -43,9 +58,10 @@ function inviteBody(request: IncomingMessage): void {
  */
 export function readRawBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
-    discard(request);
     return Promise.reject(new AppError("payload_too_large"));
   }
+  const gone = () => new AppError(broken.get(request) ?? "bad_request");
+  if (request.destroyed && !request.complete) return Promise.reject(gone());
   inviteBody(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -55,7 +71,7 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
       chunks.push(chunk);
       if (size <= limitBytes) return;
       detach();
-      discard(request);
+      request.pause();
       reject(new AppError("payload_too_large"));
     };
     const onEnd = () => {
@@ -64,7 +80,7 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
     };
     const onGone = () => {
       detach();
-      reject(new AppError("bad_request"));
+      reject(gone());
     };
     function detach() {
       request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
@@ -73,18 +89,24 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
   });
 }
 
-/** Lets the rest of a refused body run out, and closes the connection when it does not end soon. */
-function discard(request: IncomingMessage): void {
+/**
+ * Lets the rest of a body run out that nobody wants, and closes the connection when it does not end soon. `onOver` is told
+ * of the end of the body, and of the connection.
+ */
+export function discardRest(request: IncomingMessage, onOver: () => void): void {
   let discarded = 0;
-  const close = () => request.socket.destroy();
-  const timer = setTimeout(close, DISCARD_MS);
-  timer.unref();
+  const cut = () => request.socket.destroy();
+  const timer = setTimeout(cut, DISCARD_MS).unref();
   request.on("data", (chunk: Buffer) => {
     discarded += chunk.length;
-    if (discarded > DISCARD_BYTES) close();
+    if (discarded > DISCARD_BYTES) cut();
   });
-  request.on("close", () => clearTimeout(timer));
   request.on("error", () => {});
+  request.on("close", () => {
+    clearTimeout(timer);
+    onOver();
+  });
+  request.resume();
 }
 
 /**

@@ -6,6 +6,7 @@ import type { EventHandler, H3Event } from "h3";
 import { AppError, describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { clientAddress } from "./client-address.ts";
+import { isNewest } from "./connections.ts";
 import { TextResponse } from "./listener.ts";
 import { HSTS, problem, type Reply } from "./problem.ts";
 
@@ -108,7 +109,8 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
     ...answer.headers,
   };
   if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = HSTS;
-  if (isStopping) headers.Connection = "close";
+  // Node would drop the answers behind this one.
+  if (isStopping && isNewest(request)) headers.Connection = "close";
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
   headers["Content-Length"] = String(Buffer.byteLength(text));
   return new TextResponse(text, { status: answer.status, statusText: STATUS_CODES[answer.status] ?? "", headers });

@@ -1,6 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import type { H3 } from "h3";
 import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
+import { discardRest, isComing } from "./body.ts";
 
 /** An answer whose head and text are at hand, so that they leave in one write. */
 export class TextResponse extends FastResponse {
@@ -34,5 +35,17 @@ export function createListener(app: H3): RequestListener {
 function sendText({ head, content }: TextResponse, response: ServerResponse): void {
   if (response.destroyed) return;
   response.writeHead(head.status, head.statusText, head.headers);
-  response.end(content);
+  const { req } = response;
+  if (!isComing(req)) {
+    response.end(content);
+    return;
+  }
+  const isLast = !response.shouldKeepAlive || head.headers.Connection === "close";
+  // Closed under a client that is still sending, the connection would be reset and the answer lost.
+  if (isLast) response.write(content);
+  else response.end(content);
+  const discard = () => discardRest(req, () => response.end());
+  // Without a socket it is not this answer's turn yet.
+  if (response.socket) discard();
+  else response.once("socket", discard);
 }

@@ -1,15 +1,9 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { AppError, type ErrorCode, OperatorError } from "../errors.ts";
-import { awaitReading } from "./body.ts";
+import { awaitReading, breakOff } from "./body.ts";
+import { afterAnswers, newestAnswer, takeIn, watchConnections, watchHandshakes } from "./connections.ts";
 import { requestIdOf } from "./exchange.ts";
 import { HSTS, problem } from "./problem.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -19,12 +13,13 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 // Longer than the idle time of common proxies (60 s), so that it is they who close.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Nothing comes or goes on a connection for this long although there is something to answer. */
+const STALLED_MS = 120_000;
 
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
 export function createHttpServer(listener: RequestListener, tls: TlsFiles | undefined): Server {
   const receive: RequestListener = (request, response) => {
-    remember(request, response);
-    listener(request, response);
+    if (takeIn(request, response)) listener(request, response);
   };
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -35,8 +30,13 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
     requireHostHeader: false,
   };
   const server: Server & { httpAllowHalfOpen?: boolean } = tls
-    ? watchHandshakes(createTlsServer({ ...limits, ...tls.read(), ...TLS_LIMITS }, receive))
-    : createServer(limits, receive);
+    ? watchConnections(
+        watchHandshakes(createTlsServer({ ...limits, ...tls.read(), ...TLS_LIMITS }, receive)),
+        "secureConnection",
+      )
+    : watchConnections(createServer(limits, receive), "connection");
+  // Nobody takes the answers.
+  server.timeout = STALLED_MS;
   // A client that has said all it has to say may still wait for its answers.
   server.httpAllowHalfOpen = true;
   server.on("clientError", answerClientError);
@@ -54,25 +54,11 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
   return server;
 }
 
-const TLS_LIMITS = { minVersion: "TLSv1.2", handshakeTimeout: HEADERS_TIMEOUT_MS } as const;
-
-/** Connections of a TLS server that have not shaken hands: Node's HTTP server does not know of them yet. */
-const handshakes = new WeakMap<Server, Map<string, Socket>>();
-
-function watchHandshakes(server: TlsServer): TlsServer {
-  const underWay = new Map<string, Socket>();
-  handshakes.set(server, underWay);
-  const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
-  server.on("connection", (socket: Socket) => {
-    const peer = peerOf(socket);
-    underWay.set(peer, socket);
-    socket.on("close", () => {
-      if (underWay.get(peer) === socket) underWay.delete(peer);
-    });
-  });
-  server.on("secureConnection", (socket) => void underWay.delete(peerOf(socket)));
-  return server;
-}
+const TLS_LIMITS = {
+  minVersion: "TLSv1.2",
+  handshakeTimeout: HEADERS_TIMEOUT_MS,
+  allowHalfOpen: true,
+} as const;
 
 // Long enough for the last answer to arrive.
 const LINGER_MS = 1000;
@@ -82,42 +68,18 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
-/** The newest answer of each connection, and the one before it while that is not done. */
-const answers = new WeakMap<Socket, { newest: ServerResponse; before: ServerResponse | undefined }>();
-
-function remember({ socket }: IncomingMessage, response: ServerResponse): void {
-  const known = answers.get(socket);
-  if (!known) {
-    answers.set(socket, { newest: response, before: undefined });
-    return;
-  }
-  known.before = known.newest.closed ? undefined : known.newest;
-  known.newest = response;
-}
-
-/** Connections whose last answer waits for its turn, or has been given. */
-const ending = new WeakSet<Socket>();
-
-/** Ends a connection once, behind the answers to the whole requests on it. */
-function afterAnswers(socket: Socket, end: () => void): void {
-  if (ending.has(socket)) return;
-  ending.add(socket);
-  const { newest, before } = answers.get(socket) ?? {};
-  const last = newest?.req.complete ? newest : before;
-  if (last && !last.closed) last.once("close", end);
-  else end();
-}
-
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
+  const code = CLIENT_ERRORS[error.code ?? ""] ?? "bad_request";
+  const newest = newestAnswer(socket);
+  const broken = newest?.req.complete === false ? newest : undefined;
+  if (broken) breakOff(broken.req, code);
   afterAnswers(socket, () => {
-    const newest = answers.get(socket)?.newest;
-    const isAnswered = newest?.req.complete === false && newest.headersSent;
-    if (isAnswered || !socket.writable) socket.destroy();
-    else endWith(socket, CLIENT_ERRORS[error.code ?? ""] ?? "bad_request", crypto.randomUUID());
+    if (broken?.headersSent || !socket.writable) socket.destroy();
+    else endWith(socket, code, broken ? requestIdOf(broken.req) : crypto.randomUUID());
   });
 }
 
@@ -190,17 +152,4 @@ export function listenFailure(code: string, port: number): OperatorError {
     ENOTSUP: "HTTP_THREADS: this system cannot share a port between threads: set HTTP_THREADS to 1",
   };
   return new OperatorError(remedy[code] ?? `PORT ${port} cannot be opened (${code})`);
-}
-
-/** Stops accepting, lets requests in flight finish, and cuts those that have not after the deadline. */
-export function closeServer(server: Server, deadlineMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
-    server.closeIdleConnections();
-    for (const socket of handshakes.get(server)?.values() ?? []) socket.destroy();
-  });
 }

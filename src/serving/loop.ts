@@ -7,11 +7,12 @@ import type { SessionStore } from "../auth/sessions/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { appendCounted } from "../counting.ts";
 import type { EventStore } from "../events/store.ts";
+import { closeServer } from "../http/connections.ts";
 import type { Route } from "../http/exchange.ts";
 import { healthRoute, readyRoute } from "../http/health.ts";
 import { createListener } from "../http/listener.ts";
 import { metricsRoute } from "../http/metrics-route.ts";
-import { closeServer, createHttpServer, listen } from "../http/server.ts";
+import { createHttpServer, listen } from "../http/server.ts";
 import type { Log } from "../log.ts";
 import { createIntakeMetrics, type Exposition, type IntakeMetrics, type MetricsSnapshot } from "../metrics.ts";
 import { createIntake, type Intake, QUEUE_BYTES } from "../webhook/intake.ts";
@@ -99,7 +100,10 @@ function routesOf({ settings, log, events, sessions, shared }: HttpLoopParts, in
     {
       method: "GET",
       path: "/metrics",
-      handler: metricsRoute(shared.renderMetrics, settings.METRICS_ALLOWED_ADDRESSES),
+      handler: metricsRoute(shared.renderMetrics, {
+        allowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
+        knowsProxies: settings.TRUSTED_PROXIES !== undefined,
+      }),
       quiet: true,
     },
     {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { ask, event } from "../helpers/client.ts";
+import { EMAIL } from "../helpers/credentials.ts";
 import { sendRaw } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
@@ -124,4 +125,62 @@ test("a sender that waits for a word before the body gets it only when the body 
   socket.write(body);
   await once(socket, "close");
   assert.deepEqual(statuses(received()), [100, 200]);
+});
+
+const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+test("a hundred requests may wait for their answers on one connection, and more end it", async () => {
+  const many = await sendRaw(
+    server.port,
+    `${HEALTH.repeat(99)}${HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")}`,
+  );
+  assert.deepEqual(statuses(many.text), Array(100).fill(200));
+  const socket = await open();
+  const closed = new Promise((resolve) => socket.on("close", resolve));
+  socket.resume().write(HEALTH.repeat(2000));
+  await closed;
+  assert.equal((await ask(server, "/healthz")).status, 200);
+});
+
+for (const [path, headers, status] of [
+  ["/webhook", { "Content-Type": "application/json" }, 413],
+  ["/auth/login", { "Content-Type": "application/json" }, 413],
+  ["/auth/login", { "Content-Type": "text/plain" }, 415],
+  ["/nothing-here", { "Content-Type": "application/json" }, 404],
+] as const) {
+  test(`${status} reaches a client that sends 4 MB to ${path} before it listens, and wants no other answer`, async () => {
+    const head = Object.entries({ Host: "x", Connection: "close", "Content-Length": 4_000_000, ...headers });
+    const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const socket = (await open()).pause();
+    const failures: Error[] = [];
+    socket.on("error", (error) => failures.push(error));
+    await new Promise((resolve) =>
+      socket.write(`POST ${path} HTTP/1.1\r\n${lines}\r\n${"x".repeat(4_000_000)}`, resolve),
+    );
+    const received = gather(socket);
+    await once(socket.resume(), "close");
+    assert.deepEqual(failures, []);
+    assert.deepEqual(statuses(received()), [status]);
+  });
+}
+
+test("a body that is refused waits for the answers before its own", async () => {
+  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
+  const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: 20000000\r\n\r\n`;
+  const { text } = await sendRaw(server.port, login + credentials + large + "x".repeat(20_000_000));
+  assert.deepEqual(statuses(text), [401, 413]);
+});
+
+test("what breaks in its body is answered and logged under the caller's request id", async () => {
+  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const { headers, text } = await sendRaw(server.port, `${head}ZZ\r\n`);
+  assert.deepEqual(statuses(text), [400]);
+  assert.equal(headers["x-request-id"], "broken-chunk");
+  const lines = () => server.log("request_completed").filter(({ requestId }) => requestId === "broken-chunk");
+  await until(() => lines().length === 1, 5000);
+  assert.deepEqual(
+    lines().map(({ status, code }) => [status, code]),
+    [[400, "bad_request"]],
+  );
 });

@@ -41,3 +41,10 @@ test("metrics count deliveries, commits, attempts, logins and hashes, and name n
 test("to a client from elsewhere there are no metrics", async () => {
   assertProblem(await ask(server, "/metrics", { headers: { "X-Forwarded-For": "203.0.113.9" } }), 404, "not_found");
 });
+
+test("whoever comes through a proxy that nobody named sees no metrics", async () => {
+  await using unaware = await startServer();
+  assert.equal((await ask(unaware, "/metrics")).status, 200);
+  const forwarded = { headers: { "X-Forwarded-For": "127.0.0.1" } };
+  assertProblem(await ask(unaware, "/metrics", forwarded), 404, "not_found");
+});

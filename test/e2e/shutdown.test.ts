@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { hashPassword } from "../../src/auth/password.ts";
 import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
+import { EMAIL } from "../helpers/credentials.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { show } from "../helpers/stored-events.ts";
@@ -135,4 +140,55 @@ test("a session outlives kill -9", async () => {
   await first.kill();
   await using second = await startServer({ dir: first.dir });
   assert.equal((await me(second, token)).status, 200);
+});
+
+test("requests that are sent while the server stops are answered, or nobody is there", async () => {
+  await using server = await startServer();
+  const agent = new Agent({ keepAlive: true });
+  const failures: unknown[] = [];
+  let answered = 0;
+  async function keepAsking(): Promise<void> {
+    for (;;) {
+      try {
+        const sent = get({ port: server.port, host: "127.0.0.1", path: "/healthz", agent });
+        const [response] = await once(sent, "response");
+        await once(response.resume(), "end");
+        answered++;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ECONNREFUSED") failures.push(error);
+        return;
+      }
+    }
+  }
+  const asking = Promise.all(Array.from({ length: 16 }, keepAsking));
+  await until(() => answered > 200, 5000);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  await asking;
+  agent.destroy();
+  assert.deepEqual(failures, []);
+});
+
+test("what waits behind a slow answer on its connection is answered before the server stops", async () => {
+  const slow = await hashPassword("a password", { memoryKib: 65_536, passes: 4 });
+  await using server = await startServer({ env: { DEMO_PASSWORD: slow } });
+  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+  const head = "HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+  const login = `POST /auth/login ${head}Content-Length: ${credentials.length}\r\n\r\n${credentials}`;
+  const delivered = `POST /webhook ${head}X-Signature: ${signature(BODY)}\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+  const answer = sendRaw(server.port, login.repeat(3) + delivered);
+  await server.logged("event_received");
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  const statuses = [...(await answer).text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+  assert.deepEqual(statuses, [...Array(3).fill("401"), "200"]);
+});
+
+test("a request that was answered before it ended does not hold up the end", async () => {
+  await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "30s" } });
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write("POST /nothing-here HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab");
+  await once(socket, "data");
+  const startedAt = performance.now();
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  assert.ok(performance.now() - startedAt < 10_000);
 });

@@ -6,7 +6,9 @@ import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
+import { event } from "../helpers/client.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -145,4 +147,22 @@ test("a certificate file that is missing is refused at the start", async () => {
   const refused = await serveRefused({ TLS_CERT_FILE: join(dir, "missing"), TLS_KEY_FILE: pairs.first.key });
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /TLS_CERT_FILE cannot be read/);
+});
+
+test("a client that has closed its own side of a TLS connection gets its answer", async () => {
+  await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
+  // Taken, and missing from the types.
+  const halfOpen = { allowHalfOpen: true };
+  const socket = connect({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false, ...halfOpen });
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  await once(socket, "secureConnect");
+  const body = JSON.stringify(event("half-closed"));
+  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Signature: ${signature(body)}\r\n`;
+  socket.end(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+  await once(socket, "end");
+  socket.destroy();
+  assert.match(text, /^HTTP\/1\.1 200 /);
 });

@@ -82,6 +82,15 @@ suite("a raw body", () => {
     await failsWith("payload_too_large", reading);
   });
 
+  test("that broke off before it was read is a bad request", async () => {
+    const { client, request } = openRequest([["Content-Length", "10"]], { body: "12345" });
+    const received = await request;
+    const closed = new Promise((resolve) => received.on("error", () => {}).on("close", resolve));
+    client.destroy();
+    await closed;
+    await failsWith("bad_request", readRawBody(received, 10));
+  });
+
   test("that breaks off is a bad request", async () => {
     const { client, request } = openRequest([["Content-Length", "10"]], { body: "12345" });
     const reading = readRawBody(await request, 10);

@@ -73,7 +73,10 @@ suite("a lease", () => {
     await until(async () => (await store.get("a"))[0]?.status === "processed");
     assert.ok(failures < 0);
     assert.equal(runs, 1);
-    assert.equal(named("worker_error").filter(({ message }) => String(message).includes("could not be recorded")).length, 1);
+    assert.equal(
+      named("worker_error").filter(({ message }) => String(message).includes("could not be recorded")).length,
+      1,
+    );
     assert.deepEqual(await outcomesOf(store, "a"), ["succeeded"]);
     await stop();
   });

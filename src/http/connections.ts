@@ -1,0 +1,109 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { Server as NetServer, type Socket } from "node:net";
+
+// Each request that waits for its answer takes 2 KB, and anybody may send one behind the other without reading.
+const MAX_UNANSWERED = 100;
+
+/** The answers of each connection that are not done, in order; the newest one stays when it is done. */
+const answers = new WeakMap<Socket, ServerResponse[]>();
+
+/** Takes a request in. Returns false when its connection is closed, or is now because too many on it wait for answers. */
+export function takeIn({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  // The parser goes on with what it has read.
+  if (socket.destroyed) return false;
+  let own = answers.get(socket);
+  if (!own) {
+    own = [];
+    answers.set(socket, own);
+  }
+  while (own[0]?.closed) own.shift();
+  own.push(response);
+  if (own.length > MAX_UNANSWERED) socket.destroy();
+  return !socket.destroyed;
+}
+
+export function newestAnswer(socket: Socket): ServerResponse | undefined {
+  return answers.get(socket)?.at(-1);
+}
+
+/** Whether no other request has come behind this one. */
+export function isNewest(request: IncomingMessage): boolean {
+  return newestAnswer(request.socket)?.req === request;
+}
+
+/** Connections whose last answer waits for its turn, or has been given. */
+const ending = new WeakSet<Socket>();
+
+/** Ends a connection once, behind the answers to the whole requests on it. */
+export function afterAnswers(socket: Socket, end: () => void): void {
+  if (ending.has(socket)) return;
+  ending.add(socket);
+  const newest = newestAnswer(socket);
+  const last = newest?.req.complete ? newest : answers.get(socket)?.at(-2);
+  if (last && !last.closed) last.once("close", end);
+  else end();
+}
+
+/** Connections of a TLS server that have not shaken hands: Node's HTTP server does not know of them yet. */
+const handshakes = new WeakMap<Server, Map<string, Socket>>();
+
+export function watchHandshakes<TlsServer extends Server>(server: TlsServer): TlsServer {
+  const underWay = new Map<string, Socket>();
+  handshakes.set(server, underWay);
+  const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  server.on("connection", (socket: Socket) => {
+    const peer = peerOf(socket);
+    underWay.set(peer, socket);
+    socket.on("close", () => {
+      if (underWay.get(peer) === socket) underWay.delete(peer);
+    });
+  });
+  server.on("secureConnection", (socket: Socket) => void underWay.delete(peerOf(socket)));
+  return server;
+}
+
+/** The connections of each server that requests may come on. */
+const connections = new WeakMap<Server, Set<Socket>>();
+
+/** Remembers the connections of a server, for {@link closeServer}. */
+export function watchConnections<HttpServer extends Server>(
+  server: HttpServer,
+  event: "connection" | "secureConnection",
+): HttpServer {
+  const open = new Set<Socket>();
+  connections.set(server, open);
+  server.on(event, (socket: Socket) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
+  return server;
+}
+
+// Requests that were sent before the client could know come within this time.
+const IDLE_MS = 100;
+// What a client still sends of a request that has been answered is no reason to wait.
+const ANSWERED_MS = 1000;
+
+/** Stops accepting, lets requests in flight finish, and cuts those that have not after the deadline. */
+export function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const answeredEndsAt = performance.now() + ANSWERED_MS;
+    const rounds = setInterval(() => {
+      server.closeIdleConnections();
+      if (performance.now() < answeredEndsAt) return;
+      for (const socket of connections.get(server) ?? []) {
+        const newest = newestAnswer(socket);
+        if (newest?.headersSent && !newest.req.complete) socket.destroy();
+      }
+    }, IDLE_MS);
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    // The HTTP server's own close would end idle connections at once, under requests that are on their way.
+    NetServer.prototype.close.call(server, () => {
+      clearInterval(rounds);
+      clearTimeout(deadline);
+      server.close();
+      resolve();
+    });
+    for (const socket of handshakes.get(server)?.values() ?? []) socket.destroy();
+  });
+}
