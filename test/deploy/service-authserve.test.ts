@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runProgram } from "../helpers/command.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const script = readFileSync(join(import.meta.dirname, "../../deploy/service-authserve"), "utf8");
+
+/** The environment that a command gets by these settings, when the service lives in a directory of the test's. */
+async function environmentBy(settings: string): Promise<Record<string, string>> {
+  const dir = workingDir();
+  for (const folder of ["etc/authserve", "var/lib/authserve", "bin"]) mkdirSync(join(dir, folder), { recursive: true });
+  writeFileSync(join(dir, "etc/authserve/authserve.conf"), settings);
+  for (const name of ["jwt_secret", "demo_password", "webhook_secret"]) {
+    writeFileSync(join(dir, "etc/authserve", name), `of ${name}`);
+  }
+  // In the place of the one that becomes the service's user.
+  writeFileSync(join(dir, "bin/setpriv"), "#!/bin/sh\nexec env -0\n");
+  chmodSync(join(dir, "bin/setpriv"), 0o755);
+  writeFileSync(
+    join(dir, "script"),
+    script.replaceAll(/(?<= )\/(?:etc|var\/lib)\//g, (path) => dir + path),
+  );
+  const { code, stdout, stderr } = await runProgram("sh", [join(dir, "script"), "events", "list"], {
+    dir,
+    env: { PATH: `${join(dir, "bin")}:${process.env.PATH}` },
+  });
+  assert.deepEqual([code, stderr], [0, ""]);
+  return Object.fromEntries(
+    stdout
+      .split("\0")
+      .slice(0, -1)
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+}
+
+// What systemd 252 makes of the same lines.
+const LINES: [what: string, lines: string, value: string | undefined][] = [
+  ["a plain value", "X=a=b", "a=b"],
+  ["blanks around name and value", " \tX = a b \t", "a b"],
+  ["an empty value", "X=\nPORT=1", ""],
+  ["single quotes", `X='a "b" \\$c '`, 'a "b" \\$c '],
+  ["double quotes", `X="a 'b' \\"c\\" \\$d \\e "`, `a 'b' "c" $d \\e `],
+  ["quotes with blanks behind them", `X="a" \t`, "a"],
+  ["quotes behind quotes", `X='a' "b"c`, "abc"],
+  ["quotes within a value", `X=it's "so"`, `it's "so"`],
+  ["a value in quotes over two lines", "X='a\nb'", "a\nb"],
+  ["a backslash at the end of a line", "X=a \\\nb", "a b"],
+  ["a backslash at the end of a line in double quotes", 'X="a\\\nb"', "ab"],
+  ["a backslash before another character", "X=a\\b\\\\c", "ab\\c"],
+  ["what would be a command to a shell", "X=$(touch owned); `touch owned` *", "$(touch owned); `touch owned` *"],
+  ["line ends of Windows", "PORT=1\r\nX=a\r\n", "a"],
+  ["a last line without an end", "PORT=1\nX=a", "a"],
+  ["the later of two", "X=a\nX=b", "b"],
+  ["comments with blanks before them", "  # X=a\n\t;X=b", undefined],
+  ["a line without =", "X\nPORT=1", undefined],
+  ["a name that is none", "export X=a\n1X=a", undefined],
+];
+
+for (const [what, lines, value] of LINES) {
+  test(`service-authserve reads as systemd does: ${what}`, async () => {
+    assert.equal((await environmentBy(lines)).X, value);
+  });
+}
+
+test("service-authserve's settings win over the unit's directories, and its secrets come from their files", async () => {
+  const { DATA_DIR, CACHE_DIRECTORY, JWT_SECRET } = await environmentBy("DATA_DIR=/srv/data\n");
+  assert.deepEqual([DATA_DIR, CACHE_DIRECTORY, JWT_SECRET], ["/srv/data", "/var/cache/authserve", "of jwt_secret"]);
+});
