@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { namesRedis, readEnvironment, readSettings } from "../config/settings.ts";
-import { backUp, type Progress, restore } from "../sqlite/backup.ts";
+import { backUp, type Progress } from "../sqlite/backup.ts";
 import { lockDataDir, openDatabase } from "../sqlite/database.ts";
+import { restore } from "../sqlite/restore.ts";
 import { printJson, say } from "./output.ts";
 import { requireDatabase } from "./stores.ts";
 
