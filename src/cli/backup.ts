@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { namesRedis, readEnvironment, readSettings } from "../config/settings.ts";
 import { backUp, type Progress } from "../sqlite/backup.ts";
 import { lockDataDir, openDatabase } from "../sqlite/database.ts";
-import { restore } from "../sqlite/restore.ts";
+import { requireBackup, restore } from "../sqlite/restore.ts";
 import { printJson, say } from "./output.ts";
 import { requireDatabase } from "./stores.ts";
 
@@ -33,10 +33,11 @@ const drawBar: Progress = (copied, total) => {
   process.stderr.write(`\r[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %`);
 };
 
-/** Puts a backup in the place of the database. Throws {@link OperatorError} while a server runs on it. */
+/** Puts a backup in the place of the database. Throws {@link OperatorError} while a server runs on it, or without a backup. */
 export async function runRestore(file: string, { json }: JsonOption): Promise<void> {
   const environment = readEnvironment();
   const { DATA_DIR } = readSettings(environment, ["DATA_DIR"]);
+  requireBackup(file);
   const release = lockDataDir(DATA_DIR);
   try {
     const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date());

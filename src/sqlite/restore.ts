@@ -1,4 +1,14 @@
-import { chmodSync, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError } from "../errors.ts";
@@ -13,36 +23,44 @@ export interface Restored {
   kept: string | null;
 }
 
+/** Throws {@link OperatorError} when there is no such file to read: known before the lock makes DATA_DIR. */
+export function requireBackup(file: string): void {
+  const found = whyNoFile(file);
+  if (found !== null) {
+    throw new OperatorError(`${file || "A file without a name"} ${found}: name a backup file; nothing was changed`, 1);
+  }
+}
+
+function whyNoFile(file: string): string | null {
+  try {
+    accessSync(file, constants.R_OK);
+    const stats = statSync(file);
+    if (stats.isFile()) return null;
+    return stats.isDirectory() ? "is a directory" : "is no file";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? "is not there" : `cannot be read (${code})`;
+  }
+}
+
 /**
  * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
- * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed, when the backup will not do.
+ * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed when it says so.
  */
 export function restore(backup: string, dataDir: string, now: Date): Restored {
   const target = join(dataDir, DATABASE_FILE);
   const partial = `${target}.restoring`;
+  const aside = `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}`;
   if (backup === partial)
     throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
-  discard(partial);
-  // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
-  const hasWal = existsSync(`${backup}-wal`);
+  let outcome = "nothing was changed";
   try {
-    copyFileSync(backup, partial);
-    if (hasWal) copyFileSync(`${backup}-wal`, `${partial}-wal`);
-    chmodSync(partial, 0o600);
-  } catch (error) {
     discard(partial);
-    throw new OperatorError(`${backup} cannot be copied into DATA_DIR (${describeError(error)})`, 1);
-  }
-  try {
-    if (hasWal) checkpointCopy(partial, backup);
-    assertRestorable(partial, backup);
-    endSessions(partial);
-    flush(partial);
-    const aside = `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}`;
+    copyChecked(backup, partial);
     const isReplaced = existsSync(target);
     // The old file keeps its name until the new one takes it: there is a file at every moment.
-    if (isReplaced) linkSync(target, aside);
-    if (existsSync(`${target}-wal`)) linkSync(`${target}-wal`, `${aside}-wal`);
+    keepAside(target, aside);
+    outcome = isReplaced ? `the database that was there is ${aside}` : "there was no database before";
     // One file can be replaced in one step. What is damaged in a WAL is kept beside the old file.
     if (isReplaced) checkpointIgnoringDamage(target);
     // SQLite would write a WAL that stays into the new file, also one whose file was gone.
@@ -51,8 +69,54 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     flush(dataDir);
     return { kept: isReplaced ? aside : null };
   } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(
+      `The restore of ${backup} broke off (${describeError(error)}): give DATA_DIR space and this user write access, and run it again; ${outcome}`,
+      1,
+    );
+  } finally {
     discard(partial);
+  }
+}
+
+/** Copies a backup, and makes of the copy a database that may be served. */
+function copyChecked(backup: string, partial: string): void {
+  // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
+  const hasWal = existsSync(`${backup}-wal`);
+  copyFileSync(backup, partial);
+  if (hasWal) copyFileSync(`${backup}-wal`, `${partial}-wal`);
+  chmodSync(partial, 0o600);
+  if (hasWal) checkpointCopy(partial, backup);
+  assertRestorable(partial, backup);
+  endSessions(partial);
+  flush(partial);
+}
+
+/** Gives the database and its WAL, where they are there, a second name: both or neither. */
+function keepAside(target: string, aside: string): void {
+  const kept: string[] = [];
+  try {
+    for (const end of ["", "-wal"]) {
+      if (!existsSync(target + end)) continue;
+      linkOrCopy(target + end, aside + end);
+      kept.push(aside + end);
+    }
+    for (const file of kept) flush(file);
+  } catch (error) {
+    for (const file of kept) rmSync(file);
     throw error;
+  }
+}
+
+// Of file systems without hard links, e.g. exFAT and some network shares, and of a file that has too many.
+const NO_LINK = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+function linkOrCopy(file: string, name: string): void {
+  try {
+    linkSync(file, name);
+  } catch (error) {
+    if (!NO_LINK.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    copyFileSync(file, name, constants.COPYFILE_EXCL);
   }
 }
 

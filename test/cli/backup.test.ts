@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { deliver, event, logIn, me } from "../helpers/client.ts";
-import { EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { authserve, EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { flipBits } from "../helpers/damage.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 const databaseOf = (server: Server) => join(server.dir, "data/authserve.db");
 
@@ -173,6 +174,22 @@ suite("authserve restore", () => {
     assert.equal((await server.run(["restore", backup])).code, 0);
     assert.ok(!existsSync(left));
   });
+
+  for (const [what, file, message] of [
+    ["that is not there", "nope.db", /^authserve: nope\.db is not there: name a backup file; nothing was changed\n$/],
+    ["below a file", "file/backup.db", /^authserve: file\/backup\.db is not there: name a backup file/],
+    ["that is a directory", ".", /^authserve: \. is a directory: name a backup file; nothing was changed\n$/],
+    ["without a name", "", /^authserve: A file without a name is not there: name a backup file/],
+  ] as const) {
+    test(`refuses a file ${what}, and makes no DATA_DIR`, async () => {
+      const dir = workingDir();
+      writeFileSync(join(dir, "file"), "");
+      const { code, stdout, stderr } = await authserve(["restore", file], { dir });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, message);
+      assert.deepEqual(readdirSync(dir), ["file"]);
+    });
+  }
 
   for (const [what, spoil, message] of [
     ["cut in half", (file: string) => truncateSync(file, statSync(file).size / 2), /damaged or cut short/],
