@@ -13,8 +13,8 @@ export function startThread(name: keyof typeof THREADS, options: WorkerOptions):
   return new Worker(new URL(THREADS[name], import.meta.url), options);
 }
 
-/** How a person calls this copy of the program. */
-export const COMMAND = "./bin/authserve";
+/** The program that a person calls, an absolute path. */
+export const COMMAND = join(import.meta.dirname, "../bin/authserve");
 
 /** Where the native add-ons are, and what is wrong with them. */
 export interface AddonReport {

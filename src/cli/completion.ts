@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { OperatorError } from "../errors.ts";
 import { allNodes, type CommandNode, commandTree } from "./command-tree.ts";
 import { printData } from "./output.ts";
+import { quoted } from "./shell-quote.ts";
 
 const SHELLS: Record<string, (root: CommandNode) => string> = { bash, zsh, fish };
 
@@ -88,8 +89,4 @@ function fish(root: CommandNode): string {
     ];
   });
   return ["# authserve completion for fish. Use: authserve completion fish | source", ...lines].join("\n");
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

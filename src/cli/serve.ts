@@ -1,4 +1,5 @@
-import { readEnvironment, readServerSettings, type Settings } from "../config/settings.ts";
+import { isAbsolute, relative, sep } from "node:path";
+import { readEnvironment, readServerSettings, type Settings, workingDirectory } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { giveBackSoon } from "../give-back.ts";
 import { createLog, openLogOutput } from "../log.ts";
@@ -6,6 +7,7 @@ import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
 import { writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
+import { quoted } from "./shell-quote.ts";
 
 // npm and timeout pass on a signal that a terminal, or they themselves, have sent to the whole group of processes.
 const SAME_SIGNAL_MS = 300;
@@ -49,13 +51,14 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
 /** Commands to paste into another terminal. */
 function firstSteps(url: string, settings: Settings, password: string | null): string {
   const credentials = JSON.stringify({ email: settings.DEMO_EMAIL, password: password ?? "YOUR-PASSWORD" });
-  const command = /^[\w./+@-]+$/.test(COMMAND) ? COMMAND : `'${COMMAND.replaceAll("'", `'\\''`)}'`;
+  const path = commandFrom(workingDirectory());
+  const command = /^[\w./+@-]+$/.test(path) ? path : quoted(path);
   return `
 authserve is ready at ${url}. In another terminal, in this folder:
 
   # log in
   TOKEN=$(curl -s ${url}/auth/login -H 'Content-Type: application/json' \\
-    -d '${credentials}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
+    -d ${quoted(credentials)} | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
 
   # who am I
   curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"
@@ -65,4 +68,11 @@ authserve is ready at ${url}. In another terminal, in this folder:
   ${command} events list
 
 Stop with Ctrl+C.`;
+}
+
+/** The program's path as it is called from a folder: the shorter of two. */
+function commandFrom(folder: string): string {
+  const path = relative(folder, COMMAND);
+  const here = path.startsWith("..") || isAbsolute(path) ? path : `.${sep}${path}`;
+  return here.length < COMMAND.length ? here : COMMAND;
 }

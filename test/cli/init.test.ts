@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readEnvironment } from "../../src/config/settings.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
-import { authserve } from "../helpers/command.ts";
+import { authserve, EXECUTABLE, runProgram } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
+import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 // What comes from .env when the environment leaves it out.
@@ -89,4 +90,31 @@ test("serve --init starts from nothing with data of mode 0700, and a second time
   assert.equal(passwordIn(second.stderr()), "");
   assert.equal(readFileSync(join(dir, ".env"), "utf8"), env);
   await assertUsable(second, "demo@example.com", password);
+});
+
+test("serve --init prints commands to paste in its folder, also for an address with an apostrophe", async () => {
+  const dir = workingDir();
+  const password = passwordIn((await authserve(["init", "--email", "o'brien@example.com"], { dir })).stderr);
+  await using server = await startServer({ dir, args: ["--init"], env: FROM_FILE });
+  await until(() => server.stderr().includes("Stop with"), 5000);
+  const [steps = ""] = / {2}# log in.*(?=Stop with)/s.exec(server.stderr()) ?? [];
+  const { code, stdout } = await runProgram("sh", ["-ec", steps.replace("YOUR-PASSWORD", password)], {
+    dir,
+    env: server.env,
+  });
+  assert.equal(code, 0);
+  assert.match(stdout, /"email":"o'brien@example\.com"/);
+  assert.match(stdout, /"received":true/);
+  assert.match(stdout, /^RECEIVED .*\n.* payment_intent\.succeeded /m);
+});
+
+test("serve --init calls the program by the shorter of its two paths", async () => {
+  const dir = mkdtempSync(join(dirname(EXECUTABLE), "../node_modules/.test-"));
+  try {
+    await using server = await startServer({ dir, args: ["--init"] });
+    await until(() => server.stderr().includes("Stop with"), 5000);
+    assert.match(server.stderr(), /^ {2}\.\.\/\.\.\/bin\/authserve events list$/m);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
