@@ -1,12 +1,11 @@
-import type { Command, Option } from "commander";
+import type { Argument, Command, Option } from "commander";
 
 /** A command or group of commands as completion and the man page need it. */
 export interface CommandNode {
   /** Words after the program's name. */
   path: string[];
   description: string;
-  /** Arguments as they are written in a usage line. */
-  args: string;
+  args: readonly Argument[];
   options: Option[];
   children: CommandNode[];
 }
@@ -16,12 +15,7 @@ export function commandTree(command: Command, path: string[] = []): CommandNode 
   return {
     path,
     description: command.description(),
-    args: command.registeredArguments
-      .map((argument) => {
-        const name = argument.name() + (argument.variadic ? "..." : "");
-        return argument.required ? `<${name}>` : `[${name}]`;
-      })
-      .join(" "),
+    args: command.registeredArguments,
     options: [...command.options],
     children: command.commands.map((child) => commandTree(child, [...path, child.name()])),
   };

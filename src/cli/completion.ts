@@ -1,70 +1,91 @@
 import type { Command } from "commander";
-import { OperatorError } from "../errors.ts";
 import { allNodes, type CommandNode, commandTree } from "./command-tree.ts";
 import { printData } from "./output.ts";
 import { quoted } from "./shell-quote.ts";
 
-const SHELLS: Record<string, (root: CommandNode) => string> = { bash, zsh, fish };
+const SHELLS = { bash, zsh, fish };
 
 /** Prints the completion script of a shell. */
-export function runCompletion(shell: string, program: Command): void {
-  const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
-  if (!write) throw new OperatorError(`There is completion for ${Object.keys(SHELLS).join(", ")}`);
-  printData(write(commandTree(program)));
+export function runCompletion(shell: keyof typeof SHELLS, program: Command): void {
+  printData(SHELLS[shell](commandTree(program)));
 }
 
 const key = (node: CommandNode) => node.path.join(" ");
-const words = (node: CommandNode) => [
-  ...node.children.map(({ path }) => path.at(-1) as string),
-  ...node.options.map(({ long }) => long as string),
-  "--help",
+
+/** What may come next: a word and what it means. */
+const entriesOf = ({ children, args, options }: CommandNode): [word: string, text: string][] => [
+  ...children.map(({ path, description }): [string, string] => [path.at(-1) as string, description]),
+  ...args.flatMap((argument) => argument.argChoices ?? []).map((value): [string, string] => [value, ""]),
+  ...options.map(({ long, description }): [string, string] => [long as string, description]),
+  ["--help", "display help"],
 ];
 
+/** Options of one of several values, each with its command. */
+const choicesOf = (root: CommandNode) =>
+  allNodes(root).flatMap((node) =>
+    node.options.flatMap(({ long, argChoices }) => (argChoices ? [{ node, long, values: argChoices }] : [])),
+  );
+
+const takesFile = ({ args }: CommandNode) => args.some((argument) => argument.name() === "file");
+
 function bash(root: CommandNode): string {
-  const cases = allNodes(root).map((node) => `    '${key(node)}') words='${words(node).join(" ")}' ;;`);
+  const nodes = allNodes(root);
   return `# authserve completion for bash. Use: source <(authserve completion bash)
 _authserve() {
-  local word path='' words=''
+  local word path='' words='' current="\${COMP_WORDS[COMP_CWORD]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "\${path:+$path }$word" in
-${allNodes(root)
+${nodes
   .slice(1)
   .map((node) => `      '${key(node)}') path='${key(node)}' ;;`)
   .join("\n")}
     esac
   done
-  case "$path" in
-${cases.join("\n")}
+  case "$path/\${COMP_WORDS[COMP_CWORD-1]}" in
+${choicesOf(root)
+  .map(({ node, long, values }) => `    '${key(node)}/${long}') words='${values.join(" ")}' ;;`)
+  .join("\n")}
+${nodes
+  .map((node) => {
+    const words = `words='${entriesOf(node)
+      .map(([word]) => word)
+      .join(" ")}'`;
+    return `    '${key(node)}/'*) ${takesFile(node) ? `[[ $current == -* ]] && ${words}` : words} ;;`;
+  })
+  .join("\n")}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _authserve authserve`;
 }
 
 function zsh(root: CommandNode): string {
-  const cases = allNodes(root).map((node) => {
-    const entries = [
-      ...node.children.map((child) => [child.path.at(-1) as string, child.description]),
-      ...node.options.map((option) => [option.long as string, option.description]),
-    ];
-    const described = entries.map(([word = "", text = ""]) => quoted(`${word}:${text.replaceAll(":", "\\:")}`));
-    return `    '${key(node)}') entries=(${[...described, "'--help:display help'"].join(" ")}) ;;`;
-  });
+  const nodes = allNodes(root);
   return `#compdef authserve
 # authserve completion for zsh. Use: source <(authserve completion zsh), or a file _authserve on the fpath.
 _authserve() {
   local word found=''
   local -a known entries
-  known=(${allNodes(root)
+  known=(${nodes
     .slice(1)
     .map((node) => quoted(key(node)))
     .join(" ")})
   for word in "\${(@)words[2,CURRENT-1]}"; do
     (( \${known[(Ie)\${found:+$found }$word]} )) && found="\${found:+$found }$word"
   done
-  case "$found" in
-${cases.join("\n")}
+  case "$found/\${words[CURRENT-1]}" in
+${choicesOf(root)
+  .map(({ node, long, values }) => `    '${key(node)}/${long}') entries=(${values.join(" ")}) ;;`)
+  .join("\n")}
+${nodes
+  .map((node) => {
+    const entries = `entries=(${entriesOf(node)
+      .map(([word, text]) => quoted(text === "" ? word : `${word}:${text.replaceAll(":", "\\:")}`))
+      .join(" ")})`;
+    return `    '${key(node)}/'*) ${takesFile(node) ? `[[ $words[CURRENT] == -* ]] && ${entries}` : entries} ;;`;
+  })
+  .join("\n")}
   esac
   _describe 'authserve' entries || _files
 }
@@ -78,14 +99,16 @@ function fish(root: CommandNode): string {
       node.children.length > 0
         ? [`not __fish_seen_subcommand_from ${node.children.map(({ path }) => path.at(-1)).join(" ")}`]
         : [];
-    const when = quoted([...seen, ...none].join("; and ") || "true");
+    const complete = `complete -c authserve -n ${quoted([...seen, ...none].join("; and ") || "true")}`;
     return [
-      ...node.children.map(
-        (child) => `complete -c authserve -n ${when} -a ${child.path.at(-1)} -d ${quoted(child.description)}`,
+      ...node.children.map((child) => `${complete} -a ${child.path.at(-1)} -d ${quoted(child.description)}`),
+      ...node.args.flatMap(({ argChoices }) =>
+        argChoices ? [`${complete} -f -a ${quoted(argChoices.join(" "))}`] : [],
       ),
-      ...node.options.map(
-        (option) => `complete -c authserve -n ${when} -l ${option.long?.slice(2)} -d ${quoted(option.description)}`,
-      ),
+      ...node.options.map(({ long, argChoices, description }) => {
+        const values = argChoices ? ` -x -a ${quoted(argChoices.join(" "))}` : "";
+        return `${complete} -l ${long?.slice(2)}${values} -d ${quoted(description)}`;
+      }),
     ];
   });
   return ["# authserve completion for fish. Use: authserve completion fish | source", ...lines].join("\n");

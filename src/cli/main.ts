@@ -1,6 +1,7 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { AppError, describeError, OperatorError, PROBLEMS } from "../errors.ts";
+import { STATUSES } from "../events/event.ts";
 
 /** The command line. Each command's code is loaded when it runs, so that `--help` and `--version` start fast. */
 export function createProgram(): Command {
@@ -33,7 +34,7 @@ export function createProgram(): Command {
   events
     .command("list")
     .description("events, newest first")
-    .option("--status <status>", "queued, processed or failed")
+    .addOption(new Option("--status <status>", "only of this status").choices(STATUSES))
     .option("--type <type>", "only this type")
     .option("--source <name>", "only this source")
     .option("--since <time>", "received since then: 1h, 7d, or an ISO 8601 time")
@@ -137,8 +138,9 @@ export function createProgram(): Command {
     .option("--json", "print an array of objects")
     .action(async (options) => (await import("./licenses.ts")).runLicenses(options));
   program
-    .command("completion <shell>")
-    .description("print the completion script of bash, zsh or fish")
+    .command("completion")
+    .description("print the completion script of a shell")
+    .addArgument(new Argument("<shell>", "which one").choices(["bash", "zsh", "fish"]))
     .action(async (shell) => (await import("./completion.ts")).runCompletion(shell, program));
   program
     .command("man")

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Argument, Command, Option } from "commander";
 import { SECRET_NAMES, SETTING_NAMES } from "../config/settings.ts";
 import { allNodes, type CommandNode, commandTree } from "./command-tree.ts";
 import { printData } from "./output.ts";
@@ -40,17 +40,31 @@ export function manPage(program: Command): string {
   ].join("\n");
 }
 
-function describe(node: CommandNode): string[] {
-  const usage = [`authserve ${node.path.join(" ")}`, node.args].filter((part) => part !== "").join(" ");
+function describe({ path, description, args, options }: CommandNode): string[] {
+  const usage = ["authserve", ...path, ...args.map(usageOf)].join(" ");
   return [
     `.SS ${escaped(usage)}`,
-    `${escaped(node.description)}.`,
-    ...node.options.flatMap(({ flags, description, defaultValue }) => [
+    `${escaped(description + valuesOf(args))}.`,
+    ...options.flatMap((option) => [
       ".TP",
-      `.B ${escaped(flags)}`,
-      escaped(description + (defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`)),
+      `.B ${escaped(option.flags)}`,
+      escaped(option.description + valuesOf([option]) + defaultOf(option)),
     ]),
   ];
+}
+
+function usageOf(argument: Argument): string {
+  const name = argument.name() + (argument.variadic ? "..." : "");
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+function valuesOf(taken: readonly (Argument | Option)[]): string {
+  const values = taken.flatMap(({ argChoices }) => argChoices ?? []);
+  return values.length === 0 ? "" : ` (one of ${values.join(", ")})`;
+}
+
+function defaultOf({ defaultValue }: Option): string {
+  return defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
 }
 
 /** A hyphen that may be copied, and no line that begins like a macro. */

@@ -108,7 +108,7 @@ test("list shows what its filters leave", async () => {
 
 test("wrong usage is exit code 2 with the option's name and no data", async () => {
   const cases: [args: string[], names: RegExp][] = [
-    [["list", "--status", "nonsense"], /--status is one of queued, processed, failed/],
+    [["list", "--status", "nonsense"], /--status .* is invalid\. Allowed choices are queued, processed, failed\./],
     [["list", "--limit", "0"], /--limit/],
     [["list", "--limit", "-1"], /--limit/],
     [["list", "--limit", "many"], /--limit/],

@@ -14,6 +14,29 @@ const nodes = allNodes(commandTree(createProgram()));
 const isMissing = (tool: string) => (spawnSync(tool, ["--version"]).error ? `${tool} is not installed` : false);
 
 suite("authserve completion", () => {
+  // What a shell says of the words so far, the last of them begun.
+  const ASK = {
+    bash: `COMP_WORDS=(authserve "$@"); COMP_CWORD=$#; _authserve; printf '%s\\n' "\${COMPREPLY[@]:-files}"`,
+    // With these in the place of zsh's own, which draw.
+    zsh: `_describe() { (( $#entries )) && print -l -- $entries; }; _files() { print files; }
+      words=(authserve "$@"); CURRENT=$#words; _authserve`,
+    fish: 'complete -C "authserve $argv"',
+  };
+
+  async function complete(shell: keyof typeof ASK, words: readonly string[]): Promise<string[]> {
+    const dir = workingDir();
+    const { stdout } = await authserve(["completion", shell], { dir });
+    writeFileSync(join(dir, "a-file"), "");
+    const script = `${shell === "zsh" ? "compdef() {}\n" : ""}${stdout}\n${ASK[shell]}`;
+    const args = shell === "bash" || shell === "zsh" ? ["-c", script, shell, ...words] : ["-c", script, ...words];
+    const found = execFileSync(shell, args, { cwd: dir, env: { PATH: process.env.PATH, HOME: dir }, encoding: "utf8" });
+    // A word, and behind it what it means.
+    return found
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/[:\t].*/, ""));
+  }
+
   for (const [words, expected] of [
     [["ev"], ["events"]],
     [
@@ -24,14 +47,66 @@ suite("authserve completion", () => {
       ["events", "list", "--s"],
       ["--status", "--source", "--since"],
     ],
+    [
+      ["events", "list", "--status", ""],
+      ["queued", "processed", "failed"],
+    ],
+    [["events", "list", "--json", "--status", "f"], ["failed"]],
+    [
+      ["completion", ""],
+      ["bash", "zsh", "fish", "--help"],
+    ],
     [["backup", "--j"], ["--json"]],
+    [["backup", ""], ["files"]],
+    [["restore", "--json", ""], ["files"]],
   ] as const) {
     test(`bash completes: authserve ${words.join(" ")}`, async () => {
-      const dir = workingDir();
-      const { stdout } = await authserve(["completion", "bash"], { dir });
-      const script = `${stdout}\nCOMP_WORDS=(authserve "$@"); COMP_CWORD=$#; _authserve; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      const found = execFileSync("bash", ["-c", script, "bash", ...words], { encoding: "utf8" });
-      assert.deepEqual(found.trim().split("\n"), [...expected]);
+      assert.deepEqual(await complete("bash", words), [...expected]);
+    });
+  }
+
+  for (const [words, expected] of [
+    [
+      ["events", ""],
+      ["list", "show", "replay", "stats", "send-test", "--help"],
+    ],
+    [
+      ["events", "list", "--status", ""],
+      ["queued", "processed", "failed"],
+    ],
+    [
+      ["completion", ""],
+      ["bash", "zsh", "fish", "--help"],
+    ],
+    [
+      ["backup", "-"],
+      ["--json", "--help"],
+    ],
+    [["backup", ""], ["files"]],
+    [["restore", "--json", ""], ["files"]],
+  ] as const) {
+    test(`zsh completes: authserve ${words.join(" ")}`, { skip: isMissing("zsh") }, async () => {
+      assert.deepEqual(await complete("zsh", words), [...expected]);
+    });
+  }
+
+  for (const [words, expected] of [
+    [
+      ["events", "s"],
+      ["send-test", "show", "stats"],
+    ],
+    [
+      ["events", "list", "--status", ""],
+      ["failed", "processed", "queued"],
+    ],
+    [
+      ["completion", ""],
+      ["bash", "fish", "zsh"],
+    ],
+    [["backup", ""], ["a-file"]],
+  ] as const) {
+    test(`fish completes: authserve ${words.join(" ")}`, { skip: isMissing("fish") }, async () => {
+      assert.deepEqual((await complete("fish", words)).sort(), [...expected]);
     });
   }
 
