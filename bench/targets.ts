@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashPassword } from "../src/auth/password.ts";
-import { probePort } from "../src/http/server.ts";
+import { probePort } from "../src/http/listen.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 export const WEBHOOK_SECRET = "bench-webhook-secret-0123456789";

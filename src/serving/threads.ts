@@ -2,7 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
-import { findPort } from "../http/server.ts";
+import { findPort } from "../http/listen.ts";
 import type { Log, LogOutput } from "../log.ts";
 import type { MetricsSnapshot } from "../metrics.ts";
 import { startThread } from "../packaging.ts";

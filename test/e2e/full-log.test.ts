@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { probePort } from "../../src/http/server.ts";
+import { probePort } from "../../src/http/listen.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { settings } from "../helpers/server.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { probePort } from "../../src/http/server.ts";
+import { probePort } from "../../src/http/listen.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 import { until } from "./until.ts";
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
 import { describeError, OperatorError } from "../../errors.ts";
-import { probePort } from "../../http/server.ts";
+import { probePort } from "../../http/listen.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import type { ClaimedEvent } from "../../../src/events/store.ts";
-import { probePort } from "../../../src/http/server.ts";
+import { probePort } from "../../../src/http/listen.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
 import { runEvent } from "../../../src/worker/run-event.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { findPort, listen, listenFailure } from "../../src/http/server.ts";
+import { findPort, listen, listenFailure } from "../../src/http/listen.ts";
 
 test("a system that cannot share a port between threads is told of by the name of the setting", () => {
   const { message, exitCode } = listenFailure("ENOTSUP", 3000);

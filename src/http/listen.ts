@@ -1,0 +1,54 @@
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { OperatorError } from "../errors.ts";
+
+export interface Address {
+  port: number;
+  /** All addresses when it is undefined. */
+  host: string | undefined;
+  /** Other listeners of this process share the port. */
+  reusePort?: boolean;
+}
+
+/** Starts listening. Returns the port. Throws {@link OperatorError} when the address cannot be had. */
+export function listen(server: Server, address: Address): Promise<number> {
+  return bind(server, address).catch(({ code }: NodeJS.ErrnoException) => {
+    throw listenFailure(code ?? "", address.port);
+  });
+}
+
+function bind(server: Server, address: Address): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Listens for a moment on what must be nobody's. Returns the port. Throws the system's error when it cannot be had. */
+export async function probePort(address: Omit<Address, "reusePort">): Promise<number> {
+  const probe = createServer();
+  const port = await bind(probe, address);
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/**
+ * Finds the port for listeners that will share it. It must be nobody's now: with `reusePort` two servers of one user
+ * could listen there without knowing of each other. Throws {@link OperatorError} when it cannot be had.
+ */
+export function findPort(address: Omit<Address, "reusePort">): Promise<number> {
+  return probePort(address).catch(({ code }: NodeJS.ErrnoException) => {
+    throw listenFailure(code ?? "", address.port);
+  });
+}
+
+/** What an address that cannot be had means to the operator. */
+export function listenFailure(code: string, port: number): OperatorError {
+  const remedy: Record<string, string> = {
+    EADDRINUSE: `PORT ${port} is in use: stop what listens there, or set another PORT`,
+    EACCES: `PORT ${port} needs privileges: set a PORT above 1023, or grant CAP_NET_BIND_SERVICE`,
+    EADDRNOTAVAIL: "HOST is not an address of this machine: set HOST to one that is",
+    ENOTFOUND: "HOST cannot be resolved: set HOST to an address of this machine",
+    ENOTSUP: "HTTP_THREADS: this system cannot share a port between threads: set HTTP_THREADS to 1",
+  };
+  return new OperatorError(remedy[code] ?? `PORT ${port} cannot be opened (${code})`);
+}
