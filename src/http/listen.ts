@@ -41,14 +41,19 @@ export function findPort(address: Omit<Address, "reusePort">): Promise<number> {
   });
 }
 
+const UNRESOLVED = "HOST cannot be resolved: set HOST to an address of this machine";
+
 /** What an address that cannot be had means to the operator. */
 export function listenFailure(code: string, port: number): OperatorError {
   const remedy: Record<string, string> = {
     EADDRINUSE: `PORT ${port} is in use: stop what listens there, or set another PORT`,
     EACCES: `PORT ${port} needs privileges: set a PORT above 1023, or grant CAP_NET_BIND_SERVICE`,
     EADDRNOTAVAIL: "HOST is not an address of this machine: set HOST to one that is",
-    ENOTFOUND: "HOST cannot be resolved: set HOST to an address of this machine",
+    ENOTFOUND: UNRESOLVED,
+    EAI_AGAIN: UNRESOLVED,
+    EINVAL:
+      "HOST is not usable: set HOST to an address of this machine, a link-local one with its zone, e.g. fe80::1%eth0",
     ENOTSUP: "HTTP_THREADS: this system cannot share a port between threads: set HTTP_THREADS to 1",
   };
-  return new OperatorError(remedy[code] ?? `PORT ${port} cannot be opened (${code})`);
+  return new OperatorError(remedy[code] ?? `HOST and PORT ${port} cannot be listened on (${code}): check both`);
 }

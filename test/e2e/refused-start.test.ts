@@ -39,6 +39,10 @@ test("a HOST of another machine is refused with exit code 2", async () => {
   assertRefused(await serveRefused({ HOST: "192.0.2.1" }), /HOST/);
 });
 
+test("a link-local HOST without its zone is refused by that name", async () => {
+  assertRefused(await serveRefused({ HOST: "fe80::1" }), /^authserve: HOST /);
+});
+
 test("a DATA_DIR below a file is one message and exit code 2", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, "file"), "");

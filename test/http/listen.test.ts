@@ -3,11 +3,20 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { findPort, listen, listenFailure } from "../../src/http/listen.ts";
 
-test("a system that cannot share a port between threads is told of by the name of the setting", () => {
-  const { message, exitCode } = listenFailure("ENOTSUP", 3000);
-  assert.match(message, /^HTTP_THREADS: .*set HTTP_THREADS to 1$/);
-  assert.equal(exitCode, 2);
-});
+for (const [code, message] of [
+  ["ENOTSUP", /^HTTP_THREADS: .*set HTTP_THREADS to 1$/],
+  ["EADDRINUSE", /^PORT 3000 is in use: .*set another PORT$/],
+  ["ENOTFOUND", /^HOST cannot be resolved: set HOST to /],
+  ["EAI_AGAIN", /^HOST cannot be resolved: set HOST to /],
+  ["EINVAL", /^HOST is not usable: set HOST to .*with its zone/],
+  ["EAFNOSUPPORT", /^HOST and PORT 3000 cannot be listened on \(EAFNOSUPPORT\): check both$/],
+] as const) {
+  test(`${code} is told of by the setting to change`, () => {
+    const failure = listenFailure(code, 3000);
+    assert.match(failure.message, message);
+    assert.equal(failure.exitCode, 2);
+  });
+}
 
 test("a port is not found free while listeners share it", async (t) => {
   const host = "127.0.0.1";
