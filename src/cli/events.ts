@@ -3,7 +3,7 @@ import { OperatorError } from "../errors.ts";
 import type { Status } from "../events/event.ts";
 import type { EventDetail, EventFilter, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../printable.ts";
-import { isoTime, printData, printJson, printTable, say } from "./output.ts";
+import { counted, isoTime, printData, printJson, printTable, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
 interface ListOptions {
@@ -93,9 +93,8 @@ export function runEventsShow(eventId: string, { source, json }: OneOptions): Pr
       printData(`attempt ${attempt}    ${startedAt} ${outcome}${error ? `: ${printable(error)}` : ""}`);
     }
     for (const conflict of conflicts) {
-      printData(
-        `conflict     ${conflict.firstAt} ${conflict.deliveries} deliveries of other bytes, sha256 ${conflict.payloadSha256}`,
-      );
+      const deliveries = counted(conflict.deliveries, "delivery", "deliveries");
+      printData(`conflict     ${conflict.firstAt} ${deliveries} of other bytes, sha256 ${conflict.payloadSha256}`);
     }
     for (const [name, value] of Object.entries(headers)) printData(`header       ${printable(`${name}: ${value}`)}`);
     printData(printable(payload));

@@ -37,6 +37,11 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
   }
 }
 
+/** A number and what is counted: `1 delivery`, `2 deliveries`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Unix milliseconds as ISO 8601. */
 export function isoTime<T extends number | null>(ms: T): T extends null ? null : string {
   return (ms === null ? null : new Date(ms).toISOString()) as T extends null ? null : string;

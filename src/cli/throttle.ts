@@ -3,7 +3,7 @@ import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throt
 import { canonicalEmail } from "../email.ts";
 import { OperatorError } from "../errors.ts";
 import { canonicalAddress } from "../http/client-address.ts";
-import { printData, printJson, printTable, say, sayAndLog } from "./output.ts";
+import { counted, printData, printJson, printTable, say, sayAndLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 
 interface ThrottleOptions {
@@ -27,7 +27,8 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
       const rows = [["user", ...cells(shown.user)]];
       if (shown.address) rows.push([shown.address.address, ...cells(shown.address)]);
       printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
-      printData(`In all ${shown.total.failures} failed logins, in ${shown.total.buckets} pairs of address and e-mail.`);
+      const { failures, buckets } = shown.total;
+      printData(`In all ${counted(failures, "failed login")}, in ${counted(buckets, "pair")} of address and e-mail.`);
       if (shown.address?.known) say(`${shown.address.address} has logged in: only its own count holds it up.`);
     },
     ["DEMO_EMAIL"],
@@ -43,7 +44,7 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
       const cleared = await throttle.clear(buckets);
       if (json) printJson({ cleared });
       const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
-      if (cleared > 0) sayAndLog(line, `${cleared} failed logins are forgotten.`);
+      if (cleared > 0) sayAndLog(line, `Forgot ${counted(cleared, "failed login")}.`);
       else if (!json) say("There are no failed logins to forget.");
     },
     ["DEMO_EMAIL"],

@@ -177,3 +177,11 @@ test("stats counts events by status", async () => {
   assert.match(stdout, /queued/);
   assert.equal(stdout.trimEnd().split("\n").length, 2);
 });
+
+test("show tells how often other bytes came under the id", async () => {
+  for (const words of [" 1 delivery of other bytes", " 2 deliveries of other bytes"]) {
+    await deliver(server, event("first", { type: "other" }));
+    const { stdout } = await server.run(["events", "show", "first"]);
+    assert.ok(stdout.includes(words), stdout);
+  }
+});

@@ -10,7 +10,10 @@ const PROXY = { TRUSTED_PROXIES: "127.0.0.1" };
 
 test("throttle show tells the failures at the user's e-mail, of an address and in all", async () => {
   await using server = await startServer({ env: PROXY });
-  for (let i = 0; i < 3; i++) await tryLogin(server, WRONG, from("203.0.113.7"));
+  await tryLogin(server, WRONG, from("203.0.113.7"));
+  const one = await server.run(["throttle", "show"]);
+  assert.match(one.stdout, /^In all 1 failed login, in 1 pair of address and e-mail\.$/m);
+  for (let i = 0; i < 2; i++) await tryLogin(server, WRONG, from("203.0.113.7"));
   await tryLogin(server, { ...WRONG, email: "nobody@example.com" }, from("203.0.113.7"));
   const { code, stdout, stderr } = await server.run(["throttle", "show", "--address", "203.0.113.7", "--json"]);
   assert.deepEqual([code, stderr], [0, ""]);
@@ -21,6 +24,7 @@ test("throttle show tells the failures at the user's e-mail, of an address and i
   });
   const words = await server.run(["throttle", "show"]);
   assert.match(words.stdout, /^user +3 +100 +-$/m);
+  assert.match(words.stdout, /^In all 4 failed logins, in 2 pairs of address and e-mail\.$/m);
   assert.doesNotMatch(words.stdout + words.stderr, new RegExp(EMAIL));
 });
 
