@@ -11,6 +11,12 @@ export function createProgram(): Command {
     )
     .version(packageJson.version)
     .showHelpAfterError("(see --help)")
+    // For `help nonsense`, of which commander would print all of the usage and nothing else.
+    .addHelpText("beforeAll", ({ error, command }) => {
+      const [first, wanted] = command.args;
+      if (error && first === "help") command.error(`error: unknown command '${wanted}'`);
+      return "";
+    })
     .exitOverride();
 
   program

@@ -63,6 +63,18 @@ test("an unknown command or option and no command at all are exit code 2 with wo
   );
 });
 
+test("help of an unknown command names it, with exit code 2", async () => {
+  for (const args of [
+    ["help", "bogus"],
+    ["events", "help", "bogus"],
+  ]) {
+    const { code, stdout, stderr } = await run(...args);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.equal(stderr, "error: unknown command 'bogus'\n(see --help)\n");
+  }
+  assert.match((await run("help", "events")).stdout, /^Usage: authserve events /);
+});
+
 test("standard output that cannot be written is exit code 1 and says why", () => {
   const { stderr, status } = spawnSync("sh", ["-c", '"$0" --help > /dev/full', EXECUTABLE], { encoding: "utf8" });
   assert.deepEqual([status, stderr], [1, "authserve: standard output cannot be written (ENOSPC)\n"]);
