@@ -1,3 +1,5 @@
+import { userIdProblem } from "../config/settings.ts";
+import { OperatorError } from "../errors.ts";
 import { isoTime, printData, printJson, say, sayAndLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 
@@ -7,6 +9,7 @@ interface SessionOptions {
 
 /** Shows the active session of a user. */
 export function runSessionShow(userId: string | undefined, { json }: SessionOptions): Promise<void> {
+  requireUserId(userId);
   return withStores(async ({ sessions, settings }) => {
     const user = userId ?? settings.DEMO_USER_ID;
     const record = await sessions.find(user);
@@ -19,6 +22,7 @@ export function runSessionShow(userId: string | undefined, { json }: SessionOpti
 
 /** Ends the active session of a user; a server sees it at the next request. */
 export function runSessionRevoke(userId: string | undefined, { json }: SessionOptions): Promise<void> {
+  requireUserId(userId);
   return withStores(async ({ sessions, settings }) => {
     const user = userId ?? settings.DEMO_USER_ID;
     const revoked = await sessions.remove(user);
@@ -27,4 +31,9 @@ export function runSessionRevoke(userId: string | undefined, { json }: SessionOp
     if (revoked) sayAndLog({ event: "session_revoked", userId: user, reason: "command" }, words);
     else if (!json) say(`User ${user} has no active session.`);
   });
+}
+
+function requireUserId(userId: string | undefined): void {
+  const problem = userId === undefined ? null : userIdProblem(userId);
+  if (problem !== null) throw new OperatorError(`The user id is not usable: ${problem}`);
 }

@@ -25,6 +25,14 @@ import {
 } from "./fields.ts";
 import { readSecretFile } from "./secrets.ts";
 
+const USER_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
+const USER_ID_FORM = "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1";
+
+/** Says what a user id is like when this is none, else null. */
+export function userIdProblem(text: string): string | null {
+  return USER_ID.test(text) ? null : USER_ID_FORM;
+}
+
 /** One schema for the environment. Order is the order of the README's table. */
 const SCHEMA = v.object({
   JWT_SECRET: strongSecret,
@@ -32,10 +40,7 @@ const SCHEMA = v.object({
   JWT_TTL: v.optional(ttl, "900s"),
   DEMO_EMAIL: email,
   DEMO_PASSWORD: passwordHash,
-  DEMO_USER_ID: v.optional(
-    v.pipe(text, v.regex(/^[A-Za-z0-9._:@-]{1,128}$/, "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1")),
-    "1",
-  ),
+  DEMO_USER_ID: v.optional(v.pipe(text, v.regex(USER_ID, USER_ID_FORM)), "1"),
   REDIS_HOST: v.optional(host),
   REDIS_PORT: v.optional(integer(1, 65_535), "6379"),
   REDIS_USERNAME: v.optional(text),

@@ -39,6 +39,19 @@ test("a session of another user id is another session", async () => {
   assert.equal((await me(server, token)).status, 200);
 });
 
+test("what cannot be the id of a user is wrong usage", async () => {
+  for (const command of ["show", "revoke"]) {
+    for (const id of ["", "x y", "x".repeat(129)]) {
+      const { code, stdout, stderr } = await server.run(["session", command, id]);
+      assert.deepEqual([code, stdout], [2, ""]);
+      assert.equal(
+        stderr,
+        "authserve: The user id is not usable: expected 1 to 128 letters, digits and . _ : @ -, e.g. 1\n",
+      );
+    }
+  }
+});
+
 test("a session is shown and revoked while no server runs", async () => {
   await using first = await startServer();
   const token = await logIn(first);
