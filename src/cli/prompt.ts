@@ -2,6 +2,7 @@ import { OperatorError } from "../errors.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+const CTRL_U = "\u0015";
 const BACKSPACE = ["\u0008", "\u007f"];
 
 /** Asks on the terminal without echo. Throws {@link OperatorError} when the person breaks off. */
@@ -17,7 +18,8 @@ export function askHidden(question: string): Promise<string> {
         if (character === "\r" || character === "\n" || character === CTRL_D)
           return finish(() => resolve(typed.join("")));
         if (character === CTRL_C) return finish(() => reject(new OperatorError("Broken off: nothing was changed", 1)));
-        if (BACKSPACE.includes(character)) typed = typed.slice(0, -1);
+        if (character === CTRL_U) typed = [];
+        else if (BACKSPACE.includes(character)) typed = typed.slice(0, -1);
         else typed.push(character);
       }
     };

@@ -72,6 +72,12 @@ test("at a terminal backspace takes a character back", async () => {
   assert.match(shown, HASH);
 });
 
+test("at a terminal Ctrl+U takes the whole line back", async () => {
+  const { code, shown } = await typed(["typo and more\x15typed-secret\r", "typed-secret\r"]);
+  assert.equal(code, 0, shown);
+  assert.match(shown, HASH);
+});
+
 test("at a terminal two passwords that differ are no hash and exit code 1", async () => {
   const { code, shown } = await typed(["typed-secret\r", "typed-other\r"]);
   assert.equal(code, 1);
