@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { hashPassword } from "../auth/password.ts";
 import { isEmail } from "../email.ts";
 import { OperatorError } from "../errors.ts";
@@ -44,7 +44,12 @@ export async function writeEnvFile({ email }: InitOptions): Promise<string | nul
 }
 
 export async function runInit(options: InitOptions): Promise<void> {
-  if ((await writeEnvFile(options)) === null) {
-    throw new OperatorError(".env is there already and was not changed: edit it, or move it away first", 1);
-  }
+  if ((await writeEnvFile(options)) !== null) return;
+  const isDirectory = statSync(ENV_FILE, { throwIfNoEntry: false })?.isDirectory();
+  throw new OperatorError(
+    isDirectory
+      ? ".env is a directory: move it away first"
+      : ".env is there already and was not changed: edit it, or move it away first",
+    1,
+  );
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readEnvironment } from "../../src/config/settings.ts";
@@ -51,6 +51,13 @@ test("init never replaces a file and makes other secrets each time", async () =>
     const line = first.find((text) => text.startsWith(`${name}=`));
     assert.ok(line !== undefined && !second.includes(line), name);
   }
+});
+
+test("init says that .env is a directory", async () => {
+  const dir = workingDir();
+  mkdirSync(join(dir, ".env"));
+  const { code, stderr } = await authserve(["init"], { dir });
+  assert.deepEqual([code, stderr], [1, "authserve: .env is a directory: move it away first\n"]);
 });
 
 test("init refuses what is no e-mail address and writes nothing", async () => {
