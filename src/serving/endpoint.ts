@@ -1,4 +1,5 @@
 import type { Settings } from "../config/settings.ts";
+import { canonicalAddress } from "../http/client-address.ts";
 import { createTlsFiles, type TlsFiles } from "../http/tls.ts";
 
 export type TlsSettings = Pick<Settings, "TLS_CERT_FILE" | "TLS_KEY_FILE">;
@@ -21,7 +22,8 @@ export function hostOf(settings: Pick<Settings, "HOST" | "TLS_CERT_FILE">): stri
 
 /** Whether a host, also as it stands in a URL, is this machine and nobody else's. */
 export function isLoopback(host: string): boolean {
-  return /^(?:localhost|127\.[0-9.]+|::1|\[::1\])$/.test(host);
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  return /^(?:localhost|127\.[0-9.]+|::1)$/i.test(canonicalAddress(bare) ?? bare);
 }
 
 /** How clients reach the server. */
