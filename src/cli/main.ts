@@ -46,13 +46,13 @@ export function createProgram(): Command {
     .option("--since <time>", "received since then: 1h, 7d, or an ISO 8601 time")
     .option("--limit <count>", "how many", "50")
     .option("--json", "print an array of objects")
-    .action(async (options) => (await import("./events.ts")).runEventsList(options));
+    .action(async (options) => (await import("./events-list.ts")).runEventsList(options));
   events
     .command("show <id>")
     .description("one event with its attempts, origin and payload")
     .option("--source <name>", "where two sources share the id")
     .option("--json", "print an object")
-    .action(async (id, options) => (await import("./events.ts")).runEventsShow(id, options));
+    .action(async (id, options) => (await import("./events-show.ts")).runEventsShow(id, options));
   events
     .command("replay [ids...]")
     .description("queue failed events again, with a fresh budget of attempts")
@@ -60,12 +60,12 @@ export function createProgram(): Command {
     .option("--source <name>", "where two sources share the id")
     .option("--force", "also events that are processed already")
     .option("--json", "print an object")
-    .action(async (ids, options) => (await import("./events.ts")).runEventsReplay(ids, options));
+    .action(async (ids, options) => (await import("./events-replay.ts")).runEventsReplay(ids, options));
   events
     .command("stats")
     .description("how many events are queued, processed and failed")
     .option("--json", "print an object")
-    .action(async (options) => (await import("./events.ts")).runEventsStats(options));
+    .action(async (options) => (await import("./events-stats.ts")).runEventsStats(options));
   events
     .command("send-test")
     .description("send a signed test event to the running server")

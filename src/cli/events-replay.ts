@@ -1,0 +1,54 @@
+import { OperatorError } from "../errors.ts";
+import type { EventStore } from "../events/store.ts";
+import { printable } from "../printable.ts";
+import { findEvent, type OneEvent } from "./find-event.ts";
+import { printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+
+interface ReplayOptions {
+  deadLetter?: boolean;
+  source?: string;
+  force?: boolean;
+  json?: boolean;
+}
+
+/** Queues failed events again, by id or all of them; exit code 1 when one of them cannot be. */
+export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
+  const { deadLetter = false, source, force = false, json } = options;
+  if (deadLetter === eventIds.length > 0) {
+    throw new OperatorError("Name the events to replay, or --dead-letter for all that failed, not both");
+  }
+  if (deadLetter && (source !== undefined || force))
+    throw new OperatorError("--dead-letter takes no --source and no --force");
+  return withStores(async ({ events }) => {
+    if (deadLetter) {
+      const replayed = await events.replay({ deadLetters: true }, Date.now());
+      return json ? printJson({ replayed, refused: [] }) : say(`${replayed} replayed.`);
+    }
+    const refused: { eventId: string; reason: string }[] = [];
+    let replayed = 0;
+    for (const eventId of eventIds) {
+      const reason = await replayOne(events, { eventId, source }, force);
+      if (reason === null) replayed++;
+      else refused.push({ eventId, reason });
+    }
+    if (json) printJson({ replayed, refused });
+    else {
+      for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
+      say(`${replayed} replayed.`);
+    }
+    if (refused.length > 0) process.exitCode = 1;
+  });
+}
+
+/** Replays one event. Returns why it was not, or null. */
+async function replayOne(events: EventStore, wanted: OneEvent, force: boolean): Promise<string | null> {
+  const event = await findEvent(events, wanted);
+  if (!event) return "there is no such event";
+  const { eventId, source } = event;
+  const replayed = await events.replay({ eventId, source, evenIfProcessed: force }, Date.now());
+  if (replayed > 0) return null;
+  if (event.status === "processed")
+    return "is processed: its effects would happen again; --force replays it all the same";
+  return "is queued already";
+}
