@@ -75,6 +75,31 @@ export class OperatorError extends Error {
   }
 }
 
+/** Something that is wrong, and what to do about it. */
+export interface Fault {
+  found: string;
+  remedy: string;
+}
+
+/** Settings that cannot be used. The message tells each fault with its remedy, and never a value. */
+export class SettingsError extends OperatorError {
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    const sentences = faults.map(({ found, remedy }) => `${found}: ${remedy}`);
+    super(
+      sentences.length === 1 ? String(sentences[0]) : ["These settings are not usable:", ...sentences].join("\n  "),
+    );
+    this.name = "SettingsError";
+    this.faults = faults;
+  }
+}
+
+/** The system's code of an error, e.g. ENOENT. */
+export function systemCode(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code);
+}
+
 const MAX_CAUSES = 5;
 
 /** One line about a thrown value of any kind: its message and the messages of its causes, without a stack. Never throws. */

@@ -169,7 +169,7 @@ function warnOf(settings: Settings, log: Log): void {
   const isRedisMeant = (REDIS_USERNAME ?? REDIS_PASSWORD) !== undefined || REDIS_DB !== 0 || REDIS_TLS;
   if (isRedisMeant && !namesRedis(settings)) {
     warn(
-      `Settings of Redis are there and none says where it is: set ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
+      `Settings of Redis are there and none says where it is: set one of ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
     );
   }
   const isPrivate = settings.HOST === undefined || isLoopback(settings.HOST);

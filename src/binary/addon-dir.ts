@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { readEnvironment } from "../config/settings.ts";
+import { type Environment, readEnvironment } from "../config/environment.ts";
 import { makeDir } from "../make-dir.ts";
 
 /** A directory where the native add-ons may be unpacked, and where its name comes from. */
@@ -9,8 +9,6 @@ export interface Candidate {
   dir: string;
   from: string;
 }
-
-type Environment = Record<string, string | undefined>;
 
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;

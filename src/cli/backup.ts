@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { namesRedis, readEnvironment, readSettings } from "../config/settings.ts";
+import { readEnvironment } from "../config/environment.ts";
+import { namesRedis, readSettings } from "../config/settings.ts";
 import { backUp, type Progress } from "../sqlite/backup.ts";
 import { lockDataDir, openDatabase } from "../sqlite/database.ts";
 import { requireBackup, restore } from "../sqlite/restore.ts";

@@ -1,35 +1,36 @@
-import {
-  type Environment,
-  readEnvironment,
-  readSettings,
-  type SettingName,
-  workingDirectory,
-} from "../config/settings.ts";
+import { type Environment, readEnvironment, workingDirectory } from "../config/environment.ts";
+import { readSettings, type SettingName } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
-import type { Finding } from "./checks/finding.ts";
+import { type Finding, wrongBy } from "./checks/finding.ts";
 import { checkPort, checkRedis, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { printData, printJson, say } from "./output.ts";
+import { ADDRESS_NAMES } from "./server-address.ts";
 
 /** Looks at everything a server stands on, leaves nothing behind, and exits 1 when something is wrong. */
 export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   // First, because opening the database unpacks what is missing.
   const findings = checkAddons();
   const folder = workingDirectory();
-  const environment = readEnvironment(folder);
-  findings.push(...checkSettings(environment).findings);
+  let environment: Environment = process.env;
+  try {
+    environment = readEnvironment(folder);
+    findings.push(...checkSettings(environment));
+  } catch (error) {
+    findings.push(...wrongBy("settings", error));
+  }
   const { DATA_DIR: dataDir = "./data" } = usable(environment, ["DATA_DIR"]) ?? {};
   findings.push(...checkModes(environment, folder, dataDir));
   const database = checkDatabase(dataDir);
   findings.push(...database.findings, checkSpace(dataDir), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));
   const redis = usable(environment, REDIS_SETTING_NAMES);
-  if (redis) findings.push(await checkRedis(redis));
+  if (redis) findings.push(...(await checkRedis(redis)));
   const tls = usable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...checkTls(tls));
-  const address = usable(environment, ["DATA_DIR", "PORT", "HOST", "TLS_CERT_FILE"]);
+  const address = usable(environment, ["DATA_DIR", ...ADDRESS_NAMES]);
   if (address) findings.push(await checkPort(address));
 
   if (json) printJson(findings);

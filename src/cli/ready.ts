@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseDurationMs } from "../config/duration.ts";
+import { readEnvironment } from "../config/environment.ts";
 import { MAX_DURATION } from "../config/fields.ts";
-import { readEnvironment, readSettings } from "../config/settings.ts";
+import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { ask } from "./ask.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
@@ -16,7 +17,7 @@ export async function runReady({ timeout }: { timeout: string }): Promise<void> 
   const url = `${serverUrl(readSettings(readEnvironment(), ADDRESS_NAMES))}/readyz`;
   const givesUpAt = performance.now() + timeoutMs;
   for (;;) {
-    const found = await statusOf(url, timeoutMs);
+    const found = await statusOf(url, Math.max(1, givesUpAt - performance.now()));
     if (found === "200") return;
     if (performance.now() >= givesUpAt) {
       throw new OperatorError(`${url} is not ready after ${timeout} (${found}): see the server's log`, 1);

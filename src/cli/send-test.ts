@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { readEnvironment, readSettings } from "../config/settings.ts";
+import { readEnvironment } from "../config/environment.ts";
+import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { isLoopback } from "../serving/endpoint.ts";
 import { ask } from "./ask.ts";

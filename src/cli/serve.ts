@@ -1,5 +1,6 @@
 import { isAbsolute, relative, sep } from "node:path";
-import { readEnvironment, readServerSettings, type Settings, workingDirectory } from "../config/settings.ts";
+import { readEnvironment, workingDirectory } from "../config/environment.ts";
+import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { giveBackSoon } from "../give-back.ts";
 import { createLog, openLogOutput } from "../log.ts";
@@ -7,7 +8,7 @@ import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
 import { writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
-import { quoted } from "./shell-quote.ts";
+import { quoted, shellWord } from "./shell-quote.ts";
 
 // npm and timeout pass on a signal that a terminal, or they themselves, have sent to the whole group of processes.
 const SAME_SIGNAL_MS = 300;
@@ -51,8 +52,7 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
 /** Commands to paste into another terminal. */
 function firstSteps(url: string, settings: Settings, password: string | null): string {
   const credentials = JSON.stringify({ email: settings.DEMO_EMAIL, password: password ?? "YOUR-PASSWORD" });
-  const path = commandFrom(workingDirectory());
-  const command = /^[\w./+@-]+$/.test(path) ? path : quoted(path);
+  const command = shellWord(commandFrom(workingDirectory()));
   return `
 authserve is ready at ${url}. In another terminal, in this folder:
 

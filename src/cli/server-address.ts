@@ -1,10 +1,15 @@
 import type { Settings } from "../config/settings.ts";
+import { SettingsError } from "../errors.ts";
 
 /** The settings that say where the server of this folder listens. */
 export const ADDRESS_NAMES = ["PORT", "HOST", "TLS_CERT_FILE", "TLS_KEY_FILE"] as const;
 
-/** Where the server of these settings is reached from this machine. */
+/** Where the server of these settings is reached from this machine. Throws {@link SettingsError} when they do not say. */
 export function serverUrl(settings: Pick<Settings, (typeof ADDRESS_NAMES)[number]>): string {
+  if (settings.PORT === 0) {
+    const remedy = "set PORT to the one that the server's start line names";
+    throw new SettingsError([{ found: "PORT is 0, which is another port at each start", remedy }]);
+  }
   const scheme = settings.TLS_CERT_FILE === undefined ? "http" : "https";
   const host = settings.HOST === undefined || /^(?:0\.0\.0\.0|::)$/.test(settings.HOST) ? "127.0.0.1" : settings.HOST;
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${settings.PORT}`;

@@ -68,7 +68,7 @@ export const strongSecret = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const weakness = weaknessOf(dataset.value);
-    if (weakness) addIssue({ message: `${weakness}; make one with: openssl rand -base64 48` });
+    if (weakness) addIssue({ message: `${weakness}: make one with openssl rand -base64 48` });
   }),
 );
 
@@ -77,7 +77,7 @@ export const passwordHash = v.pipe(
   v.rawTransform(({ dataset, addIssue, NEVER }): PasswordHash => {
     const result = parsePasswordHash(dataset.value);
     if (!("reason" in result)) return result;
-    addIssue({ message: `${result.reason}; make a hash with: authserve hash-password` });
+    addIssue({ message: `${result.reason}: make one with authserve hash-password` });
     return NEVER;
   }),
 );

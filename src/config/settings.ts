@@ -1,8 +1,8 @@
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
 import * as v from "valibot";
-import { OperatorError } from "../errors.ts";
+import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
+import { readPemFile } from "../pem-file.ts";
+import type { Environment } from "./environment.ts";
 import {
   A_DAY,
   addresses,
@@ -93,6 +93,9 @@ export const SECRET_NAMES = [
   "WEBHOOK_SECRET",
 ] as const satisfies SettingName[];
 
+// What decoding puts in the place of bytes that are no UTF-8, in the environment and in files.
+const NO_CHARACTER = "\uFFFD";
+
 /** Settings that name a file which the server reads. */
 const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
 
@@ -104,112 +107,100 @@ export function namesRedis(values: Partial<Record<(typeof REDIS_PLACES)[number],
   return REDIS_PLACES.some((name) => values[name] !== undefined);
 }
 
-export type Environment = Record<string, string | undefined>;
-
-/** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
-export function readEnvironment(folder = workingDirectory(), own: Environment = process.env): Environment {
-  const file = `${folder}/.env`;
-  let fromFile: Environment = {};
-  if (existsSync(file)) {
-    try {
-      fromFile = parseEnv(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const remedy = code === "EISDIR" ? "it is a directory: move it away" : "give its owner read access";
-      throw new OperatorError(`.env cannot be read (${code}): ${remedy}`);
-    }
-  }
-  const merged = { ...fromFile };
-  for (const [name, value] of Object.entries(own)) if (value !== "") merged[name] = value;
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== "" && value !== undefined));
-}
-
-/** The folder that the process runs in. Throws {@link OperatorError} when it is there no more. */
-export function workingDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OperatorError(`The working directory cannot be had (${code}): go to the folder of .env`);
-  }
-}
-
-/** Reads the settings that a server starts with. Throws as {@link readSettings} does, also of a file that is named and cannot be read. */
+/**
+ * Reads the settings that a server starts with. Throws as {@link readSettings} does, also of a file that is named and
+ * cannot be read.
+ */
 export function readServerSettings(environment: Environment): Settings {
   return readSettings(environment, SETTING_NAMES, unreadableFiles(environment));
 }
 
-function unreadableFiles(environment: Environment): string[] {
+function unreadableFiles(environment: Environment): Fault[] {
   return FILE_NAMES.flatMap((name) => {
-    const file = environment[name];
-    if (file === undefined) return [];
     try {
-      accessSync(file, constants.R_OK);
+      if (environment[name] !== undefined) readPemFile(name, environment[name]);
       return [];
     } catch (error) {
-      return [`${name} cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable PEM file`];
+      if (error instanceof SettingsError) return error.faults;
+      throw error;
     }
   });
 }
 
 /**
- * Reads the named settings, all of them by default; `known` are problems to report with theirs.
- * Throws one {@link OperatorError} that lists every bad setting with its remedy and never a value.
+ * Reads the named settings, all of them by default; `known` are faults to report with theirs.
+ * Throws one {@link SettingsError} of every bad setting.
  */
 export function readSettings<const Name extends SettingName = SettingName>(
   environment: Environment,
   names: readonly Name[] = SETTING_NAMES as Name[],
-  known: readonly string[] = [],
+  known: readonly Fault[] = [],
 ): Pick<Settings, Name> {
-  const problems: string[] = [...known];
+  const faults: Fault[] = [...known];
   const values: Environment = {};
+  /** Settings of which the report says something already. */
+  const told = new Set<string>();
   for (const name of names) values[name] = environment[name];
 
   for (const name of SECRET_NAMES) {
     const file = environment[`${name}_FILE`];
     if (!file || !names.includes(name as Name)) continue;
     if (values[name] !== undefined) {
-      problems.push(`${name} and ${name}_FILE are both set: remove one`);
+      faults.push({ found: `${name} and ${name}_FILE are both set`, remedy: "remove one" });
       continue;
     }
     try {
       values[name] = readSecretFile(file);
-      if (values[name] === "") problems.push(`${name}_FILE names an empty file: put the value in it`);
+      if (values[name] !== "") continue;
+      faults.push({ found: `${name}_FILE names an empty file`, remedy: "put the value in it" });
     } catch (error) {
-      problems.push(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable file`);
-      delete values[name];
+      faults.push({ found: `${name}_FILE cannot be read (${systemCode(error)})`, remedy: "name a readable file" });
     }
+    told.add(name);
+  }
+  for (const name of names) {
+    if (!values[name]?.includes(NO_CHARACTER)) continue;
+    faults.push({ found: `${name} is not text in UTF-8`, remedy: "write it in UTF-8, random bytes as base64" });
+    told.add(name);
   }
 
   const entries = Object.fromEntries(names.map((name) => [name, SCHEMA.entries[name]]));
   const result = v.safeParse(v.object(entries), values);
   for (const issue of result.issues ?? []) {
     const name = String(issue.path?.[0]?.key);
-    if (problems.some((problem) => problem.startsWith(`${name}_FILE `))) continue;
-    problems.push(
-      issue.received === "undefined"
-        ? `${name} is not set: run authserve init, or set it`
-        : `${name}: ${issue.message}`,
-    );
+    if (!told.has(name)) faults.push(faultOf(name, issue));
   }
-  problems.push(...contradictions((name) => (names.includes(name as Name) ? values[name] : undefined)));
-  if (problems.length > 0) throw new OperatorError(["These settings are not usable:", ...problems].join("\n  "));
+  faults.push(...contradictions((name) => (names.includes(name as Name) ? values[name] : undefined)));
+  if (faults.length > 0) throw new SettingsError(faults);
   return result.output as Pick<Settings, Name>;
 }
 
+/** A message of a schema is what was expected, or the end of a sentence about the value, a colon, and the remedy. */
+function faultOf(name: string, { received, message }: v.BaseIssue<unknown>): Fault {
+  if (received === "undefined") return { found: `${name} is not set`, remedy: "run authserve init, or set it" };
+  const colon = message.indexOf(": ");
+  if (message.startsWith("expected ") || colon === -1) return { found: `${name} is not usable`, remedy: message };
+  return { found: `${name} ${message.slice(0, colon)}`, remedy: message.slice(colon + 2) };
+}
+
 /** What settings that are fine one by one say against each other. */
-function contradictions(value: (name: SettingName) => string | undefined): string[] {
-  const problems: string[] = [];
+function contradictions(value: (name: SettingName) => string | undefined): Fault[] {
+  const faults: Fault[] = [];
   if ((value("TLS_CERT_FILE") === undefined) !== (value("TLS_KEY_FILE") === undefined)) {
-    problems.push("TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither");
+    faults.push({ found: "TLS_CERT_FILE and TLS_KEY_FILE belong together", remedy: "set both or neither" });
   }
   const places = REDIS_PLACES.filter((name) => value(name));
-  if (places.length > 1) problems.push(`${places.join(" and ")} are both set: keep the one that leads to your Redis`);
-  if (value("REDIS_CLUSTER") !== undefined && (value("REDIS_DB") ?? "0") !== "0") {
-    problems.push("REDIS_DB: a cluster has database 0 only: remove it");
+  if (places.length > 1) {
+    faults.push({ found: `${places.join(" and ")} are set together`, remedy: "keep the one that leads to your Redis" });
+  }
+  if (value("REDIS_CLUSTER") !== undefined && Number(value("REDIS_DB") ?? "0") > 0) {
+    faults.push({ found: "REDIS_DB does not go with REDIS_CLUSTER, which has database 0 only", remedy: "remove it" });
   }
   if (value("REDIS_TLS_CA_FILE") !== undefined && value("REDIS_TLS") !== "true") {
-    problems.push("REDIS_TLS_CA_FILE has no effect without TLS: set REDIS_TLS to true, or remove it");
+    faults.push({
+      found: "REDIS_TLS_CA_FILE has no effect without TLS",
+      remedy: "set REDIS_TLS to true, or remove it",
+    });
   }
-  return problems;
+  return faults;
 }

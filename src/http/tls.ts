@@ -1,13 +1,14 @@
-import { readFileSync, unwatchFile, watchFile } from "node:fs";
+import { unwatchFile, watchFile } from "node:fs";
 import type { Server } from "node:https";
 import { createSecureContext } from "node:tls";
-import { describeError, OperatorError } from "../errors.ts";
+import { describeError, SettingsError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { readPemFile } from "../pem-file.ts";
 
 const WATCH_INTERVAL_MS = 1000;
 
 export interface TlsFiles {
-  /** The pair as it stands. Throws {@link OperatorError} when it is unreadable or does not belong together. */
+  /** The pair as it stands. Throws {@link SettingsError} when it is unreadable or does not belong together. */
   read(): { cert: Buffer; key: Buffer };
   /** Takes a changed pair into use without dropping a connection; a bad one is logged and the old one stays. Returns the end of it. */
   watch(server: Server, log: Log): () => void;
@@ -17,13 +18,12 @@ const RETRY_MS = 60_000;
 
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
   function read() {
-    const pair = { cert: readPart("TLS_CERT_FILE", certFile), key: readPart("TLS_KEY_FILE", keyFile) };
+    const pair = { cert: readPemFile("TLS_CERT_FILE", certFile), key: readPemFile("TLS_KEY_FILE", keyFile) };
     try {
       createSecureContext(pair);
     } catch (error) {
-      throw new OperatorError(
-        `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${describeError(error)}): name a PEM certificate and its key`,
-      );
+      const found = `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${describeError(error)})`;
+      throw new SettingsError([{ found, remedy: "name a PEM certificate and its key" }]);
     }
     return pair;
   }
@@ -52,14 +52,4 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
       };
     },
   };
-}
-
-function readPart(name: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new OperatorError(
-      `${name} cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable PEM file`,
-    );
-  }
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Settings } from "../config/settings.ts";
-import { describeError, OperatorError } from "../errors.ts";
+import { describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { readPemFile } from "../pem-file.ts";
 import type { RedisConnection, RedisFacts, RedisOptions, RedisServers } from "./connection.ts";
 
 export const REDIS_SETTING_NAMES = [
@@ -47,20 +47,12 @@ function optionsOf(settings: RedisSettings, servers: RedisServers): RedisOptions
     username: settings.REDIS_USERNAME,
     password: settings.REDIS_PASSWORD,
     db: settings.REDIS_DB,
-    tls: settings.REDIS_TLS ? { ca: ca === undefined ? undefined : readCertificates(ca) } : undefined,
+    tls: settings.REDIS_TLS
+      ? { ca: ca === undefined ? undefined : readPemFile("REDIS_TLS_CA_FILE", ca).toString() }
+      : undefined,
     keyPrefix: settings.REDIS_KEY_PREFIX,
     timeoutMs: settings.REDIS_TIMEOUT,
   };
-}
-
-function readCertificates(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new OperatorError(
-      `REDIS_TLS_CA_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): name a readable PEM file`,
-    );
-  }
 }
 
 function tellOf({ version, evictionPolicy }: RedisFacts, log: Log): void {

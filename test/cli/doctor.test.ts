@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -68,9 +68,12 @@ suite("authserve doctor", () => {
     assert.equal(code, 1, stderr);
     assert.deepEqual(
       of("settings").map(({ found }) => found),
-      ["JWT_SECRET", "PORT"],
+      ["JWT_SECRET is shorter than 32 bytes", "PORT is not usable"],
     );
-    assert.ok(of("settings").every(({ remedy }) => remedy !== null && remedy.length > 10));
+    assert.deepEqual(
+      of("settings").map(({ remedy }) => remedy),
+      ["make one with openssl rand -base64 48", "expected a whole number from 0 to 65535"],
+    );
     assert.ok(!JSON.stringify(findings).includes("short-and-secret"));
   });
 
@@ -119,6 +122,41 @@ suite("authserve doctor", () => {
     assert.match(of("TLS")[0]?.found ?? "", /TLS_CERT_FILE cannot be read/);
     assert.match(of("Redis")[0]?.found ?? "", /REDIS_TLS_CA_FILE cannot be read/);
     assert.equal(of("free disk")[0]?.verdict, "wrong");
+  });
+
+  test("a pair of TLS that does not fit is one finding, with the remedy apart", async () => {
+    const dir = workingDir();
+    const fixture = (name: string) => join(import.meta.dirname, "../fixtures", name);
+    const files = { TLS_CERT_FILE: fixture("first.crt"), TLS_KEY_FILE: fixture("second.key") };
+    const { of } = await examine({ dir, env: settings(dir) }, files);
+    const [finding, ...others] = of("TLS");
+    assert.deepEqual(others, []);
+    assert.match(finding?.found ?? "", /^TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair \(.*\)$/);
+    assert.equal(finding?.remedy, "name a PEM certificate and its key");
+  });
+
+  test("the port is looked at with TLS, too", async () => {
+    const dir = workingDir();
+    const fixture = (name: string) => join(import.meta.dirname, "../fixtures", name);
+    const env = { TLS_CERT_FILE: fixture("first.crt"), TLS_KEY_FILE: fixture("first.key") };
+    const { of } = await examine({ dir, env: settings(dir) }, env);
+    assert.equal(of("port").length, 1);
+  });
+
+  test("an .env that cannot be read, and a DATA_DIR that is no directory, are findings", async () => {
+    const dir = workingDir();
+    mkdirSync(join(dir, ".env"));
+    writeFileSync(join(dir, "file"), "");
+    const { code, of, stderr } = await examine({ dir, env: { ...settings(dir), DATA_DIR: join(dir, "file") } });
+    assert.equal(code, 1, stderr);
+    assert.equal(of("settings")[0]?.found, ".env cannot be read (EISDIR)");
+    assert.equal(of("database")[0]?.found, "DATA_DIR is no directory");
+  });
+
+  test("nobody is told to close a directory that others stand on", async () => {
+    const dir = workingDir();
+    const { of } = await examine({ dir, env: { ...settings(dir), DATA_DIR: "/tmp" } });
+    assert.equal(of("file modes")[0]?.remedy, "name a directory of its own in DATA_DIR");
   });
 
   test("a port that another program has is wrong; a Redis that does not answer, too", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { readEnvironment } from "../../src/config/settings.ts";
+import { readEnvironment } from "../../src/config/environment.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
 import { authserve, EXECUTABLE, runProgram } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { authserve } from "../helpers/command.ts";
 import { settings, startServer } from "../helpers/server.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -16,5 +19,34 @@ suite("authserve ready", () => {
     const { code, stderr } = await authserve(["ready", "--timeout", "100ms"], { dir, env });
     assert.equal(code, 1);
     assert.match(stderr, /http:\/\/127\.0\.0\.1:1\/readyz is not ready after 100ms \(ECONNREFUSED/);
+  });
+
+  test("takes no longer than its timeout when the server begins to hang meanwhile", async () => {
+    const dir = workingDir();
+    const hangs = createServer();
+    hangs.listen(0, "127.0.0.1");
+    await once(hangs, "listening");
+    const { port } = hangs.address() as AddressInfo;
+    hangs.close();
+    const env = settings(dir, { PORT: String(port) });
+    const startedAt = performance.now();
+    const ended = authserve(["ready", "--timeout", "2s"], { dir, env });
+    await delay(1200);
+    hangs.listen(port, "127.0.0.1");
+    assert.equal((await ended).code, 1);
+    hangs.close();
+    assert.ok(performance.now() - startedAt < 3000);
+  });
+
+  test("does not guess the port of a server that picks one", async () => {
+    const dir = workingDir();
+    for (const command of [["ready"], ["events", "send-test"]]) {
+      const { code, stderr } = await authserve(command, {
+        dir,
+        env: settings(dir, { PORT: "0", WEBHOOK_SECRET: "s" }),
+      });
+      assert.equal(code, 2);
+      assert.match(stderr, /PORT is 0, which is another port at each start: set PORT/);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readSettings } from "../../src/config/settings.ts";
-import { OperatorError } from "../../src/errors.ts";
+import { SettingsError } from "../../src/errors.ts";
 
 export const SECRET = {
   current: "3kX9vQ2mZ7pL4tR8wY1cB6nH5jD0sF-gA",
@@ -17,14 +17,14 @@ export const REQUIRED = {
   DEMO_PASSWORD: PASSWORD_HASH,
 };
 
-/** The lines of the report on these settings. Asserts that there is one, and that it exits with 2. */
+/** The faults of these settings, a sentence each. Asserts that there are some, and that they exit with 2. */
 export function problemsIn(environment: Record<string, string | undefined>): string[] {
   try {
     readSettings(environment);
   } catch (error) {
-    assert.ok(error instanceof OperatorError, String(error));
+    assert.ok(error instanceof SettingsError, String(error));
     assert.equal(error.exitCode, 2);
-    return error.message.split("\n  ").slice(1);
+    return error.faults.map(({ found, remedy }) => `${found}: ${remedy}`);
   }
   assert.fail("the settings were accepted");
 }

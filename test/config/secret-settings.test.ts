@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { readEnvironment, readSettings, SECRET_NAMES } from "../../src/config/settings.ts";
+import { readEnvironment } from "../../src/config/environment.ts";
+import { readSettings, SECRET_NAMES } from "../../src/config/settings.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { createHttpHandler } from "../../src/worker/handlers/http.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
@@ -57,8 +59,8 @@ suite("the report on bad settings", () => {
 
   test("offers the command that makes a secret and the one that makes a hash", () => {
     const problems = problemsIn({ ...REQUIRED, JWT_SECRET: "short", DEMO_PASSWORD: "plain" });
-    assert.match(problems[0] ?? "", /^JWT_SECRET: .*openssl rand/);
-    assert.match(problems[1] ?? "", /^DEMO_PASSWORD: .*authserve hash-password/);
+    assert.match(problems[0] ?? "", /^JWT_SECRET .*: .*openssl rand/);
+    assert.match(problems[1] ?? "", /^DEMO_PASSWORD .*: .*authserve hash-password/);
   });
 });
 
@@ -71,8 +73,11 @@ suite("JWT_SECRET", () => {
     ["repeated", "3kX9vQ2m".repeat(5)],
   ] as const) {
     test(`that is ${what} is refused, and so is such a previous one`, () => {
-      assert.match(problemsIn({ ...REQUIRED, JWT_SECRET: secret }).join(), /^JWT_SECRET: /);
-      assert.match(problemsIn({ ...REQUIRED, JWT_SECRET_PREVIOUS: secret }).join(), /^JWT_SECRET_PREVIOUS: /);
+      assert.match(problemsIn({ ...REQUIRED, JWT_SECRET: secret }).join(), /^JWT_SECRET .*: make one/);
+      assert.match(
+        problemsIn({ ...REQUIRED, JWT_SECRET_PREVIOUS: secret }).join(),
+        /^JWT_SECRET_PREVIOUS .*: make one/,
+      );
     });
   }
 });
@@ -92,7 +97,7 @@ suite("DEMO_PASSWORD", () => {
   ]) {
     test(`${JSON.stringify(encoded.slice(0, 34))} is refused`, () => {
       const problems = problemsIn({ ...REQUIRED, DEMO_PASSWORD: encoded });
-      assert.match(problems.join(), /^DEMO_PASSWORD: .*make a hash with: authserve hash-password$/);
+      assert.match(problems.join(), /^DEMO_PASSWORD .*: make one with authserve hash-password$/);
     });
   }
 });
@@ -131,6 +136,16 @@ suite("a secret's NAME_FILE", () => {
       }
     });
   }
+
+  test("that is no text in UTF-8 is refused, as are such bytes in the environment", (t) => {
+    const file = join(tempDir(t), "secret");
+    writeFileSync(file, randomBytes(64).fill(0xff, 40));
+    const remedy = "write it in UTF-8, random bytes as base64";
+    const inFile = problemsIn({ ...REQUIRED, JWT_SECRET: undefined, JWT_SECRET_FILE: file });
+    assert.deepEqual(inFile, [`JWT_SECRET is not text in UTF-8: ${remedy}`]);
+    const inEnvironment = problemsIn({ ...REQUIRED, WEBHOOK_SECRET: "se\uFFFDret" });
+    assert.deepEqual(inEnvironment, [`WEBHOOK_SECRET is not text in UTF-8: ${remedy}`]);
+  });
 
   test("that is empty never makes an empty webhook secret, which anybody could sign with", (t) => {
     const file = join(tempDir(t), "secret");

@@ -135,7 +135,7 @@ suite("settings", () => {
       for (const value of values) {
         const problems = problemsIn({ ...REQUIRED, [name]: value });
         assert.equal(problems.length, 1, `${name}=${JSON.stringify(value)}: ${problems.join(" | ")}`);
-        assert.ok(problems[0]?.startsWith(`${name}: expected `), problems.join());
+        assert.ok(problems[0]?.startsWith(`${name} is not usable: expected `), problems.join());
       }
     });
   }
@@ -180,7 +180,7 @@ suite("JWT_TTL", () => {
   for (const value of ["0s", "000m", "31d", "2592001s", "721h", `${"9".repeat(400)}s`]) {
     test(`of zero or more than 30 days (${value.slice(0, 10)}) is refused`, () => {
       const problems = problemsIn({ ...REQUIRED, JWT_TTL: value });
-      assert.match(problems.join(), /^JWT_TTL: expected a lifetime above zero and at most 30d/);
+      assert.match(problems.join(), /^JWT_TTL is not usable: expected a lifetime above zero and at most 30d/);
     });
   }
 

@@ -133,7 +133,7 @@ test("settings of Redis that contradict each other are refused by name", async (
     REDIS_DB: "1",
   });
   assert.equal(refused.code, 2);
-  for (const name of ["REDIS_CLUSTER:", "REDIS_TLS:", "REDIS_KEY_PREFIX:", "REDIS_DB:", "REDIS_HOST and"]) {
+  for (const name of ["REDIS_CLUSTER is", "REDIS_TLS is", "REDIS_KEY_PREFIX is", "REDIS_DB does", "REDIS_HOST and"]) {
     assert.ok(refused.stderr.includes(name), `${name} is not in: ${refused.stderr}`);
   }
 });

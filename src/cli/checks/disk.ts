@@ -12,7 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { describeError } from "../../errors.ts";
+import { describeError, systemCode } from "../../errors.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
 import { type Inspection, inspectDatabase, newestEventAt } from "../../sqlite/inspect.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
@@ -27,8 +27,18 @@ const USELESS_FSYNC_MS = 500;
 /** Schema and pages of the database, read and not changed; and when its newest event came. */
 export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt: number | null } {
   const file = join(dataDir, DATABASE_FILE);
-  if (!existsSync(file)) {
-    return { findings: [ok("database", "none yet: the first start makes it")], newestAt: null };
+  try {
+    if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false) {
+      const remedy = "name a directory in DATA_DIR, or none that is there";
+      return { findings: [wrong("database", "DATA_DIR is no directory", remedy)], newestAt: null };
+    }
+    if (!statSync(file, { throwIfNoEntry: false })) {
+      return { findings: [ok("database", "none yet: the first start makes it")], newestAt: null };
+    }
+  } catch (error) {
+    const found = `DATA_DIR cannot be looked into (${systemCode(error)})`;
+    const remedy = "name a directory, or run this as the user that the server runs as";
+    return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   let inspection: Inspection;
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
-import { describeError, OperatorError } from "../../errors.ts";
+import { AppError, describeError, OperatorError } from "../../errors.ts";
 import { probePort } from "../../http/listen.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
@@ -11,16 +11,16 @@ import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts"
 import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/database.ts";
 import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
 
-export async function checkRedis(settings: RedisSettings): Promise<Finding> {
+export async function checkRedis(settings: RedisSettings): Promise<Finding[]> {
   let redis: RedisConnection | null;
   try {
     redis = await openRedis(settings, createLog("silent"));
   } catch (error) {
     return wrongBy("Redis", error);
   }
-  if (redis === null) return ok("Redis", "not configured: sessions are in the database");
+  if (redis === null) return [ok("Redis", "not configured: sessions are in the database")];
   try {
-    return await tryRedis(redis, placeOf(settings));
+    return [await tryRedis(redis, placeOf(settings))];
   } finally {
     redis.close();
   }
@@ -31,7 +31,7 @@ async function tryRedis(redis: RedisConnection, where: string): Promise<Finding>
     await redis.ask((client) => client.ping());
   } catch (error) {
     const remedy = "start it, or check REDIS_HOST, REDIS_PORT, REDIS_PASSWORD and the other settings of Redis";
-    return wrong("Redis", `${where} does not answer (${describeError(error)})`, remedy);
+    return wrong("Redis", `${where} does not answer (${reasonOf(error)})`, remedy);
   }
   try {
     const { createRedisSessionStore } = await import("../../auth/sessions/redis.ts");
@@ -42,8 +42,13 @@ async function tryRedis(redis: RedisConnection, where: string): Promise<Finding>
     return ok("Redis", `${where} keeps sessions`);
   } catch (error) {
     const remedy = "give REDIS_USERNAME the rights that the README lists, under REDIS_KEY_PREFIX, and Redis memory";
-    return wrong("Redis", `${where} answers and keeps no session (${describeError(error)})`, remedy);
+    return wrong("Redis", `${where} answers and keeps no session (${reasonOf(error)})`, remedy);
   }
+}
+
+/** Why the store is not available, without saying once more that it is not. */
+function reasonOf(error: unknown): string {
+  return describeError(error instanceof AppError ? error.cause : error);
 }
 
 function placeOf({ REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS, REDIS_CLUSTER }: RedisSettings): string {
@@ -56,7 +61,7 @@ export function checkTls(settings: TlsSettings): Finding[] {
   try {
     return tlsFilesOf(settings)?.read() ? [ok("TLS", "certificate and key belong together")] : [];
   } catch (error) {
-    return [wrongBy("TLS", error)];
+    return wrongBy("TLS", error);
   }
 }
 

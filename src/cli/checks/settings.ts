@@ -1,40 +1,57 @@
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { type Environment, readSettings, SECRET_NAMES, type Settings } from "../../config/settings.ts";
-import { describeError, OperatorError } from "../../errors.ts";
+import { type Stats, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Environment } from "../../config/environment.ts";
+import { readSettings, SECRET_NAMES } from "../../config/settings.ts";
+import { describeError } from "../../errors.ts";
 import { reportAddons } from "../../packaging.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
-import { type Finding, halves, ok, warning, wrong } from "./finding.ts";
+import { shellWord } from "../shell-quote.ts";
+import { type Finding, ok, warning, wrong, wrongBy } from "./finding.ts";
 
 const GROUP_OR_OTHERS = 0o077;
+const STICKY = 0o1000;
 
-/** All settings, or null with the findings that say what is wrong with them. */
-export function checkSettings(environment: Environment): { settings: Settings | null; findings: Finding[] } {
+export function checkSettings(environment: Environment): Finding[] {
   try {
-    const settings = readSettings(environment);
-    return { settings, findings: [ok("settings", "all are usable")] };
+    readSettings(environment);
+    return [ok("settings", "all are usable")];
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    const lines = error.message.split("\n").slice(1);
-    const findings = lines.map((line) => wrong("settings", ...halves(line.trim())));
-    return { settings: null, findings };
+    return wrongBy("settings", error);
   }
 }
 
 /** Files that hold secrets may be read by their owner only. */
 export function checkModes(environment: Environment, folder: string, dataDir: string): Finding[] {
-  const files = [
-    join(folder, ".env"),
-    dataDir,
-    join(dataDir, DATABASE_FILE),
-    ...[...SECRET_NAMES.map((name) => `${name}_FILE`), "TLS_KEY_FILE"].flatMap((name) => environment[name] ?? []),
-  ].filter(existsSync);
-  const open = files.filter((file) => process.platform !== "win32" && (statSync(file).mode & GROUP_OR_OTHERS) !== 0);
-  if (open.length === 0) return [ok("file modes", `${files.length} looked at, none is open to others`)];
-  return open.map((file) => {
-    const mode = (statSync(file).mode & 0o777).toString(8);
-    return wrong("file modes", `${file} has mode ${mode}`, `chmod go= ${file}`);
+  const secret = [...SECRET_NAMES.map((name) => `${name}_FILE`), "TLS_KEY_FILE"].flatMap(
+    (name) => environment[name] ?? [],
+  );
+  const paths = [join(folder, ".env"), dataDir, join(dataDir, DATABASE_FILE), ...secret];
+  const found = paths.flatMap((path) => {
+    const stats = statOf(path);
+    return stats ? [{ path, stats }] : [];
   });
+  const open = found.filter(({ stats }) => process.platform !== "win32" && (stats.mode & GROUP_OR_OTHERS) !== 0);
+  if (open.length === 0) return [ok("file modes", `${found.length} looked at, none is open to others`)];
+  return open.map(({ path, stats }) => {
+    const mode = (stats.mode & 0o777).toString(8);
+    const isShared = path === dataDir && (!stats.isDirectory() || stats.uid !== process.getuid?.() || isSystems(path));
+    const remedy = isShared ? "name a directory of its own in DATA_DIR" : `chmod go= ${shellWord(path)}`;
+    return wrong("file modes", `${path} has mode ${mode}`, remedy);
+  });
+}
+
+/** Null of what is not there, and of what this user may not look at: another check says so. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** A directory that others stand on: the root, what lies directly below it, and those that everybody may write. */
+function isSystems(dir: string): boolean {
+  return dirname(dirname(resolve(dir))) === dirname(resolve(dir)) || (statSync(dir).mode & STICKY) !== 0;
 }
 
 export function checkAddons(): Finding[] {
