@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
-import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
 import type { EventStore } from "../../src/events/store.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
-import { tempDatabase } from "../helpers/database.ts";
 import { deferred } from "../helpers/deferred.ts";
 import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
@@ -15,10 +13,31 @@ const ONE_ATTEMPT = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } a
 const outcomesOf = async (events: EventStore, eventId: string) =>
   (await events.get(eventId))[0]?.history.map(({ outcome }) => outcome);
 
+/** A store that fails the first times a method is called, and tells of it. */
+function failing(
+  events: EventStore,
+  method: "claim" | "settle",
+  times: number,
+  onFailure = () => {},
+): WorkerOptions["store"] {
+  let left = times;
+  function fails(called: typeof method): boolean {
+    if (called !== method || left-- <= 0) return false;
+    onFailure();
+    return true;
+  }
+  const failure = () => Promise.reject(new AppError("store_unavailable"));
+  return {
+    ...events,
+    claim: (request) => (fails("claim") ? failure() : events.claim(request)),
+    settle: (batch) => (fails("settle") ? failure() : events.settle(batch)),
+  };
+}
+
 suite("a lease", () => {
   test("is renewed while its handler runs: no other worker gets the event", async (t) => {
     const gate = deferred();
-    const { worker, stop, append, events, status } = openWorker(t, () => gate.promise, { leaseMs: 90 });
+    const { worker, append, events, status } = openWorker(t, () => gate.promise, { leaseMs: 90 });
     await append("a");
     worker.start();
     await until(async () => (await events.get("a"))[0]?.leased);
@@ -29,7 +48,6 @@ suite("a lease", () => {
     gate.resolve();
     await until(async () => (await status("a")) === "processed");
     assert.equal((await events.get("a"))[0]?.attempts, 1);
-    await stop();
   });
 
   test("goes on when the clock is set forward: the handler runs once, also on its last attempt", async (t) => {
@@ -40,7 +58,7 @@ suite("a lease", () => {
       runs++;
       return gate.promise;
     };
-    const { worker, stop, append, events, status } = openWorker(t, handler, {
+    const { worker, append, events, status } = openWorker(t, handler, {
       policy: ONE_ATTEMPT,
       now: () => Date.now() + ahead,
     });
@@ -53,37 +71,32 @@ suite("a lease", () => {
     await until(async () => (await status("a")) === "processed");
     assert.equal(runs, 1);
     assert.deepEqual(await outcomesOf(events, "a"), ["succeeded"]);
-    await stop();
   });
 
   test("outlasts a store that fails for longer: what a handler has done is not done again", async (t) => {
-    const store = createSqliteEventStore(tempDatabase(t).database);
-    let failures = 2;
-    const settle: EventStore["settle"] = (batch) =>
-      failures-- > 0 ? Promise.reject(new AppError("store_unavailable")) : store.settle(batch);
+    let failed = 0;
     let runs = 0;
     const handler = async () => void runs++;
-    const { worker, stop, named } = openWorker(t, handler, {
-      store: { ...store, settle },
+    const { worker, append, events, status, named } = openWorker(t, handler, (store) => ({
+      store: failing(store, "settle", 2, () => failed++),
       policy: ONE_ATTEMPT,
       leaseMs: 90,
-    });
-    await store.append([newEvent({ eventId: "a", receivedAt: Date.now() })]);
+    }));
+    await append("a");
     worker.start();
-    await until(async () => (await store.get("a"))[0]?.status === "processed");
-    assert.ok(failures < 0);
+    await until(async () => (await status("a")) === "processed");
+    assert.equal(failed, 2);
     assert.equal(runs, 1);
     assert.equal(
       named("worker_error").filter(({ message }) => String(message).includes("could not be recorded")).length,
       1,
     );
-    assert.deepEqual(await outcomesOf(store, "a"), ["succeeded"]);
-    await stop();
+    assert.deepEqual(await outcomesOf(events, "a"), ["succeeded"]);
   });
 
   test("that was lost ends the run, and the settle changes nothing", async (t) => {
     let ended: unknown;
-    const { worker, stop, append, events, named } = openWorker(
+    const { worker, append, events, named } = openWorker(
       t,
       (_, signal) =>
         new Promise((_, reject) =>
@@ -104,11 +117,10 @@ suite("a lease", () => {
     assert.match(String(ended), /lease was lost/);
     const [event] = await events.get("a");
     assert.deepEqual([event?.status, event?.attempts, event?.leased], ["queued", 2, true]);
-    await stop();
   });
 
   test("of a worker that died is taken over, and buried when it was the last attempt", async (t) => {
-    const { worker, stop, events, status, named } = openWorker(t, async () => {});
+    const { worker, events, status, named } = openWorker(t, async () => {});
     const died = (limit: number, now: number) =>
       events.claim({ owner: "dead", limit, leaseMs: 1, maxAttempts: 99, now });
     const start = Date.now() - 1000;
@@ -122,7 +134,6 @@ suite("a lease", () => {
       named("event_dead_lettered").map(({ eventId }) => eventId),
       ["spent"],
     );
-    await stop();
   });
 });
 
@@ -191,34 +202,18 @@ suite("stopping", () => {
 });
 
 suite("a store that fails", () => {
-  function failing(events: EventStore, method: "claim" | "settle", times: number): WorkerOptions["store"] {
-    let left = times;
-    const fail = () => Promise.reject(new AppError("store_unavailable"));
-    return {
-      claim: (request) => (method === "claim" && left-- > 0 ? fail() : events.claim(request)),
-      settle: (batch) => (method === "settle" && left-- > 0 ? fail() : events.settle(batch)),
-      renew: (...args) => events.renew(...args),
-      release: (...args) => events.release(...args),
-    };
-  }
-
   for (const method of ["claim", "settle"] as const) {
     test(`to ${method} is asked again, and the event is processed once it recovers`, async (t) => {
-      const events = createSqliteEventStore(tempDatabase(t).database);
       let runs = 0;
-      const { worker, stop, named } = openWorker(
-        t,
-        async () => {
-          runs++;
-        },
-        { store: failing(events, method, 1) },
-      );
-      await events.append([newEvent({ receivedAt: Date.now() })]);
+      const handler = async () => void runs++;
+      const { worker, append, events, named } = openWorker(t, handler, (store) => ({
+        store: failing(store, method, 1),
+      }));
+      await append("a");
       worker.start();
       await until(async () => (await events.counts()).processed === 1);
       assert.equal(runs, 1);
       assert.ok(method === "settle" || named("worker_error").length >= 1);
-      await stop();
     });
   }
 });

@@ -1,15 +1,25 @@
 import type { TestContext } from "node:test";
 import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
+import type { EventStore } from "../../src/events/store.ts";
 import type { EventHandler } from "../../src/worker/run-event.ts";
-import { createWorker, type WorkerOptions } from "../../src/worker/worker.ts";
+import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/worker.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { recordingLog } from "../helpers/log.ts";
 
 export const hang: EventHandler = () => new Promise(() => {});
 
-/** A worker on a real store of its own, with quick retries. */
-export function openWorker(t: TestContext, handler: EventHandler, changes: Partial<WorkerOptions> = {}) {
+type Changes = Partial<WorkerOptions>;
+
+/** A worker on a real store of its own, with quick retries; it ends with the test. `changes` may be made of the store. */
+export function openWorker(
+  t: TestContext,
+  handler: EventHandler,
+  changes: Changes | ((events: EventStore) => Changes) = {},
+) {
+  // Declared first: callbacks run in order, and the worker must stop before its database is closed.
+  let opened: Worker | undefined;
+  t.after(() => opened?.stop(0));
   const events = createSqliteEventStore(tempDatabase(t).database);
   const recorded = recordingLog();
   const worker = createWorker({
@@ -21,11 +31,11 @@ export function openWorker(t: TestContext, handler: EventHandler, changes: Parti
     handlerTimeoutMs: 5000,
     owner: "worker",
     log: recorded.log,
-    ...changes,
+    ...(typeof changes === "function" ? changes(events) : changes),
   });
-  const stop = (deadlineMs = 0) => worker.stop(deadlineMs);
+  opened = worker;
   const append = (...ids: string[]) =>
     events.append(ids.map((eventId) => newEvent({ eventId, receivedAt: Date.now() })));
   const status = async (eventId: string) => (await events.get(eventId))[0]?.status;
-  return { events, worker, stop, append, status, ...recorded };
+  return { events, worker, append, status, ...recorded };
 }

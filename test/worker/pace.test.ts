@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
 import type { EventStore } from "../../src/events/store.ts";
 import type { EventHandler } from "../../src/worker/run-event.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
-import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { openWorker } from "./open-worker.ts";
@@ -15,12 +13,7 @@ const LONG_AGO = Date.now() - 24 * 3_600_000;
 
 /** Runs a worker over so many events; tells when it claimed, how many it asked for, and how many handlers ran at once. */
 async function paceOf(t: TestContext, count: number, handler: EventHandler, changes: Partial<WorkerOptions> = {}) {
-  const store = createSqliteEventStore(tempDatabase(t).database);
   const claims: { at: number; limit: number }[] = [];
-  const claim: EventStore["claim"] = (request) => {
-    claims.push({ at: Date.now(), limit: request.limit });
-    return store.claim(request);
-  };
   let running = 0;
   let mostRunning = 0;
   let done = 0;
@@ -29,13 +22,18 @@ async function paceOf(t: TestContext, count: number, handler: EventHandler, chan
     await handler(event, signal).finally(() => running--);
     done++;
   };
-  await store.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e${n}`, receivedAt: LONG_AGO })));
-  const options = { store: { ...store, claim }, concurrency: PLACES, ...changes };
-  const { worker, stop } = openWorker(t, counted, options);
+  const { worker, events } = openWorker(t, counted, (store) => {
+    const claim: EventStore["claim"] = (request) => {
+      claims.push({ at: Date.now(), limit: request.limit });
+      return store.claim(request);
+    };
+    return { store: { ...store, claim }, concurrency: PLACES, ...changes };
+  });
+  await events.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e${n}`, receivedAt: LONG_AGO })));
   worker.start();
   await until(() => done === count, 20_000);
-  await stop(1000);
-  const { processed } = await store.counts();
+  await worker.stop(1000);
+  const { processed } = await events.counts();
   return { claims, mostRunning, processed, mostAsked: Math.max(...claims.map(({ limit }) => limit)) };
 }
 

@@ -8,7 +8,7 @@ import { hang, openWorker } from "./open-worker.ts";
 suite("the worker", () => {
   test("processes what is there at its start and what it is told of", async (t) => {
     const seen: string[] = [];
-    const { worker, stop, append, status, named } = openWorker(t, async ({ eventId }) => void seen.push(eventId), {
+    const { worker, append, status, named } = openWorker(t, async ({ eventId }) => void seen.push(eventId), {
       pollIntervalMs: 60_000,
     });
     await append("a");
@@ -19,22 +19,20 @@ suite("the worker", () => {
     await until(async () => (await status("b")) === "processed");
     assert.deepEqual(seen, ["a", "b"]);
     assert.equal(named("event_processed").length, 2);
-    await stop();
   });
 
   test("finds by polling what nobody told it of", async (t) => {
-    const { worker, stop, append, status } = openWorker(t, async () => {});
+    const { worker, append, status } = openWorker(t, async () => {});
     worker.start();
     await append("a");
     await until(async () => (await status("a")) === "processed");
-    await stop();
   });
 
   test("runs each of many events once, and never more at a time than its concurrency", async (t) => {
     const runs = new Map<string, number>();
     let running = 0;
     let most = 0;
-    const { worker, stop, append, events } = openWorker(t, async ({ eventId }) => {
+    const { worker, append, events } = openWorker(t, async ({ eventId }) => {
       runs.set(eventId, (runs.get(eventId) ?? 0) + 1);
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -46,12 +44,11 @@ suite("the worker", () => {
     assert.equal(most, 3);
     assert.equal(runs.size, 60);
     assert.ok([...runs.values()].every((count) => count === 1));
-    await stop();
   });
 
   test("is not held up by one slow handler", async (t) => {
     const gate = deferred();
-    const { worker, stop, append, events, status } = openWorker(t, ({ eventId }) =>
+    const { worker, append, events, status } = openWorker(t, ({ eventId }) =>
       eventId === "slow" ? gate.promise : Promise.resolve(),
     );
     await append("slow", ...Array.from({ length: 20 }, (_, i) => `e-${i}`));
@@ -60,12 +57,11 @@ suite("the worker", () => {
     assert.equal(await status("slow"), "queued");
     gate.resolve();
     await until(async () => (await status("slow")) === "processed");
-    await stop();
   });
 
   test("retries after growing waits and then dead-letters, with every attempt in the history", async (t) => {
     const startedAt: number[] = [];
-    const { worker, stop, append, events, status, named } = openWorker(
+    const { worker, append, events, status, named } = openWorker(
       t,
       async () => {
         startedAt.push(Date.now());
@@ -88,14 +84,13 @@ suite("the worker", () => {
     assert.equal(event?.deadLetter?.reason, "attempt 3 of 3: no");
     await until(() => named("event_dead_lettered").length === 1);
     assert.equal(named("event_retried").length, 2);
-    await stop();
   });
 
   test("goes on after a handler that throws whatever can be thrown", async (t) => {
     const loop = new Error("loop");
     loop.cause = loop;
     const thrown: unknown[] = [loop, Object.create(null), undefined];
-    const { worker, stop, append, status } = openWorker(
+    const { worker, append, status } = openWorker(
       t,
       async ({ eventId }) => {
         if (eventId !== "good") throw thrown[Number(eventId)];
@@ -104,14 +99,12 @@ suite("the worker", () => {
     );
     await append("0", "1", "2", "good");
     worker.start();
-    t.after(() => stop());
     await until(async () => (await status("good")) === "processed", 3000);
     for (const id of ["0", "1", "2"]) assert.equal(await status(id), "failed", id);
-    await stop();
   });
 
   test("fails an attempt at its time limit", async (t) => {
-    const { worker, stop, append, events, status } = openWorker(t, hang, {
+    const { worker, append, events, status } = openWorker(t, hang, {
       handlerTimeoutMs: 20,
       policy: { attempts: 1, backoff: "linear", delayMs: 1, jitter: 0 },
     });
@@ -119,15 +112,14 @@ suite("the worker", () => {
     worker.start();
     await until(async () => (await status("a")) === "failed");
     assert.match((await events.get("a"))[0]?.lastError ?? "", /did not finish within 20 ms/);
-    await stop();
   });
 
   test("never logs a payload", async (t) => {
-    const { worker, stop, events, lines } = openWorker(t, () => Promise.reject(new Error("no")));
+    const { worker, events, lines } = openWorker(t, () => Promise.reject(new Error("no")));
     await events.append([newEvent({ payload: Buffer.from('"hunter2"'), receivedAt: Date.now() })]);
     worker.start();
     await until(async () => (await events.counts()).failed === 1);
-    await stop();
+    await worker.stop(0);
     assert.ok(lines.length >= 3);
     assert.ok(!JSON.stringify(lines).includes("hunter2"));
   });
