@@ -22,8 +22,14 @@ suite("the worker", () => {
   });
 
   test("finds by polling what nobody told it of", async (t) => {
-    const { worker, append, status } = openWorker(t, async () => {});
+    let looks = 0;
+    const { worker, append, status } = openWorker(
+      t,
+      async () => {},
+      (events) => ({ store: { ...events, claim: (request) => events.claim(request).finally(() => looks++) } }),
+    );
     worker.start();
+    await until(() => looks > 0);
     await append("a");
     await until(async () => (await status("a")) === "processed");
   });
