@@ -54,9 +54,11 @@ export async function allUnavailableInTime(store: SessionStore): Promise<void> {
   await Promise.all([
     unavailableInTime(() => store.current("1")),
     unavailableInTime(() => store.find("1")),
+    unavailableInTime(() => store.supersession("1", "never")),
     unavailableInTime(() => store.replace("2", "never", 60)),
     unavailableInTime(() => store.removeIf("1", "never")),
     unavailableInTime(() => store.remove("2")),
+    unavailableInTime(() => store.bind("2", "never")),
     unavailableInTime(() => store.check()),
   ]);
 }

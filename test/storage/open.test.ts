@@ -9,6 +9,8 @@ import { joinStorage } from "../../src/storage/join.ts";
 import { openStorage, type Storage } from "../../src/storage/open.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
+import { supersessionContract } from "../contract/supersession.ts";
+import { throttleCountsContract } from "../contract/throttle-counts.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -26,7 +28,9 @@ async function open(t: Cleanup): Promise<{ storage: Storage; dataDir: string }> 
 
 eventStoreContract("SQLite on its thread", async (t) => (await open(t)).storage.events);
 sessionStoreContract("embedded on its thread", async (t) => (await open(t)).storage.sessions);
+supersessionContract("embedded on its thread", async (t) => (await open(t)).storage.sessions);
 throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).storage.throttle);
+throttleCountsContract("SQLite on its thread", async (t) => (await open(t)).storage.throttle);
 
 test("what the storage thread stored is there after it has closed", async (t) => {
   const dataDir = tempDir(t);
