@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createBatcher } from "../src/batch.ts";
-import { type Deferred, deferred } from "./helpers/deferred.ts";
 import { until } from "./helpers/until.ts";
 
 /** A batcher whose batches end when the test says so. */
 function gated() {
-  const batches: { items: number[]; gate: Deferred<number[]> }[] = [];
+  const batches: { items: number[]; gate: PromiseWithResolvers<number[]> }[] = [];
   const batcher = createBatcher((items: number[]) => {
-    const gate = deferred<number[]>();
+    const gate = Promise.withResolvers<number[]>();
     batches.push({ items, gate });
     return gate.promise;
   });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createLane } from "../../src/auth/lane.ts";
-import { deferred } from "../helpers/deferred.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
 const turn = () => new Promise(setImmediate);
@@ -34,7 +33,7 @@ suite("a lane", () => {
 
   test("refuses at once, with a time to come back, what its queue cannot hold", async () => {
     const lane = createLane(1, 2);
-    const gate = deferred();
+    const gate = Promise.withResolvers<void>();
     const held = [lane.run(() => gate.promise), lane.run(() => gate.promise), lane.run(() => gate.promise)];
     let ran = false;
     const error = await failsWith(

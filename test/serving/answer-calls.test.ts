@@ -4,7 +4,6 @@ import { MessageChannel } from "node:worker_threads";
 import { AppError } from "../../src/errors.ts";
 import { answerCalls } from "../../src/serving/answer-calls.ts";
 import { createRemote, type Remote } from "../../src/storage/remote.ts";
-import { deferred } from "../helpers/deferred.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
@@ -16,7 +15,7 @@ function connect(t: Cleanup, targets: object): Remote {
 }
 
 test("a call that is done early does not wait for one that came before it", async (t) => {
-  const gate = deferred<string>();
+  const gate = Promise.withResolvers<string>();
   const remote = connect(t, { part: { slow: () => gate.promise, double: async (n: number) => 2 * n } });
   const slow = remote.call("part", "slow", []);
   assert.equal(await remote.call("part", "double", [21]), 42);

@@ -3,7 +3,6 @@ import { suite, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import type { Appended, NewEvent } from "../../src/events/store.ts";
 import { createIntake } from "../../src/webhook/intake.ts";
-import { type Deferred, deferred } from "../helpers/deferred.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { until } from "../helpers/until.ts";
@@ -12,11 +11,11 @@ const NEW: Appended = { duplicate: false, conflict: false };
 const KNOWN: Appended = { duplicate: true, conflict: false };
 
 function open(queueLimit = 100, timeoutMs = 60_000, more: { queueBytes?: number } = {}) {
-  const commits: { batch: NewEvent[]; gate: Deferred<Appended[]> }[] = [];
+  const commits: { batch: NewEvent[]; gate: PromiseWithResolvers<Appended[]> }[] = [];
   let nudges = 0;
   const intake = createIntake({
     append(batch) {
-      const gate = deferred<Appended[]>();
+      const gate = Promise.withResolvers<Appended[]>();
       commits.push({ batch, gate });
       return gate.promise;
     },

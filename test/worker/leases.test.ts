@@ -3,7 +3,6 @@ import { suite, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import type { EventStore } from "../../src/events/store.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
-import { deferred } from "../helpers/deferred.ts";
 import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
@@ -36,7 +35,7 @@ function failing(
 
 suite("a lease", () => {
   test("is renewed while its handler runs: no other worker gets the event", async (t) => {
-    const gate = deferred();
+    const gate = Promise.withResolvers<void>();
     const { worker, append, events, status } = openWorker(t, () => gate.promise, { leaseMs: 90 });
     await append("a");
     worker.start();
@@ -53,7 +52,7 @@ suite("a lease", () => {
   test("goes on when the clock is set forward: the handler runs once, also on its last attempt", async (t) => {
     let ahead = 0;
     let runs = 0;
-    const gate = deferred();
+    const gate = Promise.withResolvers<void>();
     const handler = () => {
       runs++;
       return gate.promise;
@@ -139,7 +138,7 @@ suite("a lease", () => {
 
 suite("stopping", () => {
   test("claims nothing more and waits for what runs", async (t) => {
-    const gate = deferred();
+    const gate = Promise.withResolvers<void>();
     const { worker, append, events, status } = openWorker(t, () => gate.promise, { concurrency: 1 });
     await append("a", "b");
     worker.start();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { deferred } from "../helpers/deferred.ts";
 import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
@@ -53,7 +52,7 @@ suite("the worker", () => {
   });
 
   test("is not held up by one slow handler", async (t) => {
-    const gate = deferred();
+    const gate = Promise.withResolvers<void>();
     const { worker, append, events, status } = openWorker(t, ({ eventId }) =>
       eventId === "slow" ? gate.promise : Promise.resolve(),
     );
