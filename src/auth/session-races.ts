@@ -78,14 +78,14 @@ export async function raceSessions(
       if (Date.now() > endsAt + EXPIRY_SLACK_MS) return false;
       await delay(EXPIRY_STEP_MS);
     }
-    return Date.now() >= endsAt - EXPIRY_STEP_MS;
+    return Date.now() >= endsAt;
   }
 
   try {
     return [
-      await race("50 parallel logins leave one session", rounds.logins, loginsLeaveOne),
+      await race(`${PARALLEL_LOGINS} parallel logins leave one session`, rounds.logins, loginsLeaveOne),
       await race("a logout spares the login that replaces it", rounds.logouts, logoutSparesLogin),
-      await race("200 reads during a logout revive nothing", rounds.reads, readsDoNotRevive),
+      await race(`${PARALLEL_READS} reads during a logout revive nothing`, rounds.reads, readsDoNotRevive),
       await race("a session ends with its lifetime", 1, recordEndsInTime),
     ];
   } finally {
