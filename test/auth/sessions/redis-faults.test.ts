@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { needsRedis } from "../../helpers/back-end.ts";
 import { type RedisProcess, redisMajor, startRedis } from "../../helpers/redis.ts";
 import {
@@ -38,8 +39,12 @@ suite("a Redis that", onRedis, () => {
     const server = await startRedis(t, { args: redisMajor() < 7 ? [] : ["--enable-debug-command", "yes"] });
     const { store } = openOnRedis(t, single(server));
     await store.check();
-    const asleep = server.client(t).call("DEBUG", "SLEEP", "2");
-    await until(async () => !(await isWell(() => store.check())), 2500);
+    const other = server.client(t);
+    await other.ping();
+    const asleep = server.client(t).call("DEBUG", "SLEEP", "3");
+    // Another client's ping tells when the sleep has begun.
+    await until(() => Promise.race([other.ping().then(() => false), delay(100).then(() => true)]));
+    await allUnavailableInTime(store);
     await asleep;
     await heals(store);
   });

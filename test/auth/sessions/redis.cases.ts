@@ -3,15 +3,11 @@ import { after, suite, test } from "node:test";
 import type { SessionStore } from "../../../src/auth/sessions/store.ts";
 import type { RedisOptions } from "../../../src/redis/connection.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
-import { failsWith } from "../../helpers/fails-with.ts";
 import { startRedis } from "../../helpers/redis.ts";
-import { openOnRedis } from "../../helpers/redis-store.ts";
+import { heals, openOnRedis, unavailableInTime } from "../../helpers/redis-store.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
-import { until } from "../../helpers/until.ts";
 
 const KEY = "authserve:session:1";
-// A command's time limit of one second, and what a busy machine adds.
-const ANSWER_MS = 1500;
 
 const shared = await startRedis({ after });
 
@@ -23,21 +19,6 @@ async function openEmpty(t: Cleanup): Promise<SessionStore> {
   await shared.client(t).flushall();
   return connect(t, shared.port);
 }
-
-/** Runs an operation that must be refused as unavailable before a client would lose patience. */
-async function unavailableInTime(operation: () => Promise<unknown>): Promise<void> {
-  const startedAt = performance.now();
-  const error = await failsWith("store_unavailable", operation());
-  const tookMs = performance.now() - startedAt;
-  assert.ok(tookMs < ANSWER_MS, `took ${Math.round(tookMs)} ms`);
-  assert.ok(Number.isInteger(error.retryAfterSeconds));
-}
-
-const isWell = (store: SessionStore) => () =>
-  store.check().then(
-    () => true,
-    () => false,
-  );
 
 sessionStoreContract("Redis", openEmpty);
 
@@ -111,7 +92,7 @@ suite("a Redis that", () => {
     } finally {
       server.resume();
     }
-    await until(isWell(store), 5000);
+    await heals(store, 5000);
     assert.equal(await store.current("1"), "a");
   });
 
@@ -128,7 +109,7 @@ suite("a Redis that", () => {
       await unavailableInTime(operation);
     }
     await server.restart();
-    await until(isWell(store), 5000);
+    await heals(store, 5000);
     assert.equal(await store.current("1"), null);
     await store.replace("1", "c", 60);
     assert.equal(await store.current("1"), "c");
@@ -140,7 +121,7 @@ suite("a Redis that", () => {
     const store = connect(t, server.port);
     await unavailableInTime(() => store.current("1"));
     await server.restart();
-    await until(isWell(store), 5000);
+    await heals(store, 5000);
   });
 
   test("is read-only refuses a login as store_unavailable", async (t) => {
