@@ -112,7 +112,16 @@ test("X2 the data holds no password, no secret, no signature and no e-mail of a 
   );
 });
 
-test("X4 there are no figures that name a user", async () => {
-  const answer = await ask(server, "/metrics");
-  assert.ok(answer.status === 404 || !answer.text.includes("@"));
+test("X4 the figures count logins and deliveries, and name no user, address or event", async () => {
+  await using counted = await startServer();
+  await logIn(counted);
+  await tryLogin(counted, { email: "somebody@example.com" });
+  await deliver(counted, event("counted"));
+  const { status, text } = await ask(counted, "/metrics");
+  assert.equal(status, 200);
+  for (const name of ['logins_total{outcome="succeeded"}', 'logins_total{outcome="invalid_credentials"}']) {
+    assert.ok(text.includes(`\nauthserve_${name} 1\n`), name);
+  }
+  assert.ok(text.includes('\nauthserve_deliveries_total{result="new"} 1\n'));
+  for (const named of ["@", EMAIL, "127.0.0.1", "counted"]) assert.ok(!text.includes(named), named);
 });
