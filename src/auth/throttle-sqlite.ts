@@ -12,30 +12,51 @@ import {
 } from "./throttle-store.ts";
 import { countUnderWay } from "./throttle-under-way.ts";
 
-// Windows end now: a clock that was set back has left failures in the future, which would count for as long.
+// A window ends now, and not at its newest failure: after the clock was set back, failures that it dated later would
+// count until it is there again.
 
-/** The failure whose leaving the window brings the bucket below its bound. */
+/**
+ * When the failure happened whose leaving the window brings a bucket below its bound: bucket, start of the window, now,
+ * bound - 1.
+ */
 const BOUNDARY = `
 SELECT at FROM login_failures WHERE bucket = ? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET ?`;
 
+/** Adds a failure. `settled` is always 1: attempts under way, its 0, are kept in memory. */
 const ADD = `INSERT INTO login_failures (bucket, at, settled) VALUES (?, ?, 1)`;
 
-/** Forgets what has left the window, so that the table holds no more than the hashes of five minutes. */
+/** Forgets failures from before the window, a hundred at most: far more than a failed login adds, and soon done. */
 const FORGET = `DELETE FROM login_failures WHERE id IN (SELECT id FROM login_failures WHERE at <= ? ORDER BY at LIMIT 100)`;
 
+/** Notes that an address has logged in at an e-mail, and when. */
 const REMEMBER = `
 INSERT INTO known_addresses (bucket, last_login_at) VALUES (?, ?)
 ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`;
 
+/** Whether a bucket logged in at or after a time. */
 const IS_KNOWN = `SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_at >= ?`;
+
+/** Forgets addresses whose last login lies before a time. */
 const FORGET_KNOWN = `DELETE FROM known_addresses WHERE last_login_at < ?`;
+
+/** How many failures of a bucket are in the window: bucket, its start, now. */
 const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?`;
+
+/** Leaves out the buckets of e-mails: they count every failure once more. */
 const OF_ADDRESSES = `bucket NOT LIKE '${COUNTED_AGAIN}%'`;
+
+/** All failures in the window, each once, and how many buckets they are in: start of the window, now. */
 const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
 FROM login_failures WHERE at > ? AND at <= ? AND ${OF_ADDRESSES}`;
+
+/** Empties a bucket. */
 const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
+
+/** How many failures {@link CLEAR_ALL} forgets, each once. */
 const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_ADDRESSES}`;
+
+/** Empties every bucket. */
 const CLEAR_ALL = `DELETE FROM login_failures`;
 
 /** Keeps the counts in the SQLite file: they outlive a restart. */

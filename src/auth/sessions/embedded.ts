@@ -3,25 +3,31 @@ import { atomic, type Database, guarded } from "../../sqlite/database.ts";
 import { createMetadata } from "../../sqlite/metadata.ts";
 import type { LoginOrigin, SessionRecord, SessionStore } from "./store.ts";
 
+/** The live record of a user: user, now. */
 const FIND = `SELECT sid, expires_at AS expiresAt FROM sessions WHERE user_id = ? AND expires_at > ?`;
 
+/** Writes a user's record in place of any earlier one. */
 const REPLACE = `
 INSERT INTO sessions (user_id, sid, expires_at) VALUES (@userId, @sid, @expiresAt)
 ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at`;
 
+/** Deletes a live record if it still holds this sid: a login in between stays alive. */
 const REMOVE_IF = `DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
 
+/** Deletes a record whatever it holds; its expiry tells whether it was live. */
 const REMOVE = `DELETE FROM sessions WHERE user_id = @userId RETURNING expires_at`;
 
+/** Keeps which login superseded a session, for as long as that session would have lived. */
 const SUPERSEDE = `
 INSERT INTO supersessions (user_id, sid, at, network, user_agent, expires_at)
 VALUES (@userId, @sid, @at, @network, @userAgent, @expiresAt)
 ON CONFLICT (user_id, sid) DO NOTHING`;
 
+/** Which login superseded a session: user, sid, now. */
 const SUPERSESSION = `
 SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ? AND sid = ? AND expires_at > ?`;
 
-/** Forgets what the tokens it is about have outlived. */
+/** Forgets supersessions of sessions whose lifetime has passed: now. */
 const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
 
 /** Keeps sessions in the SQLite file, where another process's revocation is seen by the next read. */

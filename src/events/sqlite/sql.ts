@@ -1,4 +1,13 @@
-/** Stores a delivery unless its identity is known. The statements of the hot path take their values by position: binding by name costs as much as the write. */
+// The statements of the hot path take their values by position: binding by name costs as much as the write.
+
+/** The columns of an event's summary, under the names of its members. */
+const SUMMARY = `source, event_id AS eventId, type, status, attempts, received_at AS receivedAt,
+  processed_at AS processedAt, last_error AS lastError`;
+
+/**
+ * Stores a delivery unless its identity is known: source, event id, type, due, received, address, headers, content type,
+ * payload.
+ */
 export const APPEND = `
 INSERT INTO events (source, event_id, type, status, due_at, received_at, address, headers, content_type, payload)
 VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)
@@ -48,13 +57,13 @@ WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
 export const BURY = `
 UPDATE events SET status = 'failed', lease_owner = NULL, claimed_at = NULL, last_error = @error
 WHERE id = @id
-RETURNING source, event_id AS eventId, type, status, attempts, received_at AS receivedAt, processed_at AS processedAt,
-  last_error AS lastError`;
+RETURNING ${SUMMARY}`;
 
 /** Adds an ended attempt to the history: event, attempt, started, finished, outcome, error. */
 export const ADD_ATTEMPT = `
 INSERT INTO attempts (event, attempt, started_at, finished_at, outcome, error) VALUES (?, ?, ?, ?, ?, ?)`;
 
+/** Puts an event that has failed for good into the dead letters. */
 export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, failed_at, reason) VALUES (@event, @failedAt, @reason)`;
 
 /** Undoes a claim that is still held: now, and the claim's id, owner, attempt. */
@@ -69,18 +78,19 @@ export const RELEASE_ALL = `UPDATE events SET due_at = @now WHERE status = 'queu
 const REQUEUED = `
 UPDATE events SET status = 'queued', due_at = @now, processed_at = NULL, attempts_before_replay = attempts`;
 
+/** Replays one event that has failed or, when it is forced, was processed. One that is still queued stays as it is. */
 export const REPLAY_ONE = `${REQUEUED}
 WHERE event_id = @eventId AND source = @source AND (status = 'failed' OR (status = 'processed' AND @evenIfProcessed))
 RETURNING id`;
 
+/** Replays everything in the dead letters. */
 export const REPLAY_DEAD_LETTERS = `${REQUEUED} WHERE id IN (SELECT event FROM dead_letters) AND status = 'failed'`;
 
+/** Takes a replayed event out of the dead letters. */
 export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ?`;
 
+/** Empties the dead letters, in the transaction that replays them. */
 export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters`;
-
-const SUMMARY = `source, event_id AS eventId, type, status, attempts, received_at AS receivedAt,
-  processed_at AS processedAt, last_error AS lastError`;
 
 /** Events newest first; every condition is a column of an index that ends in `received_at`. */
 export function listStatement(conditions: readonly string[]): string {
@@ -88,27 +98,36 @@ export function listStatement(conditions: readonly string[]): string {
   return `SELECT ${SUMMARY} FROM events ${where} ORDER BY received_at DESC, id DESC LIMIT @limit`;
 }
 
+/** The events with an id: of one source, or of every source when that is null. */
 export const GET = `
 SELECT id, ${SUMMARY}, due_at AS dueAt, lease_owner IS NOT NULL AS leased, address, headers,
   content_type AS contentType, payload
 FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
 
+/** The ended attempts of an event, oldest first. */
 export const HISTORY = `
 SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error
 FROM attempts WHERE event = ? ORDER BY attempt`;
 
+/** Why and when an event became a dead letter; no row when it is none. */
 export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_letters WHERE event = ?`;
 
+/** What else came under the id of an event, oldest first. */
 export const CONFLICTS = `
 SELECT lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt, address
 FROM conflicts WHERE event = ? ORDER BY first_at`;
 
+/**
+ * What is still to be done. `status <> 'processed'` repeats the condition of the partial index `events_unprocessed`:
+ * SQLite uses a partial index only for a query that does.
+ */
 export const BACKLOG = `
 SELECT
   (SELECT count(*) FROM events WHERE status = 'queued') AS queued,
   (SELECT count(*) FROM dead_letters) AS failed,
   (SELECT min(received_at) FROM events WHERE status = 'queued' AND status <> 'processed') AS oldestQueuedAt`;
 
+/** How many events are stored, and how often other bytes came under a known id. */
 export const TOTALS = `
 SELECT
   (SELECT count(*) FROM events) AS total,
