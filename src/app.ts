@@ -31,7 +31,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
 
   app.use((event, next) => {
     const request = nodeRequest(event);
-    // Of several Node keeps the first; a proxy in front may have looked at another. HTTP/1.1 asks for one (RFC 9112, 3.2).
+    // HTTP/1.1 requires exactly one (RFC 9112, 3.2). Of several Node keeps the first; a proxy may have gone by another.
     const hosts = countHosts(request.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
       return refuse("bad_request", { Connection: "close" })(event);

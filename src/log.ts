@@ -44,7 +44,7 @@ export interface LogOutput extends DestinationStream {
 // Lines kept while they cannot be written, e.g. on a full disk; what comes beyond is dropped.
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
-/** Opens standard output for log lines. What cannot be written costs no answer: it is tried again with the next line. */
+/** Opens standard output for log lines. A line that cannot be written holds nothing up: it is tried again with the next one. */
 export function openLogOutput(): LogOutput {
   const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   out.on("error", () => {});

@@ -1,4 +1,4 @@
-/** The methods of a port as an adapter without I/O waits has them: they return instead of resolving. */
+/** A port whose methods return their results instead of promises, for an adapter that never waits. */
 export type Sync<Port> = {
   [Method in keyof Port]: Port[Method] extends (...args: infer Args) => Promise<infer Result>
     ? (...args: Args) => Result

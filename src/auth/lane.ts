@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** Runs tasks in order of arrival, so many at once, with so many waiting. */
+/** Runs tasks in order of arrival. How many run at once is bounded, and so is how many wait. */
 export interface Lane {
   /** Runs the task when a place is free. Throws `login_busy` at once when too many wait. */
   run<T>(task: () => Promise<T>): Promise<T>;

@@ -7,7 +7,7 @@ import { afterStep } from "./sessions/after.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import type { ThrottleStore } from "./throttle-store.ts";
 
-/** Where component A keeps its state. */
+/** Where login keeps its state: the active sessions, and the failures that the throttle counts. */
 export interface AuthStores {
   sessions: SessionStore;
   throttle: ThrottleStore;

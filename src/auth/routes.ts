@@ -13,7 +13,7 @@ const PASSWORD_MAX = 1024;
 
 const characters = (text: string) => [...text.normalize("NFC")].length;
 
-/** The body of a login (mission, Login request). Lengths are in characters, not bytes. */
+/** The body of a login (README, Endpoints). Lengths are in characters, not bytes. */
 export const LoginBody = v.strictObject({
   email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
   password: v.pipe(

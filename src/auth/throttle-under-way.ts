@@ -7,11 +7,11 @@ interface Attempt {
 }
 
 /**
- * Makes a throttle of a store of failures that only this process counts on: attempts under way are kept in memory, so
- * that a right password costs no wait for the disk here. A crash forgets them, which are as many guesses as hashes run
- * at once.
+ * Makes a throttle store out of a store of failures that no other process adds to. Attempts under way are kept in
+ * memory, so that a right password does not wait for the disk. A crash forgets them: no more guesses than are hashed at
+ * once.
  *
- * `reads` answer at once: a place is taken in the same turn in which the failures were counted.
+ * `reads` are synchronous: failures are counted and a place is taken in one turn of the event loop.
  */
 export function countUnderWay(
   reads: Sync<Pick<FailureStore, "wait" | "failures" | "isKnown" | "totals">>,
@@ -39,7 +39,7 @@ export function countUnderWay(
     }
   }
 
-  /** Its places are free when the failure counts, so that no moment lets one more through. */
+  /** Stores a failure, and only then frees its places: in between nobody gets through. */
   async function count(failure: Attempt): Promise<void> {
     try {
       await writes.add(failure.buckets, failure.at);
@@ -58,7 +58,7 @@ export function countUnderWay(
     }
   }
 
-  /** Counts what the store did not take before. An attempt that never ends counts as the failure it may be. */
+  /** Stores what could not be stored before. An attempt that never ends counts as the failure it may be. */
   async function countOverdue(now: number): Promise<void> {
     for (let failure = uncounted.shift(); failure; failure = uncounted.shift()) await count(failure);
     for (const [id, { at }] of underWay) {

@@ -15,7 +15,7 @@ export interface Throttle {
   check(address: string, email: string): Promise<void>;
   /** Runs one attempt; it counts unless it returns true. Throws `too_many_attempts` without running it at the bound. */
   attempt(address: string, email: string, verify: () => Promise<boolean>): Promise<boolean>;
-  /** Gives the address its own lane for 30 days. */
+  /** Exempts the address from the per-e-mail bound for 30 days. */
   remember(address: string, email: string): Promise<void>;
 }
 

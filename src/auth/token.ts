@@ -35,8 +35,8 @@ export function createSignToken(secret: string): (claims: AccessClaims) => Promi
 /**
  * Verifies a token as strictly as it is made (RFC 7515, RFC 8725) and without I/O: compact form, canonical base64url,
  * our header and our claims and nothing else, HS256 with one of the secrets, not expired, not from the future.
- * Own code, because the library accepts what the contract refuses, and answers through the thread pool, behind the
- * password hashes. Returns the claims, or null.
+ * Own code, because the library accepts tokens that must be refused here (README, Endpoints), and answers through the
+ * thread pool, behind the password hashes. Returns the claims, or null.
  */
 export function verifyToken(token: string, secrets: readonly string[], nowSeconds: number): AccessClaims | null {
   const { hasOurHeader, claims } = readToken(token, secrets);
@@ -67,7 +67,7 @@ function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
   return iat <= nowSeconds && exp > nowSeconds;
 }
 
-/** What there is to know of a token without a clock. What was not signed by us is not looked into. */
+/** What a token holds, whatever the time. Header and claims are read only when one of our secrets signed them. */
 export interface TokenReading {
   isWellFormed: boolean;
   /** Index of the secret that signed it; -1 when none did. */

@@ -56,7 +56,7 @@ export const size = parsed((value) => {
   return bytes !== null && bytes >= 1 && bytes <= 64 * 1024 * 1024 ? bytes : null;
 }, "expected a size from 1 byte to 64m, e.g. 1m");
 
-/** `900s`; another form falls back to 900 seconds (mission, Limits) and is warned of, zero and more than 30 days are refused. */
+/** A lifetime such as `900s`. Any other form means 900 seconds, which the start warns of; zero and over 30 days are refused. */
 export const ttl = parsed((value) => {
   const seconds = parseTtlSeconds(value);
   if (seconds === null) return { seconds: DEFAULT_TTL_SECONDS, fellBack: true };

@@ -12,7 +12,7 @@ const MAX_TYPE_LENGTH = 256;
 /** Throws `unsupported_media_type` unless the request announces JSON in UTF-8 without Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
   const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
-  // Bounds what is done before anybody is known.
+  // Bounds the work for a client that has proved nothing yet.
   if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");
   const [type = "", ...parameters] = announced.split(";").map((part) =>
     part
@@ -25,10 +25,10 @@ export function requireJson(request: IncomingMessage): void {
   if (type !== "application/json" || !isUtf8 || encoding !== undefined) throw new AppError("unsupported_media_type");
 }
 
-/** Requests whose senders wait for a word before they send the body (RFC 9110, 10.1.1). */
+/** Requests whose senders wait for `100 Continue` before they send the body (RFC 9110, 10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** The sender of a body waits: it is invited when the body is read, and not when the request is refused before. */
+/** Notes that a sender waits for `100 Continue`: it gets it when the body is read, never when the request is refused before. */
 export function awaitReading(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }

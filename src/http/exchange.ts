@@ -87,7 +87,7 @@ export function nodeRequest(event: H3Event): IncomingMessage {
   return request as IncomingMessage;
 }
 
-/** Our own mistakes carry a stack; a designed answer needs none. */
+/** A defect is logged with its stack; a designed answer needs none. */
 function stackOf(error: unknown): { stack?: string } {
   return error instanceof Error && !(error instanceof AppError) && error.stack ? { stack: error.stack } : {};
 }

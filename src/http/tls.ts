@@ -10,7 +10,7 @@ const WATCH_INTERVAL_MS = 1000;
 export interface TlsFiles {
   /** The pair as it stands. Throws {@link SettingsError} when it is unreadable or does not belong together. */
   read(): { cert: Buffer; key: Buffer };
-  /** Takes a changed pair into use without dropping a connection; a bad one is logged and the old one stays. Returns the end of it. */
+  /** Takes a changed pair into use without dropping a connection; a bad one is logged and the old one stays. Returns a function that ends the watch. */
   watch(server: Server, log: Log): () => void;
 }
 
@@ -39,7 +39,7 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
           log.info({ event: "tls_reloaded" }, "the certificate was reloaded");
         } catch (error) {
           log.error({ event: "tls_reload_failed", error: describeError(error) }, "the old certificate stays in use");
-          // What was in the way may pass without another change of the files, e.g. descriptors that were used up.
+          // The cause may pass without another change of the files, e.g. when descriptors had run out.
           retry = setTimeout(reload, RETRY_MS).unref();
         }
       };

@@ -25,7 +25,7 @@ export interface RedisOptions {
   timeoutMs: number;
 }
 
-/** What a server says of itself; null where it keeps that to itself. */
+/** What a server says about itself; null where this user may not ask. */
 export interface RedisFacts {
   version: string | null;
   evictionPolicy: string | null;
@@ -51,7 +51,7 @@ export interface RedisConnection {
 
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 500;
-// A hung server never answers the polite end of a connection.
+// A server that hangs never acknowledges the end of a connection.
 const DISCONNECT_MS = 50;
 
 /** Connects in the background: an operation that comes earlier waits for the connection, within its time limit. */
@@ -90,7 +90,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   async function admit(): Promise<void> {
     const before = ended;
     try {
-      // The driver goes on with database 0 when it may not have the one it was told.
+      // The driver would go on with database 0 when it may not select this one.
       if (client instanceof Redis && options.db) await client.select(options.db);
       const info = await readInfo(client);
       if (before !== ended) return;
@@ -158,7 +158,7 @@ function createClient({ servers, username, password, db, tls, timeoutMs }: Redis
     disconnectTimeout: DISCONNECT_MS,
     // A connection that has gone silent is given up, and with it the commands that wait on it.
     socketTimeout: timeoutMs,
-    // What Redis says of itself is asked for and judged when it is connected.
+    // `admit` reads INFO and judges it.
     enableReadyCheck: false,
     // A command fails while there is no connection, and is never sent again: it may have been done the first time.
     enableOfflineQueue: false,

@@ -1,8 +1,8 @@
 import { Cluster } from "ioredis";
 
 /**
- * A cluster that sends no command again that may have been done. When its connection ends the driver would, even after
- * the failure of a command that ran out of time was answered. What a node refused still goes where it belongs.
+ * A cluster client that never repeats a command that may have been executed. ioredis repeats it when the connection ends,
+ * even if its timeout has been reported already. A command that a node refused is still sent on to the right one.
  */
 export class OnceCluster extends Cluster {
   override sendCommand(...[command, stream, node]: Parameters<Cluster["sendCommand"]>): unknown {

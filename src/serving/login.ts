@@ -9,7 +9,7 @@ import { countingLogins } from "../counting.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 
-// Waiting longer than this many hashes take would outlast a client's patience.
+// Behind more hashes than these a client would wait longer than it is likely to.
 const LOGIN_QUEUE_LIMIT = 256;
 
 /** Wires the login of the process: there is one, so that its bounds hold however many threads take requests. */
@@ -19,7 +19,7 @@ export async function openLogin(
   metrics: Metrics,
   log: Log,
 ): Promise<Login> {
-  // As many attempts again take and give back their places in the throttle while the hashes of others run.
+  // Twice as many as hashes: while some hash, the others take places in the throttle or give them back.
   const hashes = createLane(availableParallelism(), LOGIN_QUEUE_LIMIT);
   const attempts = createLane(2 * availableParallelism(), LOGIN_QUEUE_LIMIT);
   const verifyPassword = await createPasswordVerifier(settings.DEMO_PASSWORD);

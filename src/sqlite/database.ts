@@ -157,7 +157,7 @@ function migrate(database: Database): void {
 /** Another server holds the data directory. */
 export class AlreadyServedError extends OperatorError {}
 
-// A look at the lock, as of `authserve doctor`, takes it for a moment.
+// `authserve doctor` takes the lock for a moment to see whether it is free.
 const LOCK_TIMEOUT_MS = 200;
 
 /**
@@ -184,7 +184,7 @@ export function lockDataDir(dataDir: string): () => void {
 
 /**
  * Makes a transaction of a function. Inside one that is already open it is a part of that: a savepoint of its own would
- * copy every page it changes. Whoever opened the outer one must give all of it up when a part fails.
+ * copy every page it changes. Whoever opened the outer one must roll it back when a part fails.
  */
 export function atomic<Args extends unknown[], Result>(
   database: Database,

@@ -14,7 +14,7 @@ export interface Inspection {
   damage: string[];
 }
 
-// What these say is that the file cannot be had, not that it is damaged.
+// Codes of a file that cannot be read now, which says nothing about damage.
 const NO_DAMAGE = /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|BUSY|LOCKED)/;
 
 /**

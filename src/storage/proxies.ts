@@ -17,9 +17,9 @@ export interface Stores {
   throttle: ThrottleStore;
 }
 
-/** The stores with their writes on the storage thread of now, and what every request reads on a connection of this thread. */
+/** The stores as calls to the storage thread behind `remote`; what every request reads comes from this thread's `reader`. */
 export function storesBehind(remote: () => Remote, reader: Database): Stores {
-  /** Every method of a store on the thread that is alive now. */
+  /** Every method of a store, as a call to the storage thread. Those that are `patient` may wait for others' commit. */
   const behind = <T extends object>(target: string, local: T, patient: readonly (keyof T)[] = []): T =>
     Object.fromEntries(
       Object.keys(local).map((method) => {

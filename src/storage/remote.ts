@@ -13,7 +13,7 @@ export interface Call {
 export interface CallOptions {
   /** Moved instead of copied. */
   transfer?: Transferable[];
-  /** Nobody waits at the other end of a connection: may wait a moment to share its group's commit. */
+  /** No client waits for this call: it may be held back a moment, to share the commit of those that follow. */
   patient?: boolean;
 }
 
@@ -95,7 +95,7 @@ const PATIENCE_MS = 2;
 /**
  * Answers the calls that come through ports, in their order. What has come by the time the thread looks is one group;
  * its answers leave when the group has been run. When one call of several fails, each is run again by itself, so that it
- * alone fails; when the transaction cannot even begin, all fail at once. Returns the way to add a port.
+ * alone fails; when the transaction cannot even begin, all fail at once. Returns a function that adds a port.
  */
 export function createAnswering(targets: object, together: Together): (port: MessagePort) => void {
   let group: { call: Call; port: MessagePort }[] = [];

@@ -22,7 +22,7 @@ export function scanPayload(body: Buffer): ScannedJson {
   return scan.json;
 }
 
-/** Checks the event envelope of the mission (Webhook delivery, Body). */
+/** Checks a payload with `"object": "event"`, as Stripe sends: it must have every member of such an envelope. */
 function requireEnvelope(payload: ScannedJson): void {
   if (!textOf(payload.get("id"))) throw invalid("id", "must be a non-empty string");
   if (!textOf(payload.get("type"))) throw invalid("type", "must be a non-empty string");

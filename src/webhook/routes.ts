@@ -19,8 +19,8 @@ export interface Source {
 }
 
 /**
- * Receives deliveries of a source. Checks run in the contract's order, nothing is parsed before its signature is
- * verified, and 200 is sent when the event is on disk.
+ * Receives deliveries of a source. Checks run in the order media type, address, size, signature, payload: nothing is
+ * parsed before its signature is verified. 200 is sent when the event is on disk.
  */
 export function webhookRoute(source: Source, intake: Intake, log: Log, now: () => number = Date.now): Handler {
   return async ({ request, requestId, address }) => {

@@ -116,6 +116,6 @@ function digest(scheme: BoundScheme, headers: IncomingHttpHeaders, timestamp: st
       hmac.update(header);
     }
   }
-  // By way of a text: a buffer of its own from the native side costs as much again as the digest.
+  // As hex first: a Buffer that native code makes costs as much again as the digest.
   return Buffer.from(hmac.digest("hex"), "hex");
 }

@@ -35,7 +35,7 @@ export interface Attempts {
   places(): number;
   /** How many may be claimed now, so that quick handlers need not wait for the next claim. */
   room(): number;
-  /** Keeps the leases; a lease that is gone ends its run. */
+  /** Renews every lease; one that is lost ends its run. */
   renewAll(): void;
   /**
    * Gives back what has not begun and waits until the rest is settled; interrupts what still runs after the deadline. A
@@ -47,12 +47,12 @@ export interface Attempts {
 // A store that fails is asked again at this pace, so that a broken disk does not spin the loop.
 export const STORE_RETRY_MS = 1000;
 
-// Claimed beyond the places is what the handlers will have begun within this time: the way to the store and back.
+// As many events are claimed beyond the places as handlers begin in this time, which a trip to the store and back takes.
 const AHEAD_MS = 5;
 const MAX_AHEAD = 3;
 /** Weight of the newest run in the average. */
 const NEWEST = 0.1;
-// Nothing is claimed ahead until runs have shown to be quick.
+// Nothing is claimed ahead until runs have proved quick.
 const ASSUMED_RUN_MS = 1000;
 
 // A place is free as soon as a handler ends, so that its settle and the next claim share a commit; a slow store bounds it.

@@ -58,7 +58,7 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   let timer: NodeJS.Timeout | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
-  // On the clock that nobody sets.
+  // Of the monotonic clock.
   let restsUntil = 0;
   let renewal: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;

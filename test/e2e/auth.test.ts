@@ -17,7 +17,7 @@ test("a login answers 200 with the token and nothing else", async () => {
   assert.equal(answer.headers.get("content-type"), "application/json");
 });
 
-test("a token has the header and the claims of the contract, with the default lifetime", async () => {
+test("a token has the promised header and claims, and no others, with the default lifetime", async () => {
   const token = await logIn(server);
   const [header = ""] = token.split(".");
   assert.deepEqual(JSON.parse(Buffer.from(header, "base64url").toString()), { alg: "HS256", typ: "JWT" });

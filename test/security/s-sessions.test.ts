@@ -62,7 +62,7 @@ test("S5 of parallel logouts with one token exactly one succeeds", async () => {
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
 });
 
-test("S6 after a logout the token is refused with the mission's message", async () => {
+test("S6 after a logout the token is refused with the message that clients rely on", async () => {
   const token = await logIn(server);
   await logOut(server, token);
   assertProblem(await me(server, token), 401, "session_invalidated", INVALIDATED);

@@ -1,4 +1,4 @@
-// Peer for measurement: what a user would otherwise write from the mission's document: NestJS + passport-jwt +
+// Peer for measurement: what somebody would otherwise write for the same two tasks: NestJS + passport-jwt +
 // ioredis (session record) + argon2 (native), and a webhook receiver that queues on BullMQ in Redis.
 import 'reflect-metadata';
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';

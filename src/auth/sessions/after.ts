@@ -1,8 +1,8 @@
 import type { SessionStore } from "./store.ts";
 
 /**
- * A session store behind a step that must have been done before anything else is: until then each call does the step
- * first, and fails when it fails.
+ * A session store that needs a step to be done first. Until the step has succeeded every call waits for it, fails when
+ * it fails, and the next call tries it again.
  */
 export function afterStep(step: () => Promise<void>, sessions: SessionStore): SessionStore {
   let isDone = false;
