@@ -36,6 +36,7 @@ export interface MetricSources {
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
+/** Creates what the process counts once. The backlog is read from its source whenever the metrics are rendered. */
 export function createMetrics(sources: MetricSources): Metrics {
   const { registry, counter, gauge } = openRegistry();
   const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
@@ -57,6 +58,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
 }
 
+/** Creates what one intake counts; `waiting` and `queueLimit` are numbers of deliveries. */
 export function createIntakeMetrics(intake: { waiting(): number; queueLimit: number }): IntakeMetrics {
   const { registry, counter, gauge, histogram } = openRegistry();
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for a commit to begin");

@@ -24,6 +24,10 @@ export const LoginBody = v.strictObject({
   ),
 });
 
+/**
+ * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body is at most 16 KiB. Throws what `readJson` and the login
+ * throw.
+ */
 export function loginRoute(login: Login): Handler {
   return async ({ request, requestId, address }) => {
     const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
@@ -31,6 +35,10 @@ export function loginRoute(login: Login): Handler {
   };
 }
 
+/**
+ * Answers `POST /auth/logout`: ends the session of the request's token, 200 with `{ ok: true }`. Throws what the guard
+ * throws, and `session_invalidated` when the session ends while it is asked for; what `refuseBody` throws of a body.
+ */
 export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {
     const claims = await authenticate(request);
@@ -43,6 +51,7 @@ export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, 
   };
 }
 
+/** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws what the guard throws; what `refuseBody` throws of a body. */
 export function meRoute(authenticate: Authenticate): Handler {
   return async ({ request }) => {
     const { sub, email } = await authenticate(request);

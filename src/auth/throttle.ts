@@ -19,6 +19,10 @@ export interface Throttle {
   remember(address: string, email: string): Promise<void>;
 }
 
+/**
+ * Creates the throttle on a store of counts; `now` in Unix milliseconds. An attempt that finds every place taken by others
+ * under way waits up to 5 seconds for one, and then is `login_busy`. What the store throws is passed on.
+ */
 export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
   /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
   async function bucketsOf(address: string, email: string): Promise<Bucket[]> {

@@ -6,11 +6,14 @@ import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./duration.ts";
 import { weaknessOf } from "./secrets.ts";
 
+/** The lifetime of a token where `JWT_TTL` is not set, or has another form. */
 export const DEFAULT_TTL_SECONDS = 900;
 const MAX_TTL_SECONDS = 30 * 86_400;
 
+/** Any text. */
 export const text = v.string();
 
+/** A field that `read` parses; null from it is an issue whose message is `expectation`. */
 function parsed<T>(read: (value: string) => T | null, expectation: string) {
   return v.pipe(
     text,
@@ -28,6 +31,7 @@ function toInteger(value: string, min: number, max: number): number | null {
   return number >= min && number <= max ? number : null;
 }
 
+/** A whole number in decimal digits, both bounds included. */
 export function integer(min: number, max: number) {
   return parsed((value) => toInteger(value, min, max), `expected a whole number from ${min} to ${max}`);
 }
@@ -40,10 +44,12 @@ export function threads(max: number) {
   );
 }
 
+/** A bound for {@link duration}: milliseconds, and its words for the message. */
 export const A_DAY = { ms: 86_400_000, text: "at most 24h" };
-// Timers take 24.8 days; some wait a little longer than what is set.
+/** The longest duration: timers take 24.8 days, and some wait a little longer than what is set. */
 export const MAX_DURATION = { ms: 24 * A_DAY.ms - 1, text: "under 24 days" };
 
+/** A duration such as `30s`, in milliseconds; `example` is shown in the message. */
 export function duration(minMs: number, example: string, max = MAX_DURATION) {
   return parsed((value) => {
     const ms = parseDurationMs(value);
@@ -51,6 +57,7 @@ export function duration(minMs: number, example: string, max = MAX_DURATION) {
   }, `expected a duration of at least ${minMs}ms and ${max.text}, e.g. ${example}`);
 }
 
+/** A size such as `512k`, in bytes: 1 byte to 64 MiB. */
 export const size = parsed((value) => {
   const bytes = parseSizeBytes(value);
   return bytes !== null && bytes >= 1 && bytes <= 64 * 1024 * 1024 ? bytes : null;
@@ -63,6 +70,7 @@ export const ttl = parsed((value) => {
   return seconds > 0 && seconds <= MAX_TTL_SECONDS ? { seconds, fellBack: false } : null;
 }, "expected a lifetime above zero and at most 30d, e.g. 900s");
 
+/** A secret to sign with, long and random enough by {@link weaknessOf}. */
 export const strongSecret = v.pipe(
   text,
   v.rawCheck(({ dataset, addIssue }) => {
@@ -72,6 +80,7 @@ export const strongSecret = v.pipe(
   }),
 );
 
+/** A password hash, read by {@link parsePasswordHash}. */
 export const passwordHash = v.pipe(
   text,
   v.rawTransform(({ dataset, addIssue, NEVER }): PasswordHash => {
@@ -82,8 +91,10 @@ export const passwordHash = v.pipe(
   }),
 );
 
+/** An e-mail address by {@link isEmail}, as it was written. */
 export const email = v.pipe(text, v.check(isEmail, "expected an e-mail address, e.g. demo@example.com"));
 
+/** The path of a route, without dot segments, a trailing slash, or the beginning of a path that is taken. */
 export const path = v.pipe(
   text,
   v.regex(
@@ -97,6 +108,7 @@ export const path = v.pipe(
   ),
 );
 
+/** An http or https URL, as it was written; one with a user or a password is refused. */
 export const url = parsed((value) => {
   if (!URL.canParse(value)) return null;
   const { protocol, username, password } = new URL(value);
@@ -138,16 +150,19 @@ export const addresses = parsed((value) => {
   return list;
 }, "expected a comma-separated list of host:port, e.g. 10.0.0.1:6379,10.0.0.2:6379");
 
+/** `true` or `false`. */
 export const yesOrNo = parsed(
   (value) => (value === "true" ? true : value === "false" ? false : null),
   "expected true or false",
 );
 
+/** What stands before every key in Redis. */
 export const keyPrefix = v.pipe(
   text,
   v.regex(/^[A-Za-z0-9._:-]{1,64}$/, "expected 1 to 64 letters, digits and . _ : -, e.g. authserve:"),
 );
 
+/** A number from 0 to 1. */
 export const fraction = parsed(
   (value) => (/^(?:0(?:\.[0-9]+)?|1(?:\.0+)?)$/.test(value) ? Number(value) : null),
   "expected a number from 0 to 1, e.g. 0.2",

@@ -18,12 +18,15 @@ export interface Exchange {
   address: string;
 }
 
+/** Answers one request. What it throws becomes a problem. */
 export type Handler = (exchange: Exchange) => Promise<Reply> | Reply;
 
+/** An answer without headers of its own. A text is sent as it is, any other body as JSON. */
 export function reply(status: number, body: unknown): Reply {
   return { status, body };
 }
 
+/** A path with its method and handler. */
 export interface Route {
   method: "GET" | "POST";
   path: string;
@@ -32,9 +35,11 @@ export interface Route {
   quiet?: boolean;
 }
 
+/** What is the same for every route. */
 export interface ExchangeOptions {
   trustedProxies: BlockList | undefined;
   log: Log;
+  /** Whether the server is being stopped: answers then close their connections. */
   isStopping: () => boolean;
 }
 
@@ -81,6 +86,7 @@ export function toEventHandler(path: string, handler: Handler, quiet: boolean, o
   };
 }
 
+/** Node's request behind an h3 event. Throws when the app runs on anything but Node's HTTP server. */
 export function nodeRequest(event: H3Event): IncomingMessage {
   const request = event.runtime?.node?.req;
   if (!request) throw new Error("the service runs on Node's HTTP server only");

@@ -7,6 +7,7 @@ import { readPemFile } from "../pem-file.ts";
 
 const WATCH_INTERVAL_MS = 1000;
 
+/** The certificate and key that are served, as files that may be renewed at any time. */
 export interface TlsFiles {
   /** The pair as it stands. Throws {@link SettingsError} when it is unreadable or does not belong together. */
   read(): { cert: Buffer; key: Buffer };
@@ -16,6 +17,10 @@ export interface TlsFiles {
 
 const RETRY_MS = 60_000;
 
+/**
+ * Takes the paths of a PEM certificate chain and its key. Nothing is read before `read` or `watch` is called; a change is
+ * seen within a second, and a pair that cannot be used is tried again each minute.
+ */
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
   function read() {
     const pair = { cert: readPemFile("TLS_CERT_FILE", certFile), key: readPemFile("TLS_KEY_FILE", keyFile) };

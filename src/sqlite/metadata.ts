@@ -6,6 +6,7 @@ export interface Metadata {
   set(key: string, value: string): void;
 }
 
+/** Opens the facts in the table `metadata`. `set` replaces; both throw as SQLite does. */
 export function createMetadata(database: Database): Metadata {
   const get = database.prepare("SELECT value FROM metadata WHERE key = ?").pluck();
   const set = database.prepare(

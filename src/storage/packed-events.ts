@@ -15,6 +15,7 @@ export interface PackedEvents {
 
 const TEXTS_PER_EVENT = 6;
 
+/** Packs a batch. The payloads are copied, so the batch stays whole; `transfer` is what to move with the message. */
 export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; transfer: Transferable[] } {
   let size = 0;
   for (const { payload } of batch) size += payload.length;
@@ -32,6 +33,7 @@ export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; 
   return { packed: { texts, numbers, payloads }, transfer: [payloads.buffer, numbers.buffer] as Transferable[] };
 }
 
+/** Unpacks a batch, in its order. Payloads are views of the one buffer. */
 export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEvent[] {
   const batch: NewEvent[] = [];
   let offset = 0;

@@ -10,6 +10,7 @@ export interface Call {
   patient: boolean;
 }
 
+/** How a call is sent. */
 export interface CallOptions {
   /** Moved instead of copied. */
   transfer?: Transferable[];
@@ -17,6 +18,7 @@ export interface CallOptions {
   patient?: boolean;
 }
 
+/** What came of a call: its result or its error, under its number. */
 export type Answer = { call: number; result: unknown } | { call: number; error: Failure };
 
 /** An error on its way back: an {@link AppError} without its headers, any other one as its message. */
@@ -156,6 +158,7 @@ export function createAnswering(targets: object, together: Together): (port: Mes
     });
 }
 
+/** Makes an error, or whatever else was thrown, ready to cross to another thread. */
 export function fromError(error: unknown): Failure {
   if (!(error instanceof AppError)) return { code: null, message: describeError(error) };
   const { code, retryAfterSeconds, errors, members } = error;

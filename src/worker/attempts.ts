@@ -58,6 +58,10 @@ const ASSUMED_RUN_MS = 1000;
 // A place is free as soon as a handler ends, so that its settle and the next claim share a commit; a slow store bounds it.
 const MAX_UNSETTLED = 8;
 
+/**
+ * Creates the attempts of one worker: runs handlers within `concurrency`, settles what has ended, and logs it. Throws
+ * nothing: what the store throws is logged, and tried again where the work would otherwise be done twice.
+ */
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { store, handler, policy, concurrency, leaseMs, owner, log, now, random } = options;
 
