@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { embeddedSessions } from "../auth/sessions/embedded.ts";
 import { sqliteFailures } from "../auth/throttle-sqlite.ts";
+import { collectGarbageSoon } from "../collect-garbage.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
-import { giveBackSoon } from "../give-back.ts";
 import { guarded, openDatabase } from "../sqlite/database.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
 import { createAnswering } from "./remote.ts";
@@ -54,4 +54,4 @@ function run(): void {
 }
 
 run();
-giveBackSoon();
+collectGarbageSoon();

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { takeCollector } from "../src/give-back.ts";
+import { takeCollector } from "../src/collect-garbage.ts";
 
 const TIMES = 300;
 const THREADS = 3;
 
 test("threads that take their collectors at the same time all get them", async () => {
   const take = `
-    import(${JSON.stringify(new URL("../src/give-back.ts", import.meta.url).href)}).then(({ takeCollector }) => {
+    import(${JSON.stringify(new URL("../src/collect-garbage.ts", import.meta.url).href)}).then(({ takeCollector }) => {
       for (let i = 0; i < ${TIMES}; i++) takeCollector();
     });`;
   const threads = Array.from({ length: THREADS }, () => new Worker(take, { eval: true }));
