@@ -39,9 +39,9 @@ export function countingSettles(events: EventStore, metrics: Metrics): EventStor
 
 /** The login, counting its answers. */
 export function countingLogins(login: Login, metrics: Metrics): Login {
-  return async (credentials, origin) => {
+  return async (credentials, requester) => {
     try {
-      const answer = await login(credentials, origin);
+      const answer = await login(credentials, requester);
       metrics.logins.inc({ outcome: "succeeded" });
       return answer;
     } catch (error) {

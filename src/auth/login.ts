@@ -21,7 +21,7 @@ export interface Credentials {
 }
 
 /** Who asks: for the throttle, the log, and whoever is logged in elsewhere. */
-export interface Origin {
+export interface Requester {
   address: string;
   requestId: string;
   userAgent?: string | undefined;
@@ -39,7 +39,7 @@ export interface LoginParts {
   now: () => number;
 }
 
-export type Login = (credentials: Credentials, origin: Origin) => Promise<{ accessToken: string }>;
+export type Login = (credentials: Credentials, requester: Requester) => Promise<{ accessToken: string }>;
 
 /**
  * Creates the login. Unknown e-mail and wrong password do the same work and end in the same `invalid_credentials`;
@@ -50,9 +50,9 @@ export function createLogin(parts: LoginParts): Login {
   const signToken = createSignToken(secret);
   const userEmail = canonicalEmail(user.email);
 
-  return async ({ email, password }, origin) => {
+  return async ({ email, password }, requester) => {
     const wanted = canonicalEmail(email);
-    const { address, requestId } = origin;
+    const { address, requestId } = requester;
     let isRight: boolean;
     try {
       await throttle.check(address, wanted);
@@ -73,7 +73,7 @@ export function createLogin(parts: LoginParts): Login {
     const sid = randomUUID();
     // Together they share one wait for the disk.
     const [replaced] = await Promise.all([
-      sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, origin.userAgent)),
+      sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, requester.userAgent)),
       throttle.remember(address, wanted),
     ]);
     const iat = Math.floor(now() / 1000);

@@ -1,5 +1,5 @@
 import type { LoginOrigin } from "./sessions/store.ts";
-import { network } from "./throttle.ts";
+import { networkOf } from "./throttle.ts";
 
 /** What the user's other devices may learn of a login: enough to recognize one's own, too little to find a person. */
 export function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
@@ -9,7 +9,7 @@ export function coarseOrigin(address: string, userAgent: string | undefined): Lo
 /** The IPv4 /24 or IPv6 /48 of an address in canonical form. */
 export function coarseNetwork(address: string): string {
   if (!address.includes(":")) return address.replace(/\.[0-9]+$/, ".0/24");
-  const groups = network(address).split(":").slice(0, 3);
+  const groups = networkOf(address).split(":").slice(0, 3);
   while (groups.at(-1) === "0") groups.pop();
   return `${groups.join(":")}::/48`;
 }

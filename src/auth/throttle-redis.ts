@@ -2,8 +2,8 @@ import { randomInt } from "node:crypto";
 import type { RedisConnection } from "../redis/connection.ts";
 import {
   type Bucket,
-  COUNTED_AGAIN,
-  isOfAddress,
+  EMAIL_BUCKET_PREFIX,
+  isPairBucket,
   KNOWN_ADDRESS_MS,
   STALE_ATTEMPT_MS,
   type ThrottleStore,
@@ -87,7 +87,9 @@ return { total, buckets }`;
 const CLEAR = `
 local places = 0
 for i = 2, #KEYS do
-  if ARGV[2 + i]:sub(1, ${COUNTED_AGAIN.length}) ~= "${COUNTED_AGAIN}" then places = places + redis.call("ZCARD", KEYS[i]) end
+  if ARGV[2 + i]:sub(1, ${EMAIL_BUCKET_PREFIX.length}) ~= "${EMAIL_BUCKET_PREFIX}" then
+    places = places + redis.call("ZCARD", KEYS[i])
+  end
   redis.call("DEL", KEYS[i])
   redis.call("ZREM", KEYS[1], ARGV[2 + i])
 end
@@ -161,7 +163,7 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     },
     async totals(now) {
       const all = { failures: 0, buckets: 0 };
-      for (const buckets of chunks((await listed()).filter(isOfAddress))) {
+      for (const buckets of chunks((await listed()).filter(isPairBucket))) {
         const [failures, filled] = (await run(COUNT, buckets.map(key), now, [])) as [number, number];
         all.failures += failures;
         all.buckets += filled;

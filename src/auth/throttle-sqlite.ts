@@ -2,9 +2,9 @@ import { promised, type Sync } from "../promised.ts";
 import { atomic, type Database, guarded } from "../sqlite/database.ts";
 import {
   type Bucket,
-  COUNTED_AGAIN,
+  EMAIL_BUCKET_PREFIX,
   type FailureStore,
-  isOfAddress,
+  isPairBucket,
   KNOWN_ADDRESS_MS,
   type ThrottleStore,
   type Totals,
@@ -43,18 +43,18 @@ const FORGET_KNOWN = `DELETE FROM known_addresses WHERE last_login_at < ?`;
 const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?`;
 
 /** Leaves out the buckets of e-mails: they count every failure once more. */
-const OF_ADDRESSES = `bucket NOT LIKE '${COUNTED_AGAIN}%'`;
+const OF_PAIRS = `bucket NOT LIKE '${EMAIL_BUCKET_PREFIX}%'`;
 
 /** All failures in the window, each once, and how many buckets they are in: start of the window, now. */
 const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
-FROM login_failures WHERE at > ? AND at <= ? AND ${OF_ADDRESSES}`;
+FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
 
 /** Empties a bucket. */
 const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
 
 /** How many failures {@link CLEAR_ALL} forgets, each once. */
-const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_ADDRESSES}`;
+const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_PAIRS}`;
 
 /** Empties every bucket. */
 const CLEAR_ALL = `DELETE FROM login_failures`;
@@ -100,7 +100,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
     let cleared = 0;
     for (const bucket of buckets) {
       const { changes } = clear.run(bucket);
-      if (isOfAddress(bucket)) cleared += changes;
+      if (isPairBucket(bucket)) cleared += changes;
     }
     return cleared;
   });

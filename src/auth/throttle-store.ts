@@ -8,12 +8,13 @@ export const STALE_ATTEMPT_MS = 60_000;
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
 /**
- * Begins the names of buckets that count once more what the bucket of an address counts: they are left out where
- * failures are counted over all buckets.
+ * Begins the names of the buckets of e-mails. What they count is counted by the pair bucket of an address and an e-mail
+ * too, so they are left out where failures are counted over all buckets.
  */
-export const COUNTED_AGAIN = "email:";
+export const EMAIL_BUCKET_PREFIX = "email:";
 
-export const isOfAddress = (bucket: string) => !bucket.startsWith(COUNTED_AGAIN);
+/** Whether a bucket counts the failures of one address at one e-mail. */
+export const isPairBucket = (bucket: string) => !bucket.startsWith(EMAIL_BUCKET_PREFIX);
 
 /** A count of failures with its bound. */
 export interface Bucket {
@@ -29,7 +30,7 @@ export type Reservation =
 
 export interface Totals {
   failures: number;
-  /** How many buckets of addresses they are in. */
+  /** How many pair buckets they are in. */
   buckets: number;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
-import { type Bucket, COUNTED_AGAIN, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
+import { type Bucket, EMAIL_BUCKET_PREFIX, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
 
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 export const FAILURES_PER_EMAIL = 100;
@@ -72,12 +72,12 @@ function throttled(retryAfterMs: number): AppError {
 export function bucketsFor(address: string, email: string): { pair: Bucket; email: Bucket } {
   return {
     pair: { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
-    email: { bucket: COUNTED_AGAIN + digest(email), limit: FAILURES_PER_EMAIL },
+    email: { bucket: EMAIL_BUCKET_PREFIX + digest(email), limit: FAILURES_PER_EMAIL },
   };
 }
 
 function pairBucket(address: string, email: string): string {
-  return digest(`${network(address)} ${email}`);
+  return digest(`${networkOf(address)} ${email}`);
 }
 
 /** Buckets are digests: of bounded length, and the store holds no address and no e-mail. */
@@ -86,7 +86,7 @@ function digest(text: string): string {
 }
 
 /** One customer's network: an IPv4 address, or an IPv6 /64. Takes addresses in canonical form. */
-export function network(address: string): string {
+export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");
   const left = head === "" ? [] : head.split(":");

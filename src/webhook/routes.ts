@@ -6,7 +6,7 @@ import { type Handler, reply } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 import { identify, scanPayload } from "./envelope.ts";
 import type { Intake } from "./intake.ts";
-import { originHeaders } from "./origin.ts";
+import { storedHeaders } from "./stored-headers.ts";
 import type { Verifier } from "./verify.ts";
 
 /** One sender's way in. */
@@ -38,7 +38,7 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
       contentType: request.headers["content-type"] ?? "application/json",
       payload: body,
       address,
-      headers: originHeaders(request),
+      headers: storedHeaders(request),
       receivedAt,
     });
     if (conflict) {

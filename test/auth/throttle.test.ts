@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createThrottle, network, type Throttle } from "../../src/auth/throttle.ts";
+import { createThrottle, networkOf, type Throttle } from "../../src/auth/throttle.ts";
 import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -176,6 +176,6 @@ suite("an IPv6 customer", () => {
     ["::", "0:0:0:0"],
     ["1::2:3:4:5:6:7", "1:0:2:3"],
   ] as const) {
-    test(`at ${address} has the network ${expected}`, () => assert.equal(network(address), expected));
+    test(`at ${address} has the network ${expected}`, () => assert.equal(networkOf(address), expected));
   }
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { COUNTED_AGAIN, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { EMAIL_BUCKET_PREFIX, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
-const EMAIL = `${COUNTED_AGAIN}x`;
+const EMAIL = `${EMAIL_BUCKET_PREFIX}x`;
 const NOW = 1_800_000_000_000;
 
 /** What every throttle store tells an operator. `open` gives an empty one that ends with the test. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { originHeaders } from "../../src/webhook/origin.ts";
+import { storedHeaders } from "../../src/webhook/stored-headers.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const CONFIDENTIAL = [
@@ -23,7 +23,7 @@ const CONFIDENTIAL = [
 const KEPT = ["User-Agent", "Content-Type", "X-Event-Type", "X-Request-ID", "X-GitHub-Delivery", "Webhook-Id"];
 
 /** The stored text, read back. */
-const keptOf = (request: IncomingMessage) => JSON.parse(originHeaders(request)) as Record<string, string>;
+const keptOf = (request: IncomingMessage) => JSON.parse(storedHeaders(request)) as Record<string, string>;
 
 test("what proves who sent a delivery is not kept, in any spelling", async () => {
   for (const spell of [(name: string) => name, (name: string) => name.toUpperCase()]) {

@@ -17,7 +17,7 @@ function isConfidential(name: string): boolean {
 }
 
 /** The headers of a delivery as stored with it, in JSON: lower-case names, without signatures, cookies and authorization. */
-export function originHeaders(request: IncomingMessage): string {
+export function storedHeaders(request: IncomingMessage): string {
   const kept: Record<string, string> = {};
   for (const name in request.headers) {
     const value = request.headers[name];
