@@ -36,7 +36,7 @@ return redis.call("DEL", KEYS[1])`;
  * Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. Beside it, for each
  * superseded session, a key that ends when that session's token does.
  */
-export function createRedisSessionStore(redis: RedisConnection): SessionStore {
+export function createRedisSessionStore(redis: RedisConnection, now: () => number = Date.now): SessionStore {
   const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
   const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
   const credentialKey = (userId: string) => beside("credential", userId);
@@ -46,7 +46,7 @@ export function createRedisSessionStore(redis: RedisConnection): SessionStore {
 
   return {
     async replace(userId, sid, ttlSeconds, origin) {
-      const supersession = origin ? JSON.stringify({ at: Date.now(), by: origin } satisfies Supersession) : "";
+      const supersession = origin ? JSON.stringify({ at: now(), by: origin } satisfies Supersession) : "";
       const args = [sid, ttlSeconds, supersessions(userId), supersession, bound.get(userId) ?? ""];
       return (await redis.ask((client) => client.eval(REPLACE, 2, key(userId), credentialKey(userId), ...args))) === 1;
     },
@@ -56,7 +56,7 @@ export function createRedisSessionStore(redis: RedisConnection): SessionStore {
     },
     async find(userId) {
       const [sid, ttlMs] = (await redis.ask((client) => client.eval(FIND, 1, key(userId)))) as [string | null, number];
-      return sid === null ? null : { sid, expiresAt: Date.now() + ttlMs };
+      return sid === null ? null : { sid, expiresAt: now() + ttlMs };
     },
     async supersession(userId, sid) {
       return parseSupersession(await redis.ask((client) => client.get(supersessions(userId) + sid)));
