@@ -14,12 +14,7 @@ export interface AccessClaims {
 const MAX_TOKEN_LENGTH = 4096;
 const CLAIM_NAMES = ["email", "exp", "iat", "sid", "sub"] as const satisfies (keyof AccessClaims)[];
 
-/** Signs a token with HS256; its header is exactly `alg` and `typ`. */
-export function signToken(claims: AccessClaims, secret: string): Promise<string> {
-  return createSignToken(secret)(claims);
-}
-
-/** Creates {@link signToken} for one secret, whose key is made once. */
+/** Creates what signs tokens with HS256 and one secret, whose key is made once. Their header is exactly `alg` and `typ`. */
 export function createSignToken(secret: string): (claims: AccessClaims) => Promise<string> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);

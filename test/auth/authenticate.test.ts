@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createAuthenticate } from "../../src/auth/authenticate.ts";
 import type { SessionStore } from "../../src/auth/sessions/store.ts";
-import { signToken } from "../../src/auth/token.ts";
+import { createSignToken } from "../../src/auth/token.ts";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { requestWith } from "../helpers/requests.ts";
@@ -12,7 +12,8 @@ const USER = { id: "1", email: "demo@example.com" };
 const NOW_MS = 1_800_000_000_500;
 const IAT = Math.floor(NOW_MS / 1000);
 const CLAIMS = { sub: "1", email: USER.email, sid: "s-1", iat: IAT, exp: IAT + 900 };
-const TOKEN = await signToken(CLAIMS, SECRET);
+const signToken = createSignToken(SECRET);
+const TOKEN = await signToken(CLAIMS);
 
 /** A session store that knows one record, and counts how often it is asked. */
 function sessionsWith(records: Record<string, string>) {
@@ -111,7 +112,7 @@ suite("the Authorization header", () => {
 suite("a genuine token", () => {
   const bearer = async (changes: Partial<typeof CLAIMS>): Promise<[string, string]> => [
     "Authorization",
-    `Bearer ${await signToken({ ...CLAIMS, ...changes }, SECRET)}`,
+    `Bearer ${await signToken({ ...CLAIMS, ...changes })}`,
   ];
 
   test("of a superseded session is refused as ended", async () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createVerifyToken, signToken } from "../../src/auth/token.ts";
+import { createSignToken, createVerifyToken } from "../../src/auth/token.ts";
 import { JWT_SECRET, OTHER_JWT_SECRET } from "../helpers/credentials.ts";
 
 const IAT = 1_800_000_000;
 
 function sign(sid: string, secret = JWT_SECRET): Promise<string> {
-  return signToken({ sub: "1", email: "owner@example.com", sid, iat: IAT, exp: IAT + 900 }, secret);
+  return createSignToken(secret)({ sub: "1", email: "owner@example.com", sid, iat: IAT, exp: IAT + 900 });
 }
 
 test("a remembered token is still held to the clock", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { suite, test } from "node:test";
 import { SignJWT } from "jose";
-import { type AccessClaims, signToken, verifyToken } from "../../src/auth/token.ts";
+import { type AccessClaims, createSignToken, verifyToken } from "../../src/auth/token.ts";
 
 const SECRET = "3kX9vQ2mZ7pL4tR8wY1cB6nH5jD0sF-gA";
 const PREVIOUS = "Zq8Wm3Xe7Rt1Yu5Io9Pa2Sd6Fg4Hj0Kl-";
@@ -26,7 +26,7 @@ function signedToken(header: string, payload: string | Uint8Array = PAYLOAD): st
 
 suite("a token of ours", () => {
   test("verifies and gives its claims back", async () => {
-    const token = await signToken(CLAIMS, SECRET);
+    const token = await createSignToken(SECRET)(CLAIMS);
     assert.deepEqual(verify(token), CLAIMS);
     const [header = "", payload = ""] = token.split(".");
     assert.equal(Buffer.from(header, "base64url").toString(), HEADER);
@@ -34,19 +34,19 @@ suite("a token of ours", () => {
   });
 
   test("of the previous secret verifies while that one is kept, and no longer", async () => {
-    const token = await signToken(CLAIMS, PREVIOUS);
+    const token = await createSignToken(PREVIOUS)(CLAIMS);
     assert.deepEqual(verify(token, [SECRET, PREVIOUS]), CLAIMS);
     assert.equal(verify(token, [SECRET]), null);
   });
 
   test("ends at exp to the second, without leeway", async () => {
-    const token = await signToken(CLAIMS, SECRET);
+    const token = await createSignToken(SECRET)(CLAIMS);
     assert.notEqual(verifyToken(token, [SECRET], NOW + 899), null);
     assert.equal(verifyToken(token, [SECRET], NOW + 900), null);
   });
 
   test("from the future is refused", async () => {
-    const token = await signToken(CLAIMS, SECRET);
+    const token = await createSignToken(SECRET)(CLAIMS);
     assert.equal(verifyToken(token, [SECRET], NOW - 1), null);
   });
 });
