@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as argon2 from "@node-rs/argon2";
 import type { PasswordHash } from "../password-hash.ts";
+import { canonicalPassword } from "../password-text.ts";
 
 /** What one argon2id hash costs, in one lane. */
 export interface HashCost {
@@ -17,11 +18,6 @@ const CALIBRATION_RUNS = 3;
 
 // bcrypt reads no further than this; a longer password would match another that shares its beginning.
 const BCRYPT_MAX_BYTES = 72;
-
-/** The form in which passwords are hashed and compared. Nothing is trimmed or cut. */
-export function canonicalPassword(password: string): string {
-  return password.normalize("NFC");
-}
 
 /** Hashes a password for `DEMO_PASSWORD`: an argon2id PHC string. */
 export function hashPassword(password: string, { memoryKib, passes }: HashCost = DEFAULT_COST): Promise<string> {

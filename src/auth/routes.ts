@@ -3,15 +3,12 @@ import { isEmail } from "../email.ts";
 import { readJson, refuseBody } from "../http/body.ts";
 import { type Handler, reply } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
+import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS } from "../password-text.ts";
 import { type Authenticate, sessionInvalidated } from "./authenticate.ts";
 import type { Login } from "./login.ts";
 import type { SessionStore } from "./sessions/store.ts";
 
 const LOGIN_BODY_LIMIT = 16 * 1024;
-const PASSWORD_MIN = 6;
-const PASSWORD_MAX = 1024;
-
-const characters = (text: string) => [...text.normalize("NFC")].length;
 
 /** The body of a login (README, Endpoints). Lengths are in characters, not bytes. */
 export const LoginBody = v.strictObject({
@@ -19,8 +16,14 @@ export const LoginBody = v.strictObject({
   password: v.pipe(
     v.string("must be a string"),
     v.check((text) => text.isWellFormed(), "must be well-formed Unicode"),
-    v.check((text) => characters(text) >= PASSWORD_MIN, `must have at least ${PASSWORD_MIN} characters`),
-    v.check((text) => characters(text) <= PASSWORD_MAX, `must have at most ${PASSWORD_MAX} characters`),
+    v.check(
+      (text) => characterCount(text) >= PASSWORD_MIN_CHARACTERS,
+      `must have at least ${PASSWORD_MIN_CHARACTERS} characters`,
+    ),
+    v.check(
+      (text) => characterCount(text) <= PASSWORD_MAX_CHARACTERS,
+      `must have at most ${PASSWORD_MAX_CHARACTERS} characters`,
+    ),
   ),
 });
 

@@ -1,3 +1,5 @@
+import { canonicalPassword } from "../password-text.ts";
+
 // Passwords that guessers try first, in lower case; endings of digits and signs are taken off before the comparison too.
 const COMMON = new Set(
   `
@@ -54,7 +56,7 @@ const FEWEST_CHARACTERS = 3;
 
 /** Whether a guesser would try this password among the first: a common word, with or without an ending, or a pattern. */
 export function isVeryCommon(password: string): boolean {
-  const text = password.normalize("NFC").toLowerCase();
+  const text = canonicalPassword(password).toLowerCase();
   const word = text.replace(/[\d\p{P}\p{S}]+$/u, "");
   if (COMMON.has(text) || COMMON.has(word)) return true;
   if (new Set(text).size < FEWEST_CHARACTERS) return true;

@@ -1,12 +1,10 @@
 import { calibrate, type HashCost, hashPassword } from "../auth/password.ts";
 import { parseDurationMs } from "../config/duration.ts";
 import { OperatorError } from "../errors.ts";
+import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS } from "../password-text.ts";
 import { isVeryCommon } from "./common-passwords.ts";
 import { printData, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
-
-const MIN_LENGTH = 6;
-const MAX_LENGTH = 1024;
 
 interface HashOptions {
   allowWeak?: boolean;
@@ -27,11 +25,15 @@ export async function runHashPassword({ allowWeak, calibrate: target }: HashOpti
 
 /** What speaks against a password. Throws {@link OperatorError} for what no login could send. */
 function weaknessOf(password: string): string | null {
-  const length = [...password.normalize("NFC")].length;
-  if (length === 0 || length > MAX_LENGTH) {
-    throw new OperatorError(`The password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
+  const length = characterCount(password);
+  if (length === 0 || length > PASSWORD_MAX_CHARACTERS) {
+    throw new OperatorError(
+      `The password must have ${PASSWORD_MIN_CHARACTERS} to ${PASSWORD_MAX_CHARACTERS} characters`,
+    );
   }
-  if (length < MIN_LENGTH) return `The password has fewer than ${MIN_LENGTH} characters, and no login accepts it`;
+  if (length < PASSWORD_MIN_CHARACTERS) {
+    return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, and no login accepts it`;
+  }
   return isVeryCommon(password) ? "The password is one of the first that a guesser tries" : null;
 }
 
