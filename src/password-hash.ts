@@ -4,9 +4,13 @@ export type PasswordHash =
   | { algorithm: "bcrypt"; encoded: string; cost: number };
 
 // What one login may cost: a hash above these would let a setting take the machine down.
-const MAX_MEMORY_KIB = 256 * 1024;
-const MAX_PASSES = 10;
+/** Most memory of an argon2id hash. */
+export const MAX_MEMORY_KIB = 256 * 1024;
+/** Most passes of an argon2id hash over its memory. */
+export const MAX_PASSES = 10;
 const MAX_LANES = 8;
+// RFC 9106, 3.1.
+const MIN_KIB_PER_LANE = 8;
 const MIN_BCRYPT_COST = 4;
 const MAX_BCRYPT_COST = 15;
 
@@ -20,7 +24,8 @@ export function parsePasswordHash(encoded: string): PasswordHash | { reason: str
   const bcrypt = BCRYPT.exec(encoded);
   if (bcrypt) {
     const cost = Number(bcrypt[1]);
-    if (cost < MIN_BCRYPT_COST || cost > MAX_BCRYPT_COST) return { reason: "has a bcrypt cost outside 4 to 15" };
+    if (cost < MIN_BCRYPT_COST || cost > MAX_BCRYPT_COST)
+      return { reason: `has a bcrypt cost outside ${MIN_BCRYPT_COST} to ${MAX_BCRYPT_COST}` };
     return { algorithm: "bcrypt", encoded, cost };
   }
   if (/^\$argon2(?:d|i)\$/.test(encoded)) return { reason: "is argon2d or argon2i, and only argon2id is accepted" };
@@ -31,9 +36,10 @@ export function parsePasswordHash(encoded: string): PasswordHash | { reason: str
   if (saltBytes < 8 || saltBytes > 64 || hashBytes < 16 || hashBytes > 64) {
     return { reason: "has a salt or a hash of a wrong length" };
   }
-  if (lanes < 1 || lanes > MAX_LANES) return { reason: "has p outside 1 to 8" };
-  if (passes < 1 || passes > MAX_PASSES) return { reason: "has t outside 1 to 10" };
-  if (memoryKib < 8 * lanes || memoryKib > MAX_MEMORY_KIB) return { reason: "has m outside 8 KiB per lane to 256 MiB" };
+  if (lanes < 1 || lanes > MAX_LANES) return { reason: `has p outside 1 to ${MAX_LANES}` };
+  if (passes < 1 || passes > MAX_PASSES) return { reason: `has t outside 1 to ${MAX_PASSES}` };
+  if (memoryKib < MIN_KIB_PER_LANE * lanes || memoryKib > MAX_MEMORY_KIB)
+    return { reason: `has m outside ${MIN_KIB_PER_LANE} KiB per lane to ${MAX_MEMORY_KIB / 1024} MiB` };
   return { algorithm: "argon2id", encoded, memoryKib, passes, lanes, hashBytes };
 }
 

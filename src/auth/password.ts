@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as argon2 from "@node-rs/argon2";
-import type { PasswordHash } from "../password-hash.ts";
+import { MAX_MEMORY_KIB, MAX_PASSES, type PasswordHash } from "../password-hash.ts";
 import { canonicalPassword } from "../password-text.ts";
 
 /** What one argon2id hash costs, in one lane. */
@@ -11,8 +11,8 @@ export interface HashCost {
 
 /** OWASP's recommendation for argon2id in one lane, and the least that `calibrate` answers. */
 const DEFAULT_COST: HashCost = { memoryKib: 19_456, passes: 2 };
-// The caps of `DEMO_PASSWORD`.
-const MAX_COST: HashCost = { memoryKib: 256 * 1024, passes: 10 };
+// A costlier hash would be refused as `DEMO_PASSWORD`.
+const MAX_COST: HashCost = { memoryKib: MAX_MEMORY_KIB, passes: MAX_PASSES };
 const MEMORY_STEP = 1.25;
 const CALIBRATION_RUNS = 3;
 
