@@ -8,7 +8,7 @@ import type { Log } from "../log.ts";
 import { clientAddress } from "./client-address.ts";
 import { isNewest } from "./connections.ts";
 import { TextResponse } from "./listener.ts";
-import { HSTS, problem, type Reply } from "./problem.ts";
+import { commonHeaders, problem, type Reply } from "./problem.ts";
 
 /** One request, as a handler sees it. */
 export interface Exchange {
@@ -107,14 +107,10 @@ export function requestIdOf(request: IncomingMessage): string {
 }
 
 function toResponse(answer: Reply, requestId: string, request: IncomingMessage, isStopping: boolean): Response {
-  const headers: Record<string, string> = {
-    "Content-Type": "application/json",
-    "X-Request-ID": requestId,
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    ...answer.headers,
-  };
-  if ((request.socket as TLSSocket).encrypted) headers["Strict-Transport-Security"] = HSTS;
+  const headers = commonHeaders(requestId, (request.socket as TLSSocket).encrypted === true);
+  headers["Content-Type"] = "application/json";
+  // An answer may set another value for any of them.
+  for (const name in answer.headers) headers[name] = answer.headers[name] as string;
   // Node would drop the answers behind this one.
   if (isStopping && isNewest(request)) headers.Connection = "close";
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
