@@ -5,6 +5,9 @@ import { describeError, SettingsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { readPemFile } from "../pem-file.ts";
 
+/** The oldest version of TLS that is spoken, before and after a certificate was renewed. */
+export const MIN_TLS_VERSION = "TLSv1.2";
+
 const WATCH_INTERVAL_MS = 1000;
 
 /** The certificate and key that are served, as files that may be renewed at any time. */
@@ -40,7 +43,7 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
       const reload = () => {
         clearTimeout(retry);
         try {
-          server.setSecureContext({ ...read(), minVersion: "TLSv1.2" });
+          server.setSecureContext({ ...read(), minVersion: MIN_TLS_VERSION });
           log.info({ event: "tls_reloaded" }, "the certificate was reloaded");
         } catch (error) {
           log.error({ event: "tls_reload_failed", error: describeError(error) }, "the old certificate stays in use");
