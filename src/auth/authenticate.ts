@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
-import type { User } from "./login.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import { sharedReads } from "./shared-reads.ts";
 import { type AccessClaims, createVerifyToken } from "./token.ts";
+import { isOfUser, type User } from "./user.ts";
 
 export type Authenticate = (request: IncomingMessage) => Promise<AccessClaims>;
 
@@ -21,11 +21,12 @@ export function createAuthenticate(
   const currentSession = sharedReads((userId) => sessions.current(userId));
   return async (request) => {
     const claims = verify(bearerToken(request), Math.floor(now() / 1000));
-    // A token under another e-mail was made for an earlier configuration.
-    if (claims === null || (claims.sub === user.id && claims.email !== user.email)) throw invalidToken();
-    // There is one user: whoever was it under an earlier configuration has no session.
-    const current = claims.sub === user.id ? await currentSession(claims.sub) : null;
-    if (current !== claims.sid) throw await sessionInvalidated(sessions, claims);
+    if (claims === null) throw invalidToken();
+    if (!isOfUser(claims, user)) {
+      // There is one user: whoever was it under an earlier configuration has no session.
+      throw claims.sub === user.id ? invalidToken() : await sessionInvalidated(sessions, claims);
+    }
+    if ((await currentSession(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
     return claims;
   };
 }

@@ -1,6 +1,6 @@
-import type { User } from "./login.ts";
 import type { SessionStore, Supersession } from "./sessions/store.ts";
 import { type AccessClaims, readToken, verifyToken } from "./token.ts";
+import { isOfUser, type User } from "./user.ts";
 
 /** One thing that must hold for a token to be accepted. `passed` is null when an earlier one leaves nothing to check. */
 export interface TokenCheck {
@@ -58,14 +58,14 @@ export async function explainToken(token: string, parts: ExplainParts, nowMs: nu
     verdict("expiry", claims && claims.exp > nowSeconds, at("expires", claims?.exp), at("expired", claims?.exp)),
     verdict(
       "user",
-      claims && claims.sub === user.id && claims.email === user.email,
+      claims && isOfUser(claims, user),
       "its user and e-mail fit the settings",
       claims?.sub === user.id ? "its e-mail is not DEMO_EMAIL" : "its user is not DEMO_USER_ID",
     ),
     claims ? await sessionCheck(claims, sessions) : verdict("session", null, "", ""),
   ];
   const accepted = checks.every(({ passed }) => passed === true);
-  // The guard has the last word: what is explained here must be what is done there.
+  // The first six checks take `verifyToken` apart: what they all let through it must accept, too.
   if (accepted && verifyToken(token, secrets, nowSeconds) === null) throw new Error("the explanation has a gap");
   return { accepted, checks };
 }

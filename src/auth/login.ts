@@ -8,12 +8,7 @@ import type { PasswordVerifier } from "./password.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import type { Throttle } from "./throttle.ts";
 import { createSignToken } from "./token.ts";
-
-/** The one configured user. */
-export interface User {
-  id: string;
-  email: string;
-}
+import type { User } from "./user.ts";
 
 export interface Credentials {
   email: string;
