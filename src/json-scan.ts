@@ -58,6 +58,7 @@ export const OBJECT = Symbol("object");
 /** Stands for an array that was checked and not built. */
 export const ARRAY = Symbol("array");
 
+/** A checked text, or the reason it is refused, as the end of a sentence about it. */
 export type JsonScan = { ok: true; json: ScannedJson } | { ok: false; reason: string };
 
 /**

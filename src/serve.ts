@@ -17,6 +17,7 @@ import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
 import { createWorker, type Worker } from "./worker/worker.ts";
 
+/** A server that is listening. */
 export interface RunningServer {
   url: string;
   /** Resolves when the server cannot go on as it should: stop it, and let it be started again. */

@@ -5,6 +5,7 @@ import { sharedReads } from "./shared-reads.ts";
 import { type AccessClaims, createVerifyToken } from "./token.ts";
 import { isOfUser, type User } from "./user.ts";
 
+/** The guard of protected operations, see {@link createAuthenticate}. */
 export type Authenticate = (request: IncomingMessage) => Promise<AccessClaims>;
 
 /**

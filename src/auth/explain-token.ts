@@ -9,11 +9,13 @@ export interface TokenCheck {
   detail: string;
 }
 
+/** Whether the guard accepts a token, and why: the checks in the order in which it makes them. */
 export interface TokenExplanation {
   accepted: boolean;
   checks: TokenCheck[];
 }
 
+/** What a token is checked against. */
 export interface ExplainParts {
   user: User;
   secret: string;

@@ -10,6 +10,7 @@ import type { Throttle } from "./throttle.ts";
 import { createSignToken } from "./token.ts";
 import type { User } from "./user.ts";
 
+/** What somebody logs in with, as it was sent. */
 export interface Credentials {
   email: string;
   password: string;
@@ -22,6 +23,7 @@ export interface Requester {
   userAgent?: string | undefined;
 }
 
+/** What the login is made of. `now` is in Unix milliseconds. */
 export interface LoginParts {
   user: User;
   verifyPassword: PasswordVerifier;
@@ -34,6 +36,7 @@ export interface LoginParts {
   now: () => number;
 }
 
+/** Resolves with the session's token, or throws one of `invalid_credentials`, `too_many_attempts`, `login_busy`, `store_unavailable`. */
 export type Login = (credentials: Credentials, requester: Requester) => Promise<{ accessToken: string }>;
 
 /**

@@ -10,6 +10,7 @@ export interface RaceResult {
   durationMs: number;
 }
 
+/** How many rounds of each race are run. */
 export interface RaceRounds {
   logins: number;
   logouts: number;

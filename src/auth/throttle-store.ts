@@ -22,12 +22,14 @@ export interface Bucket {
   limit: number;
 }
 
+/** What became of asking for places: they are held under these ids, or why not. */
 export type Reservation =
   | { outcome: "reserved"; ids: number[] }
   /** As many attempts are under way as failures are left: ask again when one has ended. */
   | { outcome: "wait" }
   | { outcome: "throttled"; retryAfterMs: number };
 
+/** What counts in all buckets together. */
 export interface Totals {
   failures: number;
   /** How many pair buckets they are in. */

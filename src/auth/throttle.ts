@@ -3,7 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { type Bucket, EMAIL_BUCKET_PREFIX, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
 
+/** Failures within the window that one address has at one e-mail. */
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
+/** Failures within the window that all strangers have together at one e-mail. */
 export const FAILURES_PER_EMAIL = 100;
 
 const WAIT_STEP_MS = 10;

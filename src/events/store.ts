@@ -33,6 +33,7 @@ export interface ClaimedEvent {
   attemptOfBudget: number;
 }
 
+/** What a claim has found. */
 export interface Claimed {
   claimed: ClaimedEvent[];
   /** What was dead-lettered instead. */
@@ -48,6 +49,7 @@ export interface Claim {
   attempt: number;
 }
 
+/** How an attempt ended, and where it leaves its event. */
 export interface Settlement extends Claim {
   next: Next;
   startedAt: number;
@@ -56,6 +58,7 @@ export interface Settlement extends Claim {
   error: string | null;
 }
 
+/** A stored event as a list shows it. */
 export interface EventSummary {
   source: string;
   eventId: string;
@@ -67,6 +70,7 @@ export interface EventSummary {
   lastError: string | null;
 }
 
+/** An ended attempt in the history of its event. */
 export interface AttemptRecord {
   attempt: number;
   startedAt: number;
@@ -75,6 +79,7 @@ export interface AttemptRecord {
   error: string | null;
 }
 
+/** A stored event with everything that is known of it. */
 export interface EventDetail extends EventSummary {
   /** When a queued event is due, or its lease ends. */
   dueAt: number | null;
@@ -88,6 +93,7 @@ export interface EventDetail extends EventSummary {
   conflicts: { payloadSha256: string; deliveries: number; firstAt: number; lastAt: number; address: string }[];
 }
 
+/** Which events to list: those that fit every member that is given, `limit` at most. */
 export interface EventFilter {
   status?: Status;
   type?: string;
@@ -97,6 +103,7 @@ export interface EventFilter {
   limit: number;
 }
 
+/** Which events to replay: all dead letters, or one event of one source. */
 export type ReplayFilter = { deadLetters: true } | { eventId: string; source: string; evenIfProcessed: boolean };
 
 /** What is still to be done; cheap to ask. */
@@ -107,11 +114,13 @@ export interface Backlog {
   oldestQueuedAt: number | null;
 }
 
+/** How many events there are in each status, and how often other bytes came under a known id. */
 export interface EventCounts extends Backlog {
   processed: number;
   conflicts: number;
 }
 
+/** What a worker asks for: up to `limit` events, for `leaseMs` from `now`. */
 export interface ClaimRequest {
   owner: string;
   limit: number;

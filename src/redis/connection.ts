@@ -7,11 +7,13 @@ export interface RedisAddress {
   port: number;
 }
 
+/** Which servers to connect to: one, the master that sentinels name, or a cluster by some of its nodes. */
 export type RedisServers =
   | { kind: "single"; address: RedisAddress }
   | { kind: "sentinels"; sentinels: RedisAddress[]; master: string }
   | { kind: "cluster"; nodes: RedisAddress[] };
 
+/** How to connect to Redis. */
 export interface RedisOptions {
   servers: RedisServers;
   username?: string | undefined;
@@ -31,6 +33,7 @@ export interface RedisFacts {
   evictionPolicy: string | null;
 }
 
+/** Who is told when Redis comes and goes. */
 export interface RedisWatcher {
   /** Told when Redis answers, at the start and after each outage. */
   onUp(facts: RedisFacts): void;

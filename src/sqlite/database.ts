@@ -11,7 +11,9 @@ export type Database = Sqlite.Database;
 // 16 MB of log between checkpoints. Each one writes a page once, however often it changed, and waits for the disk twice.
 const CHECKPOINT_PAGES = 4000;
 
+/** The database, in the data directory. */
 export const DATABASE_FILE = "authserve.db";
+/** The lock that a server holds, in the data directory. */
 export const LOCK_FILE = "serve.lock";
 
 /** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */

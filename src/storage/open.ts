@@ -17,6 +17,7 @@ export interface Storage extends Stores {
   close(): Promise<void>;
 }
 
+/** Where the storage is, and who is told of its thread. */
 export interface StorageOptions {
   dataDir: string;
   /** Told when the storage thread has died and a new one is being started. */

@@ -14,6 +14,7 @@ export interface Intake {
   flush(): Promise<void>;
 }
 
+/** What an intake writes to, and its bounds. */
 export interface IntakeOptions {
   append: (batch: NewEvent[]) => Promise<Appended[]>;
   /** Events that may wait for a commit. */

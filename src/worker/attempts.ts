@@ -7,6 +7,7 @@ import type { RetryPolicy } from "./backoff.ts";
 import { decide } from "./decide.ts";
 import { type EventHandler, runEvent } from "./run-event.ts";
 
+/** What attempts are made with; the members are those of the worker's options. */
 export interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release" | "settle">;
   handler: EventHandler;
@@ -207,6 +208,7 @@ function labels({ source, eventId, type, attempt }: ClaimedEvent) {
   return { source, eventId, type, attempt };
 }
 
+/** Writes the log line of an event that has become a dead letter. */
 export function logDeadLetter(
   log: Log,
   { source, eventId, type }: Pick<ClaimedEvent, "source" | "eventId" | "type">,

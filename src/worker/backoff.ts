@@ -1,3 +1,4 @@
+/** How often a failed event is tried again, and after which waits. */
 export interface RetryPolicy {
   /** Attempts before an event is dead-lettered. */
   attempts: number;

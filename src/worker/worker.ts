@@ -5,6 +5,7 @@ import { createAttempts, logDeadLetter, STORE_RETRY_MS } from "./attempts.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import type { EventHandler } from "./run-event.ts";
 
+/** What a worker works on and how. `now` is in Unix milliseconds, `random` in [0, 1). */
 export interface WorkerOptions {
   store: Pick<EventStore, "claim" | "renew" | "release" | "settle">;
   handler: EventHandler;
@@ -24,6 +25,7 @@ export interface WorkerOptions {
   random?: () => number;
 }
 
+/** The worker of a process. It runs from `start` to `stop`. */
 export interface Worker {
   start(): void;
   /** Says that new events are due: the worker looks at once. */
