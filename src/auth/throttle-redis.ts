@@ -132,7 +132,7 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   }
 
   return {
-    async wait(buckets, now) {
+    async retryAfterMs(buckets, now) {
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;

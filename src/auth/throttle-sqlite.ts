@@ -106,7 +106,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
   });
 
   return {
-    wait(buckets, now) {
+    retryAfterMs(buckets, now) {
       return guarded(() => Math.max(...buckets.map((bucket) => waitOf(bucket, now))));
     },
     add(buckets, at) {

@@ -42,7 +42,7 @@ export interface Totals {
  */
 export interface ThrottleStore {
   /** How long until none of the buckets is full of failures, in milliseconds; 0 when none is. Writes nothing. */
-  wait(buckets: Bucket[], now: number): Promise<number>;
+  retryAfterMs(buckets: Bucket[], now: number): Promise<number>;
   /** Takes a place in every bucket, or in none. */
   reserve(buckets: Bucket[], now: number): Promise<Reservation>;
   /** Counts the attempt as a failure. */
@@ -63,7 +63,7 @@ export interface ThrottleStore {
 
 /** The part of a {@link ThrottleStore} that is on disk where attempts under way are kept in memory. */
 export interface FailureStore
-  extends Pick<ThrottleStore, "wait" | "remember" | "isKnown" | "failures" | "totals" | "clear"> {
+  extends Pick<ThrottleStore, "retryAfterMs" | "remember" | "isKnown" | "failures" | "totals" | "clear"> {
   /** Adds a failure to each bucket. */
   add(buckets: string[], at: number): Promise<void>;
 }

@@ -14,7 +14,7 @@ interface Attempt {
  * `reads` are synchronous: failures are counted and a place is taken in one turn of the event loop.
  */
 export function countUnderWay(
-  reads: Sync<Pick<FailureStore, "wait" | "failures" | "isKnown" | "totals">>,
+  reads: Sync<Pick<FailureStore, "retryAfterMs" | "failures" | "isKnown" | "totals">>,
   writes: Pick<FailureStore, "add" | "remember" | "clear">,
 ): ThrottleStore {
   /** By id, oldest first. */
@@ -68,13 +68,13 @@ export function countUnderWay(
   }
 
   return {
-    async wait(buckets, now) {
+    async retryAfterMs(buckets, now) {
       await countOverdue(now);
-      return reads.wait(buckets, now);
+      return reads.retryAfterMs(buckets, now);
     },
     async reserve(buckets, now) {
       await countOverdue(now);
-      const retryAfterMs = reads.wait(buckets, now);
+      const retryAfterMs = reads.retryAfterMs(buckets, now);
       if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
       const isFull = buckets.some(
         ({ bucket, limit }) => reads.failures(bucket, now) + (places.get(bucket) ?? 0) >= limit,

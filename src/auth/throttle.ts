@@ -35,7 +35,7 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
 
   return {
     async check(address, email) {
-      const waitMs = await store.wait(await bucketsOf(address, email), now());
+      const waitMs = await store.retryAfterMs(await bucketsOf(address, email), now());
       if (waitMs > 0) throw throttled(waitMs);
     },
 

@@ -66,7 +66,11 @@ interface Count {
 
 async function countOf(throttle: ThrottleStore, bucket: Bucket, now: number): Promise<Count> {
   const failures = await throttle.failures(bucket.bucket, now);
-  return { failures, limit: bucket.limit, retryAfterSeconds: Math.ceil((await throttle.wait([bucket], now)) / 1000) };
+  return {
+    failures,
+    limit: bucket.limit,
+    retryAfterSeconds: Math.ceil((await throttle.retryAfterMs([bucket], now)) / 1000),
+  };
 }
 
 async function addressCount(throttle: ThrottleStore, pair: Bucket, now: number): Promise<Count & { known: boolean }> {

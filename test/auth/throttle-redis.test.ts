@@ -39,7 +39,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     const reservation = await one.reserve(ONE, NOW);
     assert.equal(reservation.outcome, "reserved");
     if (reservation.outcome === "reserved") await one.fail(reservation.ids, NOW);
-    assert.equal(await other.wait(ONE, NOW), WINDOW_MS);
+    assert.equal(await other.retryAfterMs(ONE, NOW), WINDOW_MS);
     await one.remember("a", NOW);
     assert.equal(await other.isKnown("a", NOW), true);
   });
@@ -63,7 +63,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     const reservation = await store.reserve(buckets, NOW);
     assert.equal(reservation.outcome, "reserved");
     if (reservation.outcome === "reserved") await store.fail(reservation.ids, NOW);
-    for (const bucket of buckets) assert.equal(await store.wait([bucket], NOW), WINDOW_MS);
+    for (const bucket of buckets) assert.equal(await store.retryAfterMs([bucket], NOW), WINDOW_MS);
     await store.remember("a", NOW);
     assert.equal(await store.isKnown("a", NOW), true);
   });
@@ -74,7 +74,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     const reservation = await store.reserve(ONE, NOW);
     assert.equal(reservation.outcome, "reserved");
     server.pause();
-    await failsWith("store_unavailable", store.wait(ONE, NOW));
+    await failsWith("store_unavailable", store.retryAfterMs(ONE, NOW));
     await failsWith("store_unavailable", store.reserve(ONE, NOW));
     server.resume();
     await until(

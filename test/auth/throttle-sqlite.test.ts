@@ -21,7 +21,7 @@ test("failures outlive a restart", async (t) => {
 
   const reopened = openDatabase(dataDir);
   t.after(() => void reopened.close());
-  assert.equal(await createSqliteThrottleStore(reopened).wait([{ bucket: "a", limit: 1 }], NOW), WINDOW_MS);
+  assert.equal(await createSqliteThrottleStore(reopened).retryAfterMs([{ bucket: "a", limit: 1 }], NOW), WINDOW_MS);
 });
 
 test("what has left the window is forgotten, so that a flood does not stay on disk", async (t) => {
@@ -50,7 +50,7 @@ test("a database that another process keeps locked is store_unavailable, and wel
   await failsWith("store_unavailable", store.fail(reservation.ids, NOW));
   // Nobody guesses while a failure could not be written.
   await failsWith("store_unavailable", store.reserve([{ bucket: "a", limit: 1 }], NOW));
-  await failsWith("store_unavailable", store.wait([{ bucket: "b", limit: 1 }], NOW));
+  await failsWith("store_unavailable", store.retryAfterMs([{ bucket: "b", limit: 1 }], NOW));
   other.exec("ROLLBACK");
   assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], NOW)).outcome, "throttled");
   assert.equal(await store.failures("a", NOW), 1);
@@ -61,7 +61,7 @@ test("an attempt that never ended is one failure, however many ask at once", asy
   const store = createSqliteThrottleStore(tempDatabase(t).database);
   const bucket = { bucket: "a", limit: 10 };
   await store.reserve([bucket], NOW);
-  await Promise.all(Array.from({ length: 12 }, () => store.wait([bucket], NOW + STALE_ATTEMPT_MS)));
+  await Promise.all(Array.from({ length: 12 }, () => store.retryAfterMs([bucket], NOW + STALE_ATTEMPT_MS)));
   assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
 });
 
@@ -71,7 +71,7 @@ test("failures that a clock set back has left in the future do not count", async
   assert.equal(reservation.outcome, "reserved");
   await store.fail(reservation.ids, NOW);
   const before = NOW - 3_600_000;
-  assert.equal(await store.wait([{ bucket: "a", limit: 1 }], before), 0);
+  assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 1 }], before), 0);
   assert.deepEqual([await store.failures("a", before), (await store.totals(before)).failures], [0, 0]);
 });
 

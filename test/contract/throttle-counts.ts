@@ -51,7 +51,7 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       for (let i = 0; i < 10; i++) await fail(store, ["a"]);
       await fail(store, ["b"]);
       assert.equal(await store.clear(["a", "never"]), 10);
-      assert.equal(await store.wait([{ bucket: "a", limit: 10 }], NOW), 0);
+      assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 10 }], NOW), 0);
       assert.equal(await store.failures("b", NOW), 1);
       assert.equal(await store.clear(["a"]), 0);
     });

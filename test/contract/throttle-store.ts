@@ -20,16 +20,16 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
   suite(`throttle store: ${adapter}`, () => {
     test("an empty bucket makes nobody wait", async (t) => {
       const store = await open(t);
-      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
       assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
     });
 
     test("a bucket full of failures refuses, and says how long", async (t) => {
       const store = await open(t);
       await failTimes(store, 2, [bucket("a")]);
-      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
       await failTimes(store, 1, [bucket("a")]);
-      assert.equal(await store.wait([bucket("a")], NOW + 1000), WINDOW_MS - 1000);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW + 1000), WINDOW_MS - 1000);
       assert.deepEqual(await store.reserve([bucket("a")], NOW + 1000), {
         outcome: "throttled",
         retryAfterMs: WINDOW_MS - 1000,
@@ -39,17 +39,17 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
     test("a failure leaves the window five minutes after it happened, one by one", async (t) => {
       const store = await open(t);
       for (const at of [NOW, NOW + 1000, NOW + 2000]) await failTimes(store, 1, [bucket("a")], at);
-      assert.equal(await store.wait([bucket("a")], NOW + WINDOW_MS - 1), 1);
-      assert.equal(await store.wait([bucket("a")], NOW + WINDOW_MS), 0);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW + WINDOW_MS - 1), 1);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW + WINDOW_MS), 0);
       await failTimes(store, 1, [bucket("a")], NOW + WINDOW_MS);
-      assert.equal(await store.wait([bucket("a")], NOW + WINDOW_MS), 1000);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW + WINDOW_MS), 1000);
     });
 
     test("a failure counts from its end, not from the beginning of the attempt", async (t) => {
       const store = await open(t);
       const places = ids(await store.reserve([bucket("a", 1)], NOW));
       await store.fail(places, NOW + 4000);
-      assert.equal(await store.wait([bucket("a", 1)], NOW + WINDOW_MS), 4000);
+      assert.equal(await store.retryAfterMs([bucket("a", 1)], NOW + WINDOW_MS), 4000);
     });
 
     test("attempts under way hold their places: the next one waits and is not refused", async (t) => {
@@ -57,7 +57,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       const held = [];
       for (let i = 0; i < 3; i++) held.push(ids(await store.reserve([bucket("a")], NOW)));
       assert.deepEqual(await store.reserve([bucket("a")], NOW), { outcome: "wait" });
-      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
       await store.release(held[0] ?? []);
       assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
     });
@@ -65,7 +65,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
     test("a released place leaves no failure behind", async (t) => {
       const store = await open(t);
       for (let i = 0; i < 20; i++) await store.release(ids(await store.reserve([bucket("a")], NOW)));
-      assert.equal(await store.wait([bucket("a")], NOW), 0);
+      assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
       await failTimes(store, 3, [bucket("a")]);
     });
 
@@ -73,7 +73,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       const store = await open(t);
       for (let i = 0; i < 3; i++) await store.reserve([bucket("a")], NOW);
       const later = NOW + 2 * 60_000;
-      assert.ok((await store.wait([bucket("a")], later)) > 0);
+      assert.ok((await store.retryAfterMs([bucket("a")], later)) > 0);
       assert.equal((await store.reserve([bucket("a")], later)).outcome, "throttled");
       assert.equal((await store.reserve([bucket("a")], NOW + WINDOW_MS + 60_000)).outcome, "reserved");
     });
@@ -93,13 +93,13 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       const store = await open(t);
       await failTimes(store, 1, [bucket("a", 1)], NOW);
       await failTimes(store, 1, [bucket("b", 1)], NOW + 5000);
-      assert.equal(await store.wait([bucket("a", 1), bucket("b", 1)], NOW + 5000), WINDOW_MS);
+      assert.equal(await store.retryAfterMs([bucket("a", 1), bucket("b", 1)], NOW + 5000), WINDOW_MS);
     });
 
     test("buckets do not touch each other", async (t) => {
       const store = await open(t);
       await failTimes(store, 3, [bucket("a")]);
-      assert.equal(await store.wait([bucket("b")], NOW), 0);
+      assert.equal(await store.retryAfterMs([bucket("b")], NOW), 0);
     });
 
     test("parallel reservations never take more places than there are", async (t) => {
@@ -111,7 +111,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
 
     test("asking how long to wait takes no place", async (t) => {
       const store = await open(t);
-      for (let i = 0; i < 20; i++) await store.wait([bucket("a", 1)], NOW);
+      for (let i = 0; i < 20; i++) await store.retryAfterMs([bucket("a", 1)], NOW);
       assert.equal((await store.reserve([bucket("a", 1)], NOW)).outcome, "reserved");
     });
 
@@ -130,7 +130,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       const store = await open(t);
       await failTimes(store, 3, [bucket("victim")]);
       for (let i = 0; i < 300; i++) await failTimes(store, 1, [bucket(`flood-${i}`)], NOW + 1000);
-      assert.ok((await store.wait([bucket("victim")], NOW + 2000)) > 0);
+      assert.ok((await store.retryAfterMs([bucket("victim")], NOW + 2000)) > 0);
     });
   });
 }
