@@ -1,8 +1,8 @@
 import { isAbsolute, relative, sep } from "node:path";
+import { collectGarbageSoon } from "../collect-garbage.ts";
 import { readEnvironment, workingDirectory } from "../config/environment.ts";
 import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { giveBackSoon } from "../give-back.ts";
 import { createLog, openLogOutput } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
@@ -22,7 +22,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const signals = takeSignals();
   const server = await serve(settings, log, output);
   if (options.init) say(firstSteps(server.url, settings, password));
-  giveBackSoon();
+  collectGarbageSoon();
   await Promise.race([signals.first, server.failed]);
   await Promise.race([server.stop(), signals.second]);
 }

@@ -9,7 +9,7 @@ export interface Reply {
 }
 
 /** Sent with every answer over TLS: a year. */
-export const HSTS = "max-age=31536000";
+const HSTS = "max-age=31536000";
 
 /** The headers of every answer, in a new object that the caller may add to. */
 export function commonHeaders(requestId: string, isTls: boolean): Record<string, string> {

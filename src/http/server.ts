@@ -5,8 +5,8 @@ import { AppError, type ErrorCode } from "../errors.ts";
 import { awaitReading, breakOff } from "./body.ts";
 import { afterAnswers, newestAnswer, takeIn, watchConnections, watchHandshakes } from "./connections.ts";
 import { requestIdOf } from "./exchange.ts";
-import { HSTS, problem } from "./problem.ts";
-import type { TlsFiles } from "./tls.ts";
+import { commonHeaders, problem } from "./problem.ts";
+import { MIN_TLS_VERSION, type TlsFiles } from "./tls.ts";
 
 /** A slow sender may take this long for its headers, and for the whole request. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -55,7 +55,7 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
 }
 
 const TLS_LIMITS = {
-  minVersion: "TLSv1.2",
+  minVersion: MIN_TLS_VERSION,
   handshakeTimeout: HEADERS_TIMEOUT_MS,
   allowHalfOpen: true,
 } as const;
@@ -88,12 +88,9 @@ function endWith(socket: Socket, code: ErrorCode, requestId: string): void {
   const { status, body, headers } = problem(new AppError(code), requestId);
   const text = JSON.stringify(body);
   const head = {
+    ...commonHeaders(requestId, "encrypted" in socket),
     ...headers,
     "Content-Length": Buffer.byteLength(text),
-    "X-Request-ID": requestId,
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    ...("encrypted" in socket ? { "Strict-Transport-Security": HSTS } : {}),
     Connection: "close",
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
