@@ -1,8 +1,15 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import { withoutRawControls } from "./printable.ts";
 
-/** A structured log. Each line has an `event` from {@link LogEvent}; payloads, signatures, secrets and tokens are never passed in. */
-export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "fatal" | "flush">;
+type Write = (line: { event: LogEvent } & Record<string, unknown>, message: string) => void;
+
+/** A structured log. Payloads, signatures, secrets and tokens are never passed in. */
+export interface Log extends Pick<Logger, "flush"> {
+  debug: Write;
+  info: Write;
+  warn: Write;
+  error: Write;
+}
 
 /** The stable names of log lines, for programs that read the log. */
 export type LogEvent =
@@ -12,6 +19,7 @@ export type LogEvent =
   | "setting_warning"
   | "request_completed"
   | "request_failed"
+  | "not_ready"
   | "login_succeeded"
   | "login_failed"
   | "login_throttled"

@@ -48,7 +48,7 @@ function boundSessions(
   const fingerprint = createHash("sha256").update(`${hash.encoded} ${email}`).digest("hex");
   return afterStep(async () => {
     if (!(await sessions.bind(userId, fingerprint))) return;
-    const line = { event: "session_revoked", userId, reason: "password_changed" };
+    const line = { event: "session_revoked" as const, userId, reason: "password_changed" };
     log.info(line, "the password or the e-mail was changed: its session ended");
   }, sessions);
 }

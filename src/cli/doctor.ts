@@ -31,7 +31,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   const tls = usable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...checkTls(tls));
   const address = usable(environment, ["DATA_DIR", ...ADDRESS_NAMES]);
-  if (address) findings.push(await checkPort(address));
+  if (address) findings.push(...(await checkPort(address)));
 
   if (json) printJson(findings);
   else for (const finding of findings) printData(lineOf(finding));

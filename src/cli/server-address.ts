@@ -1,5 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 import { SettingsError } from "../errors.ts";
+import { urlOf } from "../serving/endpoint.ts";
 
 /** The settings that say where the server of this folder listens. */
 export const ADDRESS_NAMES = ["PORT", "HOST", "TLS_CERT_FILE", "TLS_KEY_FILE"] as const;
@@ -10,7 +11,5 @@ export function serverUrl(settings: Pick<Settings, (typeof ADDRESS_NAMES)[number
     const remedy = "set PORT to the one that the server's start line names";
     throw new SettingsError([{ found: "PORT is 0, which is another port at each start", remedy }]);
   }
-  const scheme = settings.TLS_CERT_FILE === undefined ? "http" : "https";
-  const host = settings.HOST === undefined || /^(?:0\.0\.0\.0|::)$/.test(settings.HOST) ? "127.0.0.1" : settings.HOST;
-  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${settings.PORT}`;
+  return urlOf(settings, settings.PORT, "127.0.0.1");
 }

@@ -67,7 +67,7 @@ export function toEventHandler(path: string, handler: Handler, quiet: boolean, o
       }
     }
     const line = {
-      event: "request_completed",
+      event: "request_completed" as const,
       requestId,
       method: request.method,
       path,

@@ -15,7 +15,7 @@ export function readyRoute(parts: Record<string, () => Promise<void>>, log: Log)
           await check();
           return [name, "ok"];
         } catch (error) {
-          log.warn({ event: "request_failed", requestId, part: name, error: describeError(error) }, "not ready");
+          log.warn({ event: "not_ready", requestId, part: name, error: describeError(error) }, "not ready");
           return [name, "unavailable"];
         }
       }),

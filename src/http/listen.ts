@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { OperatorError } from "../errors.ts";
+import { type Fault, SettingsError } from "../errors.ts";
 
 export interface Address {
   port: number;
@@ -9,7 +9,7 @@ export interface Address {
   reusePort?: boolean;
 }
 
-/** Starts listening. Returns the port. Throws {@link OperatorError} when the address cannot be had. */
+/** Starts listening. Returns the port. Throws {@link SettingsError} when the address cannot be had. */
 export function listen(server: Server, address: Address): Promise<number> {
   return bind(server, address).catch(({ code }: NodeJS.ErrnoException) => {
     throw listenFailure(code ?? "", address.port);
@@ -33,7 +33,7 @@ export async function probePort(address: Omit<Address, "reusePort">): Promise<nu
 
 /**
  * Finds the port for listeners that will share it. It must be nobody's now: with `reusePort` two servers of one user
- * could listen there without knowing of each other. Throws {@link OperatorError} when it cannot be had.
+ * could listen there without knowing of each other. Throws {@link SettingsError} when it cannot be had.
  */
 export function findPort(address: Omit<Address, "reusePort">): Promise<number> {
   return probePort(address).catch(({ code }: NodeJS.ErrnoException) => {
@@ -41,19 +41,28 @@ export function findPort(address: Omit<Address, "reusePort">): Promise<number> {
   });
 }
 
-const UNRESOLVED = "HOST cannot be resolved: set HOST to an address of this machine";
+const UNRESOLVED: Fault = { found: "HOST cannot be resolved", remedy: "set HOST to an address of this machine" };
 
 /** What an address that cannot be had means to the operator. */
-export function listenFailure(code: string, port: number): OperatorError {
-  const remedy: Record<string, string> = {
-    EADDRINUSE: `PORT ${port} is in use: stop what listens there, or set another PORT`,
-    EACCES: `PORT ${port} needs privileges: set a PORT above 1023, or grant CAP_NET_BIND_SERVICE`,
-    EADDRNOTAVAIL: "HOST is not an address of this machine: set HOST to one that is",
+export function listenFailure(code: string, port: number): SettingsError {
+  const known: Record<string, Fault> = {
+    EADDRINUSE: { found: `PORT ${port} is in use`, remedy: "stop what listens there, or set another PORT" },
+    EACCES: {
+      found: `PORT ${port} needs privileges`,
+      remedy: "set a PORT above 1023, or grant CAP_NET_BIND_SERVICE",
+    },
+    EADDRNOTAVAIL: { found: "HOST is not an address of this machine", remedy: "set HOST to one that is" },
     ENOTFOUND: UNRESOLVED,
     EAI_AGAIN: UNRESOLVED,
-    EINVAL:
-      "HOST is not usable: set HOST to an address of this machine, a link-local one with its zone, e.g. fe80::1%eth0",
-    ENOTSUP: "HTTP_THREADS: this system cannot share a port between threads: set HTTP_THREADS to 1",
+    EINVAL: {
+      found: "HOST is not usable",
+      remedy: "set HOST to an address of this machine, a link-local one with its zone, e.g. fe80::1%eth0",
+    },
+    ENOTSUP: {
+      found: "HTTP_THREADS is more than 1, and this system cannot share a port between threads",
+      remedy: "set HTTP_THREADS to 1",
+    },
   };
-  return new OperatorError(remedy[code] ?? `HOST and PORT ${port} cannot be listened on (${code}): check both`);
+  const unknown = { found: `HOST and PORT ${port} cannot be listened on (${code})`, remedy: "check both" };
+  return new SettingsError([known[code] ?? unknown]);
 }

@@ -15,8 +15,10 @@ function servesTls({ TLS_CERT_FILE }: Pick<Settings, "TLS_CERT_FILE">): boolean 
   return TLS_CERT_FILE !== undefined;
 }
 
+type AddressSettings = Pick<Settings, "HOST" | "TLS_CERT_FILE">;
+
 /** The address to listen on; undefined means all. */
-export function hostOf(settings: Pick<Settings, "HOST" | "TLS_CERT_FILE">): string | undefined {
+export function hostOf(settings: AddressSettings): string | undefined {
   return settings.HOST ?? (servesTls(settings) ? undefined : "127.0.0.1");
 }
 
@@ -26,12 +28,9 @@ export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.[0-9.]+|::1)$/i.test(canonicalAddress(bare) ?? bare);
 }
 
-/** How clients reach the server. */
-export function urlOf(settings: Settings, port: number): string {
-  return `${servesTls(settings) ? "https" : "http"}://${displayHost(hostOf(settings))}:${port}`;
-}
-
-function displayHost(host: string | undefined): string {
-  if (host === undefined || host === "0.0.0.0" || host === "::") return "localhost";
-  return host.includes(":") ? `[${host}]` : host;
+/** How clients reach the server; `anyHost` stands for a server that listens on all addresses. */
+export function urlOf(settings: AddressSettings, port: number, anyHost = "localhost"): string {
+  const host = hostOf(settings) ?? anyHost;
+  const shown = /^(?:0\.0\.0\.0|::)$/.test(host) ? anyHost : host;
+  return `${servesTls(settings) ? "https" : "http"}://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }

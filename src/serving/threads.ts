@@ -60,7 +60,12 @@ export async function startHttpThreads({ settings, log, output, ...parts }: Serv
     void died.then((error) => {
       if (stopped) return;
       hasFailed = true;
-      const line = { event: "http_thread_died", thread: index + 1, error: describeError(error), stack: error.stack };
+      const line = {
+        event: "http_thread_died" as const,
+        thread: index + 1,
+        error: describeError(error),
+        stack: error.stack,
+      };
       log.error(line, "an HTTP thread died: the process ends");
       failed.resolve();
     });

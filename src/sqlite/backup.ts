@@ -42,6 +42,8 @@ export async function backUp(database: Database, file: string, onProgress: Progr
       throw new OperatorError(`The database is damaged (${damage[0]}): no backup was written; see authserve doctor`, 1);
     }
     flush(partial);
+    // A log that lies beside an older copy would be taken for this one's.
+    for (const end of ["-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
     renameSync(partial, file);
     flush(dirname(file));
   } catch (error) {

@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
@@ -84,6 +93,18 @@ suite("authserve backup", () => {
     assert.match((await server.run(["backup", notes])).stderr, /is no backup of authserve: name another file/);
     assert.equal(readFileSync(notes, "utf8"), "keep me");
     assert.match((await server.run(["backup", databaseOf(server)])).stderr, /is the database itself/);
+  });
+
+  test("takes the place of a hot copy without its log, which would be taken for the backup's", async () => {
+    await using server = await startServer();
+    await deliver(server, event("evt_copied"));
+    const copy = join(server.dir, "copy.db");
+    for (const end of ["", "-wal"]) copyFileSync(databaseOf(server) + end, copy + end);
+    for (let n = 0; n < 50; n++) await deliver(server, event(`evt_${n}`));
+    assert.equal((await server.run(["backup", copy])).code, 0);
+    await server.stop();
+    assert.equal((await server.run(["restore", copy])).code, 0);
+    assert.equal(eventCount(databaseOf(server)), 51);
   });
 
   test("a database that is damaged gives no backup and leaves no half file", async () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findPort, listen, listenFailure } from "../../src/http/listen.ts";
 
 for (const [code, message] of [
-  ["ENOTSUP", /^HTTP_THREADS: .*set HTTP_THREADS to 1$/],
+  ["ENOTSUP", /^HTTP_THREADS is .*: set HTTP_THREADS to 1$/],
   ["EADDRINUSE", /^PORT 3000 is in use: .*set another PORT$/],
   ["ENOTFOUND", /^HOST cannot be resolved: set HOST to /],
   ["EAI_AGAIN", /^HOST cannot be resolved: set HOST to /],

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
 import { AppError, describeError, OperatorError } from "../../errors.ts";
-import { probePort } from "../../http/listen.ts";
+import { findPort } from "../../http/listen.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
@@ -68,20 +68,15 @@ export function checkTls(settings: TlsSettings): Finding[] {
 /** The port is free, or it is our own server that listens there. */
 export async function checkPort(
   settings: Pick<Settings, "DATA_DIR" | "PORT" | "HOST" | "TLS_CERT_FILE">,
-): Promise<Finding> {
+): Promise<Finding[]> {
   const { PORT: port, DATA_DIR: dataDir } = settings;
-  if (isServed(dataDir)) return ok("port", `a server runs on this DATA_DIR (PORT ${port})`);
-  if (port === 0) return ok("port", "PORT is 0: the start picks one");
+  if (isServed(dataDir)) return [ok("port", `a server runs on this DATA_DIR (PORT ${port})`)];
+  if (port === 0) return [ok("port", "PORT is 0: the start picks one")];
   try {
-    await probePort({ port, host: hostOf(settings) });
-    return ok("port", `${port} is free`);
+    await findPort({ port, host: hostOf(settings) });
+    return [ok("port", `${port} is free`)];
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    const remedies: Record<string, string> = {
-      EADDRINUSE: "stop the program that listens there, or set PORT",
-      EACCES: "set PORT to 1024 or more, or give the service CAP_NET_BIND_SERVICE",
-    };
-    return wrong("port", `${port} cannot be used (${code})`, remedies[code] ?? "check HOST and PORT");
+    return wrongBy("port", error);
   }
 }
 
