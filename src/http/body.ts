@@ -52,6 +52,10 @@ export function breakOff(request: IncomingMessage, code: ErrorCode): void {
   broken.set(request, code);
 }
 
+function goneError(request: IncomingMessage): AppError {
+  return new AppError(broken.get(request) ?? "bad_request");
+}
+
 /**
  * Reads the body as the bytes that were sent.
  * Throws `payload_too_large` as soon as more than `limitBytes` is announced or has come.
@@ -60,8 +64,7 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
     return Promise.reject(new AppError("payload_too_large"));
   }
-  const gone = () => new AppError(broken.get(request) ?? "bad_request");
-  if (request.destroyed && !request.complete) return Promise.reject(gone());
+  if (request.destroyed && !request.complete) return Promise.reject(goneError(request));
   inviteBody(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -80,7 +83,7 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
     };
     const onGone = () => {
       detach();
-      reject(gone());
+      reject(goneError(request));
     };
     function detach() {
       request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);

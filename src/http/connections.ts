@@ -4,26 +4,34 @@ import { Server as NetServer, type Socket } from "node:net";
 // Each request that waits for its answer takes 2 KB, and anybody may send one behind the other without reading.
 const MAX_UNANSWERED = 100;
 
-/** The answers of each connection that are not done, in order; the newest one stays when it is done. */
-const answers = new WeakMap<Socket, ServerResponse[]>();
+interface Answers {
+  newest: ServerResponse;
+  /** Those before it that are not done, in order. Empty unless the client sends on without waiting. */
+  before: ServerResponse[];
+}
+
+/** The answers of each connection. */
+const answers = new WeakMap<Socket, Answers>();
 
 /** Takes a request in. Returns false when its connection is closed, or is now because too many on it wait for answers. */
 export function takeIn({ socket }: IncomingMessage, response: ServerResponse): boolean {
   // The parser goes on with what it has read.
   if (socket.destroyed) return false;
-  let own = answers.get(socket);
+  const own = answers.get(socket);
   if (!own) {
-    own = [];
-    answers.set(socket, own);
+    answers.set(socket, { newest: response, before: [] });
+    return true;
   }
-  while (own[0]?.closed) own.shift();
-  own.push(response);
-  if (own.length > MAX_UNANSWERED) socket.destroy();
-  return !socket.destroyed;
+  if (!own.newest.closed) own.before.push(own.newest);
+  while (own.before[0]?.closed) own.before.shift();
+  own.newest = response;
+  if (own.before.length < MAX_UNANSWERED) return true;
+  socket.destroy();
+  return false;
 }
 
 export function newestAnswer(socket: Socket): ServerResponse | undefined {
-  return answers.get(socket)?.at(-1);
+  return answers.get(socket)?.newest;
 }
 
 /** Whether no other request has come behind this one. */
@@ -39,7 +47,7 @@ export function afterAnswers(socket: Socket, end: () => void): void {
   if (ending.has(socket)) return;
   ending.add(socket);
   const newest = newestAnswer(socket);
-  const last = newest?.req.complete ? newest : answers.get(socket)?.at(-2);
+  const last = newest?.req.complete ? newest : answers.get(socket)?.before.at(-1);
   if (last && !last.closed) last.once("close", end);
   else end();
 }
