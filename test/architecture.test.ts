@@ -24,7 +24,7 @@ const LAYERS = [
   },
   {
     name: "wiring",
-    files: /^(?:(?:app|serve|counting|.*\/open)\.ts$|storage\/|serving\/)/,
+    files: /^(?:(?:app|routes|serve|counting|.*\/open)\.ts$|storage\/|serving\/|threads\/)/,
     imports: ["base", "config", "adapter", "logic", "http", "wiring"],
   },
   { name: "http", files: /^(?:http\/|auth\/authenticate\.ts|.*\/routes\.ts)/, imports: ["base", "http"] },

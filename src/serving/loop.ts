@@ -1,25 +1,18 @@
 import type { Server } from "node:https";
 import { createApp } from "../app.ts";
-import { createAuthenticate } from "../auth/authenticate.ts";
 import type { Login } from "../auth/login.ts";
-import { loginRoute, logoutRoute, meRoute } from "../auth/routes.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { appendCounted } from "../counting.ts";
 import type { EventStore } from "../events/store.ts";
 import { closeServer } from "../http/connections.ts";
-import type { Route } from "../http/exchange.ts";
-import { healthRoute, readyRoute } from "../http/health.ts";
 import { listen } from "../http/listen.ts";
 import { createListener } from "../http/listener.ts";
-import { metricsRoute } from "../http/metrics-route.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Log } from "../log.ts";
 import { createIntakeMetrics, type Exposition, type IntakeMetrics, type MetricsSnapshot } from "../metrics.ts";
-import { createIntake, type Intake, QUEUE_BYTES } from "../webhook/intake.ts";
-import { DEFAULT_SCHEMES } from "../webhook/presets.ts";
-import { webhookRoute } from "../webhook/routes.ts";
-import { createVerifier } from "../webhook/verify.ts";
+import { listRoutes } from "../routes.ts";
+import { createIntake, QUEUE_BYTES } from "../webhook/intake.ts";
 import { hostOf, tlsFilesOf } from "./endpoint.ts";
 
 /** What there is once in the process, for all event loops. */
@@ -65,7 +58,11 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
 
   let stopping = false;
   const trustedProxies = settings.TRUSTED_PROXIES;
-  const app = createApp(routesOf(parts, intake), { trustedProxies, log, isStopping: () => stopping });
+  const app = createApp(listRoutes({ ...parts, ...shared, intake }), {
+    trustedProxies,
+    log,
+    isStopping: () => stopping,
+  });
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(createListener(app), tls);
   let unwatch = () => {};
@@ -85,44 +82,4 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
       unwatch();
     },
   };
-}
-
-function routesOf({ settings, log, events, sessions, shared }: HttpLoopParts, intake: Intake): Route[] {
-  const authenticate = createAuthenticate(
-    { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
-    sessions,
-    [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined),
-  );
-  const routes: Route[] = [
-    { method: "POST", path: "/auth/login", handler: loginRoute(shared.login) },
-    { method: "POST", path: "/auth/logout", handler: logoutRoute(authenticate, sessions, log) },
-    { method: "GET", path: "/auth/me", handler: meRoute(authenticate), quiet: true },
-    { method: "GET", path: "/healthz", handler: healthRoute, quiet: true },
-    {
-      method: "GET",
-      path: "/metrics",
-      handler: metricsRoute(shared.renderMetrics, {
-        allowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
-        knowsProxies: settings.TRUSTED_PROXIES !== undefined,
-      }),
-      quiet: true,
-    },
-    {
-      method: "GET",
-      path: "/readyz",
-      handler: readyRoute({ events: () => events.check(), sessions: () => sessions.check() }, log),
-      quiet: true,
-    },
-  ];
-  if (settings.WEBHOOK_SECRET !== undefined) {
-    const source = {
-      name: "default",
-      path: settings.WEBHOOK_PATH,
-      verify: createVerifier(DEFAULT_SCHEMES, settings.WEBHOOK_SECRET),
-      allowedAddresses: settings.WEBHOOK_ALLOWED_ADDRESSES,
-      bodyLimitBytes: settings.WEBHOOK_BODY_LIMIT,
-    };
-    routes.push({ method: "POST", path: source.path, handler: webhookRoute(source, intake, log), quiet: true });
-  }
-  return routes;
 }

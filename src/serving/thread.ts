@@ -3,8 +3,8 @@ import { openServerAuth } from "../auth/open.ts";
 import type { Settings } from "../config/settings.ts";
 import { createLog, writeEachTurn } from "../log.ts";
 import { joinStorage } from "../storage/join.ts";
-import { createRemote } from "../storage/remote.ts";
-import { answerCalls } from "./answer-calls.ts";
+import { answerCalls } from "../threads/answer-calls.ts";
+import { createRemote } from "../threads/remote.ts";
 import { createHttpLoop } from "./loop.ts";
 
 /** What an HTTP thread is started with. */

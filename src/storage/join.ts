@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { openDatabase } from "../sqlite/database.ts";
+import { createRemote, type Remote } from "../threads/remote.ts";
 import { type Stores, storesBehind } from "./proxies.ts";
-import { createRemote, type Remote } from "./remote.ts";
 
 /** The stores that another thread of this process has opened. */
 export interface JoinedStorage extends Stores {

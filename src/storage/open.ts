@@ -3,8 +3,8 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describeError, OperatorError } from "../errors.ts";
 import { startThread } from "../packaging.ts";
 import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
+import { type RemoteThread, remoteThread } from "../threads/remote-thread.ts";
 import { type Stores, storesBehind } from "./proxies.ts";
-import { type RemoteThread, remoteThread } from "./remote-thread.ts";
 import type { StorageThreadData } from "./thread.ts";
 
 /** The stores of a data directory and the thread that writes them. */

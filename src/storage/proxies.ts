@@ -7,8 +7,8 @@ import { createSqliteEventStore } from "../events/sqlite/store.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
 import { promised } from "../promised.ts";
 import type { Database } from "../sqlite/database.ts";
+import type { Remote } from "../threads/remote.ts";
 import { packEvents } from "./packed-events.ts";
-import type { Remote } from "./remote.ts";
 
 /** The stores of a data directory, as the server uses them. */
 export interface Stores {

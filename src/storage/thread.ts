@@ -4,8 +4,8 @@ import { sqliteFailures } from "../auth/throttle-sqlite.ts";
 import { collectGarbageSoon } from "../collect-garbage.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
 import { guarded, openDatabase } from "../sqlite/database.ts";
+import { createAnswering } from "../threads/remote.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
-import { createAnswering } from "./remote.ts";
 
 /** What the storage thread is started with. */
 export interface StorageThreadData {

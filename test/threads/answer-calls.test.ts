@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
 import { AppError } from "../../src/errors.ts";
-import { answerCalls } from "../../src/serving/answer-calls.ts";
-import { createRemote, type Remote } from "../../src/storage/remote.ts";
+import { answerCalls } from "../../src/threads/answer-calls.ts";
+import { createRemote, type Remote } from "../../src/threads/remote.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 

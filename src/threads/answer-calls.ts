@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { type Answer, type Call, fromError, runCall } from "../storage/remote.ts";
+import { type Answer, type Call, fromError, runCall } from "./remote.ts";
 
 /** Answers the calls that come through a port, each as soon as its method is done. */
 export function answerCalls(targets: object, port: MessagePort): void {

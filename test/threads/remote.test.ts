@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
-import { createAnswering, createRemote, type Together } from "../../src/storage/remote.ts";
+import { createAnswering, createRemote, type Together } from "../../src/threads/remote.ts";
 
 /** A remote whose calls are run by `together`; counts the groups that were tried. */
 function open(t: TestContext, together: Together) {
