@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, type Stats } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Environment, readEnvironment } from "../config/environment.ts";
+import { SettingsError } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
 
 /** A directory where the native add-ons may be unpacked, and where its name comes from. */
@@ -17,7 +18,7 @@ const STICKY = 0o1000;
  * Where the native add-ons may go, best first. `ADDON_DIR` stands alone; without it the caches come first, then
  * `DATA_DIR`, which is all that some services can write, and the temporary directory last.
  */
-export function addonDirs(environment: Environment = readEnvironment()): Candidate[] {
+export function addonDirs(environment: Environment = readableEnvironment()): Candidate[] {
   const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, DATA_DIR } = environment;
   if (ADDON_DIR !== undefined) return [{ dir: resolve(ADDON_DIR), from: "ADDON_DIR" }];
   const found: Candidate[] = [];
@@ -32,6 +33,16 @@ export function addonDirs(environment: Environment = readEnvironment()): Candida
   if (DATA_DIR !== undefined || existsSync("data")) add("DATA_DIR", DATA_DIR ?? "data", "addons");
   add("the temporary directory", tmpdir(), `authserve-${process.getuid?.() ?? "addons"}`);
   return found;
+}
+
+/** A command that needs `.env` says itself that it cannot be read. */
+function readableEnvironment(): Environment {
+  try {
+    return readEnvironment();
+  } catch (error) {
+    if (error instanceof SettingsError) return process.env;
+    throw error;
+  }
 }
 
 /**

@@ -18,7 +18,7 @@ export function ask({ url, isOurs, timeoutMs, body, headers }: Question): Promis
     const options = {
       method: body === undefined ? "GET" : "POST",
       headers: body === undefined ? {} : { "Content-Type": "application/json", ...headers },
-      timeout: timeoutMs,
+      signal: AbortSignal.timeout(timeoutMs),
     };
     const request = url.startsWith("https:")
       ? requestHttps(url, { ...options, rejectUnauthorized: !isOurs })
@@ -26,8 +26,7 @@ export function ask({ url, isOurs, timeoutMs, body, headers }: Question): Promis
     request.on("response", (response) => {
       text(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
     });
-    request.on("timeout", () => request.destroy(new Error("no answer")));
-    request.on("error", reject);
+    request.on("error", (error) => reject(error.name === "AbortError" ? new Error("no answer in time") : error));
     request.end(body);
   });
 }

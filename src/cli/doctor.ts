@@ -27,9 +27,9 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   findings.push(...database.findings, checkSpace(dataDir), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));
   const redis = usable(environment, REDIS_SETTING_NAMES);
-  if (redis) findings.push(...(await checkRedis(redis)));
+  if (redis) findings.push(...untold(findings, await checkRedis(redis)));
   const tls = usable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
-  if (tls) findings.push(...checkTls(tls));
+  if (tls) findings.push(...untold(findings, checkTls(tls)));
   const address = usable(environment, ["DATA_DIR", ...ADDRESS_NAMES]);
   if (address) findings.push(...(await checkPort(address)));
 
@@ -39,6 +39,11 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (wrong === 0) return;
   process.exitCode = 1;
   if (!json) say(`${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong.`);
+}
+
+/** What the report on settings has not said already. */
+function untold(told: readonly Finding[], findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ found }) => !told.some((finding) => finding.found === found));
 }
 
 /** Some settings, or nothing when they are bad; `checkSettings` has said so then. */

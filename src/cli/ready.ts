@@ -17,7 +17,7 @@ export async function runReady({ timeout }: { timeout: string }): Promise<void> 
   const url = `${serverUrl(readSettings(readEnvironment(), ADDRESS_NAMES))}/readyz`;
   const givesUpAt = performance.now() + timeoutMs;
   for (;;) {
-    const found = await statusOf(url, Math.max(1, givesUpAt - performance.now()));
+    const found = await statusOf(url, Math.max(1, Math.ceil(givesUpAt - performance.now())));
     if (found === "200") return;
     if (performance.now() >= givesUpAt) {
       throw new OperatorError(`${url} is not ready after ${timeout} (${found}): see the server's log`, 1);

@@ -132,8 +132,10 @@ export const networks = parsed((value) => {
 export const host = v.pipe(
   text,
   v.check(
-    (value) => isIP(value) !== 0 || /^[\p{L}\p{N}_](?:[\p{L}\p{N}._-]*[\p{L}\p{N}_.])?$/u.test(value),
-    "expected a host name or an IP address without scheme, port and brackets, e.g. 127.0.0.1",
+    (value) =>
+      (isIP(value) !== 0 && !value.includes("%")) ||
+      /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._-]*[\p{L}\p{M}\p{N}_.])?$/u.test(value),
+    "expected a host name or an IP address without scheme, port, brackets and zone, e.g. 127.0.0.1",
   ),
 );
 

@@ -1,7 +1,8 @@
+import { accessSync, constants, statSync } from "node:fs";
 import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
-import { readPemFile } from "../pem-file.ts";
+import { unreadablePem } from "../pem-file.ts";
 import type { Environment } from "./environment.ts";
 import {
   A_DAY,
@@ -115,14 +116,16 @@ export function readServerSettings(environment: Environment): Settings {
   return readSettings(environment, SETTING_NAMES, unreadableFiles(environment));
 }
 
+/** Looks without reading: a file may be a pipe, which gives its content once. */
 function unreadableFiles(environment: Environment): Fault[] {
   return FILE_NAMES.flatMap((name) => {
+    const file = environment[name];
+    if (file === undefined) return [];
     try {
-      if (environment[name] !== undefined) readPemFile(name, environment[name]);
-      return [];
+      accessSync(file, constants.R_OK);
+      return statSync(file).isDirectory() ? [unreadablePem(name, "EISDIR")] : [];
     } catch (error) {
-      if (error instanceof SettingsError) return error.faults;
-      throw error;
+      return [unreadablePem(name, systemCode(error))];
     }
   });
 }

@@ -3,9 +3,9 @@ import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../strict-json.ts";
 
-// What is still read and thrown away of a refused body, so that the answer reaches a client that is busy sending.
-const DISCARD_BYTES = 8 * 1024 * 1024;
-const DISCARD_MS = 3000;
+// What is still read and thrown away of a body that is too large, so that the answer reaches a client that is busy sending.
+const TOO_LARGE_BYTES = 64 * 1024 * 1024;
+const TOO_LARGE_MS = 3000;
 
 const MAX_TYPE_LENGTH = 256;
 
@@ -93,16 +93,16 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
 }
 
 /**
- * Lets the rest of a body run out that nobody wants, and closes the connection when it does not end soon. `onOver` is told
- * of the end of the body, and of the connection.
+ * Lets the rest of a body run out that nobody wants, for as long as a request may take. One that is too large is cut off
+ * when it does not end soon. `onOver` is told of the end of the body, and of the connection.
  */
-export function discardRest(request: IncomingMessage, onOver: () => void): void {
+export function discardRest(request: IncomingMessage, isTooLarge: boolean, onOver: () => void): void {
   let discarded = 0;
   const cut = () => request.socket.destroy();
-  const timer = setTimeout(cut, DISCARD_MS).unref();
+  const timer = isTooLarge ? setTimeout(cut, TOO_LARGE_MS).unref() : undefined;
   request.on("data", (chunk: Buffer) => {
     discarded += chunk.length;
-    if (discarded > DISCARD_BYTES) cut();
+    if (isTooLarge && discarded > TOO_LARGE_BYTES) cut();
   });
   request.on("error", () => {});
   request.on("close", () => {

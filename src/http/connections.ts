@@ -100,8 +100,9 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
       server.closeIdleConnections();
       if (performance.now() < answeredEndsAt) return;
       for (const socket of connections.get(server) ?? []) {
-        const newest = newestAnswer(socket);
-        if (newest?.headersSent && !newest.req.complete) socket.destroy();
+        const { newest, before = [] } = answers.get(socket) ?? {};
+        const isNext = before.every((answer) => answer.closed);
+        if (isNext && newest?.headersSent && !newest.req.complete) socket.destroy();
       }
     }, IDLE_MS);
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);

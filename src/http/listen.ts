@@ -56,7 +56,7 @@ export function listenFailure(code: string, port: number): SettingsError {
     EAI_AGAIN: UNRESOLVED,
     EINVAL: {
       found: "HOST is not usable",
-      remedy: "set HOST to an address of this machine, a link-local one with its zone, e.g. fe80::1%eth0",
+      remedy: "set HOST to an address of this machine that needs no zone, e.g. 127.0.0.1",
     },
     ENOTSUP: {
       found: "HTTP_THREADS is more than 1, and this system cannot share a port between threads",

@@ -39,6 +39,9 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
   server.timeout = STALLED_MS;
   // A client that has said all it has to say may still wait for its answers.
   server.httpAllowHalfOpen = true;
+  server.on("secureConnection", (socket: Socket) => {
+    socket.allowHalfOpen = true;
+  });
   server.on("clientError", answerClientError);
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
@@ -57,7 +60,6 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
 const TLS_LIMITS = {
   minVersion: MIN_TLS_VERSION,
   handshakeTimeout: HEADERS_TIMEOUT_MS,
-  allowHalfOpen: true,
 } as const;
 
 // Long enough for the last answer to arrive.

@@ -15,7 +15,12 @@ const PAGES_PER_STEP = 2000;
  * appears under its name when it is whole, checked and on disk. Returns its size in bytes.
  */
 export async function backUp(database: Database, file: string, onProgress: Progress): Promise<number> {
-  refuseTarget(database, file);
+  try {
+    refuseTarget(database, file);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${file} cannot be looked at (${describeError(error)}): name another file`, 1);
+  }
   const partial = `${file}.${process.pid}.partial`;
   try {
     closeSync(openSync(partial, "wx", 0o600));

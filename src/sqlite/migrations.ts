@@ -103,9 +103,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX supersessions_expired ON supersessions (expires_at);
   `,
-  // 3: drops what nothing reads.
-  `
-  DROP INDEX dead_letters_failed;
-  ALTER TABLE login_failures DROP COLUMN settled;
-  `,
+  // 3: drops what nothing reads. A server of the version before may still run: its statements must go on.
+  `DROP INDEX dead_letters_failed`,
 ];

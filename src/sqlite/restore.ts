@@ -51,7 +51,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   const target = join(dataDir, DATABASE_FILE);
   const partial = `${target}.restoring`;
   const aside = `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}`;
-  if (backup === partial)
+  if (isSameFile(backup, partial))
     throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
   let outcome = "nothing was changed";
   try {
@@ -77,6 +77,11 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   } finally {
     discard(partial);
   }
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((file) => statSync(file, { throwIfNoEntry: false }));
+  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
 /** Copies a backup, and makes of the copy a database that may be served. */

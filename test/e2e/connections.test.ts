@@ -148,14 +148,14 @@ for (const [path, headers, status] of [
   ["/auth/login", { "Content-Type": "text/plain" }, 415],
   ["/nothing-here", { "Content-Type": "application/json" }, 404],
 ] as const) {
-  test(`${status} reaches a client that sends 4 MB to ${path} before it listens, and wants no other answer`, async () => {
-    const head = Object.entries({ Host: "x", Connection: "close", "Content-Length": 4_000_000, ...headers });
+  test(`${status} reaches a client that sends 20 MB to ${path} before it listens, and wants no other answer`, async () => {
+    const head = Object.entries({ Host: "x", Connection: "close", "Content-Length": 20_000_000, ...headers });
     const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     const socket = (await open()).pause();
     const failures: Error[] = [];
     socket.on("error", (error) => failures.push(error));
     await new Promise((resolve) =>
-      socket.write(`POST ${path} HTTP/1.1\r\n${lines}\r\n${"x".repeat(4_000_000)}`, resolve),
+      socket.write(`POST ${path} HTTP/1.1\r\n${lines}\r\n${"x".repeat(20_000_000)}`, resolve),
     );
     const received = gather(socket);
     await once(socket.resume(), "close");
@@ -167,7 +167,7 @@ for (const [path, headers, status] of [
 test("a body that is refused waits for the answers before its own", async () => {
   const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
   const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
-  const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: 20000000\r\n\r\n`;
+  const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
   const { text } = await sendRaw(server.port, login + credentials + large + "x".repeat(20_000_000));
   assert.deepEqual(statuses(text), [401, 413]);
 });

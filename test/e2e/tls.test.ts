@@ -166,3 +166,14 @@ test("a client that has closed its own side of a TLS connection gets its answer"
   socket.destroy();
   assert.match(text, /^HTTP\/1\.1 200 /);
 });
+
+test("a connection that is closed before its handshake, as by a load balancer that looks, is closed at once", async () => {
+  await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
+  const socket = connectTcp({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+  await once(socket, "connect");
+  const startedAt = performance.now();
+  socket.resume().end();
+  await once(socket, "end");
+  socket.destroy();
+  assert.ok(performance.now() - startedAt < 2000);
+});

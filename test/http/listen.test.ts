@@ -8,7 +8,7 @@ for (const [code, message] of [
   ["EADDRINUSE", /^PORT 3000 is in use: .*set another PORT$/],
   ["ENOTFOUND", /^HOST cannot be resolved: set HOST to /],
   ["EAI_AGAIN", /^HOST cannot be resolved: set HOST to /],
-  ["EINVAL", /^HOST is not usable: set HOST to .*with its zone/],
+  ["EINVAL", /^HOST is not usable: set HOST to .*that needs no zone/],
   ["EAFNOSUPPORT", /^HOST and PORT 3000 cannot be listened on \(EAFNOSUPPORT\): check both$/],
 ] as const) {
   test(`${code} is told of by the setting to change`, () => {

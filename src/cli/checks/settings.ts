@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Environment } from "../../config/environment.ts";
-import { readSettings, SECRET_NAMES } from "../../config/settings.ts";
+import { readServerSettings, SECRET_NAMES } from "../../config/settings.ts";
 import { describeError } from "../../errors.ts";
 import { reportAddons } from "../../packaging.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
@@ -13,7 +13,7 @@ const STICKY = 0o1000;
 
 export function checkSettings(environment: Environment): Finding[] {
   try {
-    readSettings(environment);
+    readServerSettings(environment);
     return [ok("settings", "all are usable")];
   } catch (error) {
     return wrongBy("settings", error);
@@ -34,10 +34,16 @@ export function checkModes(environment: Environment, folder: string, dataDir: st
   if (open.length === 0) return [ok("file modes", `${found.length} looked at, none is open to others`)];
   return open.map(({ path, stats }) => {
     const mode = (stats.mode & 0o777).toString(8);
-    const isShared = path === dataDir && (!stats.isDirectory() || stats.uid !== process.getuid?.() || isSystems(path));
+    const isShared = path === dataDir && (!stats.isDirectory() || !isOurs(stats) || isSystems(path));
     const remedy = isShared ? "name a directory of its own in DATA_DIR" : `chmod go= ${shellWord(path)}`;
     return wrong("file modes", `${path} has mode ${mode}`, remedy);
   });
+}
+
+/** Root may close what belongs to the service's user. */
+function isOurs({ uid }: Stats): boolean {
+  const own = process.getuid?.();
+  return own === 0 || uid === own;
 }
 
 /** Null of what is not there, and of what this user may not look at: another check says so. */

@@ -39,8 +39,12 @@ export function createHttpHandler(url: string): EventHandler {
         isAnswered = true;
         finish(sent, response);
         const { statusCode = 0 } = response;
-        if (statusCode >= 200 && statusCode < 300) resolve();
-        else reject(new Error(`the target answered ${statusCode}`));
+        if (statusCode < 200 || statusCode >= 300) reject(new Error(`the target answered ${statusCode}`));
+        else if (sent.writableFinished) resolve();
+        else {
+          sent.once("finish", resolve);
+          sent.once("close", () => reject(new Error(`the target answered ${statusCode} and read no further`)));
+        }
       });
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
@@ -79,17 +83,27 @@ function headersOf(event: ClaimedEvent): OutgoingHttpHeaders {
 function finish(sent: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;
   const breakOff = () => sent.destroy();
-  const timer = setTimeout(breakOff, MAX_DRAIN_MS).unref();
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > MAX_DRAINED_BYTES) breakOff();
   });
   response.on("error", () => {});
-  const stopTimer = () => {
-    if (response.closed && sent.writableFinished) clearTimeout(timer);
+  const boundAnswer = () => {
+    if (response.closed) return;
+    const timer = setTimeout(breakOff, MAX_DRAIN_MS).unref();
+    response.on("close", () => clearTimeout(timer));
   };
-  response.on("close", stopTimer);
-  sent.on("finish", stopTimer);
+  const { socket } = sent;
+  if (sent.writableFinished || !socket) {
+    boundAnswer();
+    return;
+  }
+  // The socket's own, which starts again whenever some of the event has gone out.
+  socket.setTimeout(MAX_DRAIN_MS).once("timeout", breakOff);
+  sent.once("finish", () => {
+    socket.setTimeout(0).off("timeout", breakOff);
+    boundAnswer();
+  });
 }
 
 /** Header values are printable ASCII. Any other id is percent-encoded, and so is one with a percent sign: keys stay unique. */

@@ -154,6 +154,27 @@ suite("forwarding an event", () => {
     await until(() => sockets.length === 1 && sockets[0]?.destroyed, 5000);
   });
 
+  test("that is accepted before all of it has come is sent to its end", async (t) => {
+    let bytes = 0;
+    const server = createTcpServer((socket) => {
+      t.after(() => socket.destroy());
+      socket.on("error", () => {});
+      socket.write("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+      // Reads 4 MB a second: longer than a target may take that reads nothing.
+      socket.on("data", (chunk) => {
+        bytes += chunk.length;
+        socket.pause();
+        setTimeout(() => socket.resume(), (chunk.length * 1000) / 4_000_000);
+      });
+    });
+    t.after(() => server.close());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await createHttpHandler(url)(event({ payload: Buffer.alloc(16_000_000) }), NEVER);
+    await until(() => bytes > 16_000_000, 5000);
+  });
+
   test("fails at once when the target wants to speak another protocol", async (t) => {
     const url = await rawTarget(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
     await assert.rejects(createHttpHandler(url)(event(), NEVER), /the target answered 101/);
