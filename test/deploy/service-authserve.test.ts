@@ -8,7 +8,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 const script = readFileSync(join(import.meta.dirname, "../../deploy/service-authserve"), "utf8");
 
 /** The environment that a command gets by these settings, when the service lives in a directory of the test's. */
-async function environmentBy(settings: string): Promise<Record<string, string>> {
+async function environmentBy(settings: string | Buffer): Promise<Record<string, string>> {
   const dir = workingDir();
   for (const folder of ["etc/authserve", "var/lib/authserve", "bin"]) mkdirSync(join(dir, folder), { recursive: true });
   writeFileSync(join(dir, "etc/authserve/authserve.conf"), settings);
@@ -36,8 +36,11 @@ async function environmentBy(settings: string): Promise<Record<string, string>> 
 }
 
 // What systemd 252 makes of the same lines.
-const LINES: [what: string, lines: string, value: string | undefined][] = [
+const LINES: [what: string, lines: string | Buffer, value: string | undefined][] = [
   ["a plain value", "X=a=b", "a=b"],
+  ["an apostrophe", "X=o'brien@example.com", "o'brien@example.com"],
+  ["what a shell would run", `X="it's $(exit 9) 'x"`, "it's $(exit 9) 'x"],
+  ["a comment that is not UTF-8", Buffer.from("# f\xfcr uns\nX=a", "latin1"), "a"],
   ["blanks around name and value", " \tX = a b \t", "a b"],
   ["an empty value", "X=\nPORT=1", ""],
   ["single quotes", `X='a "b" \\$c '`, 'a "b" \\$c '],
@@ -67,4 +70,9 @@ for (const [what, lines, value] of LINES) {
 test("service-authserve's settings win over the unit's directories, and its secrets come from their files", async () => {
   const { DATA_DIR, CACHE_DIRECTORY, JWT_SECRET } = await environmentBy("DATA_DIR=/srv/data\n");
   assert.deepEqual([DATA_DIR, CACHE_DIRECTORY, JWT_SECRET], ["/srv/data", "/var/cache/authserve", "of jwt_secret"]);
+});
+
+test("service-authserve takes a secret from the file that the settings name", async () => {
+  const { JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET } = await environmentBy("JWT_SECRET_FILE=/srv/secret\n");
+  assert.deepEqual([JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET], [undefined, "/srv/secret", "of webhook_secret"]);
 });
