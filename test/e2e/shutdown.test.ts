@@ -192,3 +192,17 @@ test("a request that was answered before it ended does not hold up the end", asy
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
   assert.ok(performance.now() - startedAt < 10_000);
 });
+
+test("slow answers in front of one that is given before its request has ended are waited for", async () => {
+  const slow = await hashPassword("a password", { memoryKib: 131_072, passes: 8 });
+  await using server = await startServer({ env: { DEMO_PASSWORD: slow, SHUTDOWN_TIMEOUT: "30s" } });
+  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+  const head = "HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+  const login = `POST /auth/login ${head}Content-Length: ${credentials.length}\r\n\r\n${credentials}`;
+  const unfinished = `POST /nothing-here ${head}Content-Length: 10\r\n\r\n`;
+  const answer = sendRaw(server.port, login.repeat(6) + unfinished, { deadlineMs: 30_000 });
+  await until(() => server.log("request_completed").some(({ status }) => status === 404), 5000);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  const statuses = [...(await answer).text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+  assert.deepEqual(statuses, [...Array(6).fill("401"), "404"]);
+});
