@@ -14,7 +14,7 @@ export function createProgram(): Command {
     // For `help nonsense`, of which commander would print all of the usage and nothing else.
     .addHelpText("beforeAll", ({ error, command }) => {
       const [first, wanted] = command.args;
-      if (error && first === "help") command.error(`error: unknown command '${wanted}'`);
+      if (error && first === "help" && wanted !== "help") command.error(`error: unknown command '${wanted}'`);
       return "";
     })
     .exitOverride();
