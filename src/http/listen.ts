@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { type Fault, SettingsError } from "../errors.ts";
+import { type Fault, SettingsError, systemCode } from "../errors.ts";
 
 export interface Address {
   port: number;
@@ -11,34 +11,21 @@ export interface Address {
 
 /** Starts listening. Returns the port. Throws {@link SettingsError} when the address cannot be had. */
 export function listen(server: Server, address: Address): Promise<number> {
-  return bind(server, address).catch(({ code }: NodeJS.ErrnoException) => {
-    throw listenFailure(code ?? "", address.port);
-  });
-}
-
-function bind(server: Server, address: Address): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenFailure(systemCode(error), address.port)));
     server.listen(address, () => resolve((server.address() as AddressInfo).port));
   });
-}
-
-/** Listens for a moment on what must be nobody's. Returns the port. Throws the system's error when it cannot be had. */
-export async function probePort(address: Omit<Address, "reusePort">): Promise<number> {
-  const probe = createServer();
-  const port = await bind(probe, address);
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /**
  * Finds the port for listeners that will share it. It must be nobody's now: with `reusePort` two servers of one user
  * could listen there without knowing of each other. Throws {@link SettingsError} when it cannot be had.
  */
-export function findPort(address: Omit<Address, "reusePort">): Promise<number> {
-  return probePort(address).catch(({ code }: NodeJS.ErrnoException) => {
-    throw listenFailure(code ?? "", address.port);
-  });
+export async function findPort(address: Omit<Address, "reusePort">): Promise<number> {
+  const probe = createServer();
+  const port = await listen(probe, address);
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
 }
 
 const UNRESOLVED: Fault = { found: "HOST cannot be resolved", remedy: "set HOST to an address of this machine" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { probePort } from "../../src/http/listen.ts";
+import { findPort } from "../../src/http/listen.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { settings } from "../helpers/server.ts";
@@ -9,7 +9,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 test("a log that cannot be written costs no answer and no process", async () => {
   const dir = workingDir();
-  const port = await probePort({ port: 0, host: "127.0.0.1" });
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
   const env = settings(dir, { PORT: String(port), LOG_LEVEL: "debug" });
   const command = startProgram("sh", ["-c", 'exec "$0" serve >/dev/full', EXECUTABLE], { dir, env });
   const server = { url: `http://127.0.0.1:${port}`, port };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { probePort } from "../../src/http/listen.ts";
+import { findPort } from "../../src/http/listen.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 import { until } from "./until.ts";
 
@@ -139,7 +139,7 @@ async function answers(options: { host: string; port: number; password?: string;
   }
 }
 
-const freePort = () => probePort({ port: 0, host: "127.0.0.1" });
+const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
 
 const SLOTS = 16_384;
 const CLUSTER_SIZE = 3;
@@ -173,7 +173,7 @@ async function clusterPorts(): Promise<{ port: number; bus: string[] }> {
   for (;;) {
     const port = await freePort();
     if (port + BUS_OFFSET > 65_535) continue;
-    const busIsFree = await probePort({ port: port + BUS_OFFSET, host: "127.0.0.1" }).catch(() => null);
+    const busIsFree = await findPort({ port: port + BUS_OFFSET, host: "127.0.0.1" }).catch(() => null);
     if (busIsFree !== null) return { port, bus: [] };
   }
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import type { ClaimedEvent } from "../../../src/events/store.ts";
-import { probePort } from "../../../src/http/listen.ts";
+import { findPort } from "../../../src/http/listen.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
 import { runEvent } from "../../../src/worker/run-event.ts";
 import { until } from "../../helpers/until.ts";
@@ -66,7 +66,7 @@ async function rawTarget(t: TestContext, answer: string): Promise<string> {
 /** A free one of the ports that the Fetch standard blocks. */
 async function refusedPort(): Promise<number> {
   for (const port of [6000, 6665, 6666, 6667, 6668, 6669, 6697, 10_080]) {
-    const free = await probePort({ port, host: "127.0.0.1" }).catch(() => null);
+    const free = await findPort({ port, host: "127.0.0.1" }).catch(() => null);
     if (free !== null) return free;
   }
   throw new Error("all of the ports are taken");
