@@ -48,7 +48,7 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     }
     flush(partial);
     // A log that lies beside an older copy would be taken for this one's.
-    for (const end of ["-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
+    discardLogs(file);
     renameSync(partial, file);
     flush(dirname(file));
   } catch (error) {
@@ -63,13 +63,18 @@ export async function backUp(database: Database, file: string, onProgress: Progr
 function refuseTarget(database: Database, file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return;
-  const live = statSync(database.name);
-  if (found.dev === live.dev && found.ino === live.ino) {
+  if (isSameFile(file, database.name)) {
     throw new OperatorError(`${file} is the database itself: name another file`);
   }
   if (!found.isFile() || (found.size > 0 && !inspectDatabase(file).isOurs)) {
     throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
   }
+}
+
+/** Whether two names are of one file that is there. */
+export function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((file) => statSync(file, { throwIfNoEntry: false }));
+  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
 /** Takes what is in the write-ahead log (WAL) into a database file and ends that log, so that it needs no second file. */
@@ -89,7 +94,12 @@ export function change(file: string, run: (database: Sqlite.Database) => void): 
 
 /** Removes an unfinished copy with what SQLite has put beside it. */
 export function discard(partial: string): void {
-  for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(partial + end, { force: true });
+  rmSync(partial, { force: true });
+  discardLogs(partial);
+}
+
+function discardLogs(file: string): void {
+  for (const end of ["-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
 }
 
 /** Returns when the content of a file, or the names in a folder, are on disk. */

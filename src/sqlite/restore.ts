@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describeError, OperatorError } from "../errors.ts";
-import { change, discard, flush, leaveWalMode } from "./backup.ts";
+import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
 import { DATABASE_FILE } from "./database.ts";
 import { inspectDatabase } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -38,7 +38,7 @@ function whyNoFile(file: string): string | null {
     if (stats.isFile()) return null;
     return stats.isDirectory() ? "is a directory" : "is no file";
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? "is not there" : `cannot be read (${code})`;
   }
 }
@@ -79,11 +79,6 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   }
 }
 
-function isSameFile(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((file) => statSync(file, { throwIfNoEntry: false }));
-  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
-}
-
 /** Copies a backup, and makes of the copy a database that may be served. */
 function copyChecked(backup: string, partial: string): void {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
@@ -120,7 +115,7 @@ function linkOrCopy(file: string, name: string): void {
   try {
     linkSync(file, name);
   } catch (error) {
-    if (!NO_LINK.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!NO_LINK.includes(systemCode(error))) throw error;
     copyFileSync(file, name, constants.COPYFILE_EXCL);
   }
 }
