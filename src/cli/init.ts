@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { statSync, writeFileSync } from "node:fs";
 import { hashPassword } from "../auth/password.ts";
 import { isEmail } from "../email.ts";
-import { OperatorError } from "../errors.ts";
+import { OperatorError, systemCode } from "../errors.ts";
 import { say } from "./output.ts";
 
 const ENV_FILE = ".env";
@@ -33,7 +33,7 @@ export async function writeEnvFile({ email }: InitOptions): Promise<string | nul
   try {
     writeFileSync(ENV_FILE, `${lines.join("\n")}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code === "EEXIST") return null;
     throw new OperatorError(`.env cannot be written (${code}): run this in a folder that this user can write`, 1);
   }

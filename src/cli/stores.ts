@@ -5,7 +5,7 @@ import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
 import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
 import { readEnvironment } from "../config/environment.ts";
 import { readSettings, type SettingName, type Settings } from "../config/settings.ts";
-import { OperatorError } from "../errors.ts";
+import { OperatorError, systemCode } from "../errors.ts";
 import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
@@ -54,7 +54,7 @@ export function requireDatabase(dataDir: string): void {
   try {
     if (statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false })) return;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     throw new OperatorError(`DATA_DIR cannot be read (${code}): run this as the user that the server runs as`);
   }
   throw new OperatorError(`DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`);

@@ -46,8 +46,8 @@ const ending = new WeakSet<Socket>();
 export function afterAnswers(socket: Socket, end: () => void): void {
   if (ending.has(socket)) return;
   ending.add(socket);
-  const newest = newestAnswer(socket);
-  const last = newest?.req.complete ? newest : answers.get(socket)?.before.at(-1);
+  const { newest, before = [] } = answers.get(socket) ?? {};
+  const last = newest?.req.complete ? newest : before.at(-1);
   if (last && !last.closed) last.once("close", end);
   else end();
 }
@@ -110,6 +110,7 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
     NetServer.prototype.close.call(server, () => {
       clearInterval(rounds);
       clearTimeout(deadline);
+      // Ends the HTTP server's own timer.
       server.close();
       resolve();
     });

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, readSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
-import { AppError, describeError, OperatorError } from "../errors.ts";
+import { AppError, describeError, OperatorError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
 import { APPLICATION_ID, inspectDatabase } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -22,7 +22,7 @@ export function prepareDataDir(dataDir: string): void {
     makeDir(resolve(dataDir));
   } catch (error) {
     throw new OperatorError(
-      `DATA_DIR cannot be created (${(error as NodeJS.ErrnoException).code}): name a directory that this user can write`,
+      `DATA_DIR cannot be created (${systemCode(error)}): name a directory that this user can write`,
     );
   }
 }
@@ -74,7 +74,7 @@ function makePrivate(file: string): void {
       chmodSync(file + end, 0o600);
     } catch (error) {
       // The log goes with whoever closes the database last.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (systemCode(error) !== "ENOENT") throw error;
     }
   }
 }
@@ -129,7 +129,7 @@ function assertSound(file: string): void {
 }
 
 function openFailure(error: unknown): OperatorError {
-  const code = (error as { code?: string }).code ?? "";
+  const code = systemCode(error);
   if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
     return damaged(code);
   }
@@ -174,7 +174,7 @@ export function lockDataDir(dataDir: string): () => void {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
-    if ((error as { code?: string }).code === "SQLITE_BUSY") {
+    if (systemCode(error) === "SQLITE_BUSY") {
       throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
     }
     throw new OperatorError(

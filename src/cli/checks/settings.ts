@@ -34,7 +34,7 @@ export function checkModes(environment: Environment, folder: string, dataDir: st
   if (open.length === 0) return [ok("file modes", `${found.length} looked at, none is open to others`)];
   return open.map(({ path, stats }) => {
     const mode = (stats.mode & 0o777).toString(8);
-    const isShared = path === dataDir && (!stats.isDirectory() || !isOurs(stats) || isSystems(path));
+    const isShared = path === dataDir && (!stats.isDirectory() || !isOurs(stats) || isSystems(path, stats));
     const remedy = isShared ? "name a directory of its own in DATA_DIR" : `chmod go= ${shellWord(path)}`;
     return wrong("file modes", `${path} has mode ${mode}`, remedy);
   });
@@ -56,8 +56,8 @@ function statOf(path: string): Stats | null {
 }
 
 /** A directory that others stand on: the root, what lies directly below it, and those that everybody may write. */
-function isSystems(dir: string): boolean {
-  return dirname(dirname(resolve(dir))) === dirname(resolve(dir)) || (statSync(dir).mode & STICKY) !== 0;
+function isSystems(dir: string, { mode }: Stats): boolean {
+  return dirname(dirname(resolve(dir))) === dirname(resolve(dir)) || (mode & STICKY) !== 0;
 }
 
 export function checkAddons(): Finding[] {

@@ -6,6 +6,7 @@ import {
   request as requestHttp,
 } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { systemCode } from "../../errors.ts";
 import type { ClaimedEvent } from "../../events/store.ts";
 import type { EventHandler } from "../run-event.ts";
 
@@ -50,9 +51,9 @@ export function createHttpHandler(url: string): EventHandler {
         socket.destroy();
         reject(new Error(`the target answered ${response.statusCode}`));
       });
-      sent.on("error", (error: NodeJS.ErrnoException) => {
+      sent.on("error", (error) => {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
-        const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(error.code ?? "");
+        const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
         if (isFirst && isStale) resolve(send(event, signal, false));
         else reject(error);
       });
