@@ -27,6 +27,11 @@ async function examine(server: Pick<Server, "dir" | "env">, env: Record<string, 
   return { code, stderr, findings, of, wrong: findings.filter(({ verdict }) => verdict === "wrong") };
 }
 
+function tlsFiles(cert: string, key: string): Record<string, string> {
+  const fixture = (name: string) => join(import.meta.dirname, "../fixtures", name);
+  return { TLS_CERT_FILE: fixture(cert), TLS_KEY_FILE: fixture(key) };
+}
+
 suite("authserve doctor", () => {
   test("beside a healthy server every line is ok and the exit code 0", async () => {
     await using server = await startServer();
@@ -129,9 +134,7 @@ suite("authserve doctor", () => {
 
   test("a pair of TLS that does not fit is one finding, with the remedy apart", async () => {
     const dir = workingDir();
-    const fixture = (name: string) => join(import.meta.dirname, "../fixtures", name);
-    const files = { TLS_CERT_FILE: fixture("first.crt"), TLS_KEY_FILE: fixture("second.key") };
-    const { of } = await examine({ dir, env: settings(dir) }, files);
+    const { of } = await examine({ dir, env: settings(dir) }, tlsFiles("first.crt", "second.key"));
     const [finding, ...others] = of("TLS");
     assert.deepEqual(others, []);
     assert.match(finding?.found ?? "", /^TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair \(.*\)$/);
@@ -140,9 +143,7 @@ suite("authserve doctor", () => {
 
   test("the port is looked at with TLS, too", async () => {
     const dir = workingDir();
-    const fixture = (name: string) => join(import.meta.dirname, "../fixtures", name);
-    const env = { TLS_CERT_FILE: fixture("first.crt"), TLS_KEY_FILE: fixture("first.key") };
-    const { of } = await examine({ dir, env: settings(dir) }, env);
+    const { of } = await examine({ dir, env: settings(dir) }, tlsFiles("first.crt", "first.key"));
     assert.equal(of("port").length, 1);
   });
 

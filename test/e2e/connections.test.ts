@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { ask, event } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
-import { sendRaw } from "../helpers/raw-http.ts";
+import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
@@ -32,8 +32,6 @@ function whole(id: string): string {
   return head + body;
 }
 
-const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
-
 async function open(): Promise<Socket> {
   const socket = connect(server.port, "127.0.0.1");
   socket.on("error", () => {});
@@ -52,16 +50,16 @@ function gather(socket: Socket): () => string {
 
 test("what is no HTTP is answered behind the answers to the requests before it", async () => {
   const { text } = await sendRaw(server.port, `${whole("before-1")}${whole("before-2")}GARBAGE\r\n\r\n`);
-  assert.deepEqual(statuses(text), [200, 200, 400]);
+  assert.deepEqual(statusesIn(text), [200, 200, 400]);
   assert.ok(text.indexOf("before-1") < text.indexOf("before-2"));
   const large = `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
-  assert.deepEqual(statuses((await sendRaw(server.port, whole("before-3") + large)).text), [200, 431]);
+  assert.deepEqual(statusesIn((await sendRaw(server.port, whole("before-3") + large)).text), [200, 431]);
 });
 
 test("a request that turns out to be no HTTP in its body is answered behind the one before it", async () => {
   const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { text } = await sendRaw(server.port, `${whole("before-chunk")}${head}ZZ\r\n`);
-  assert.deepEqual(statuses(text), [200, 400]);
+  assert.deepEqual(statusesIn(text), [200, 400]);
 });
 
 test("a connection that goes on sending what is no HTTP is answered once", async () => {
@@ -74,7 +72,7 @@ test("a connection that goes on sending what is no HTTP is answered once", async
     await new Promise((resolve) => setImmediate(resolve));
   }
   await closed;
-  assert.deepEqual(statuses(received()), [200, 400]);
+  assert.deepEqual(statusesIn(received()), [200, 400]);
   assert.equal(server.stderr(), "");
 });
 
@@ -83,7 +81,7 @@ test("CONNECT is answered 404, in its turn, and whoever resets the connection th
   const { status, headers } = await sendRaw(server.port, ask404);
   assert.equal(status, 404);
   assert.ok(headers["x-request-id"]);
-  assert.deepEqual(statuses((await sendRaw(server.port, whole("before-connect") + ask404)).text), [200, 404]);
+  assert.deepEqual(statusesIn((await sendRaw(server.port, whole("before-connect") + ask404)).text), [200, 404]);
   for (let i = 0; i < 10; i++) {
     const socket = await open();
     socket.write(ask404);
@@ -101,7 +99,7 @@ test("a client that has closed its own side gets its answers", async () => {
   socket.end(whole("half-closed"));
   await closed;
   socket.destroy();
-  assert.deepEqual(statuses(received()), [200]);
+  assert.deepEqual(statusesIn(received()), [200]);
 });
 
 test("a sender that waits for a word before the body gets it only when the body is wanted", async () => {
@@ -113,7 +111,7 @@ test("a sender that waits for a word before the body gets it only when the body 
   const answers: number[][] = [];
   for (const lines of refused) {
     const head = [...lines, "Host: localhost", "Expect: 100-continue"].join("\r\n");
-    answers.push(statuses((await sendRaw(server.port, `${head}\r\n\r\n`)).text));
+    answers.push(statusesIn((await sendRaw(server.port, `${head}\r\n\r\n`)).text));
   }
   assert.deepEqual(answers, [[413], [415], [404]]);
 
@@ -124,7 +122,7 @@ test("a sender that waits for a word before the body gets it only when the body 
   await until(() => received().startsWith("HTTP/1.1 100"), 5000);
   socket.write(body);
   await once(socket, "close");
-  assert.deepEqual(statuses(received()), [100, 200]);
+  assert.deepEqual(statusesIn(received()), [100, 200]);
 });
 
 const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -134,7 +132,7 @@ test("a hundred requests may wait for their answers on one connection, and more 
     server.port,
     `${HEALTH.repeat(99)}${HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")}`,
   );
-  assert.deepEqual(statuses(many.text), Array(100).fill(200));
+  assert.deepEqual(statusesIn(many.text), Array(100).fill(200));
   const socket = await open();
   const closed = new Promise((resolve) => socket.on("close", resolve));
   socket.resume().write(HEALTH.repeat(2000));
@@ -160,7 +158,7 @@ for (const [path, headers, status] of [
     const received = gather(socket);
     await once(socket.resume(), "close");
     assert.deepEqual(failures, []);
-    assert.deepEqual(statuses(received()), [status]);
+    assert.deepEqual(statusesIn(received()), [status]);
   });
 }
 
@@ -169,13 +167,13 @@ test("a body that is refused waits for the answers before its own", async () => 
   const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
   const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
   const { text } = await sendRaw(server.port, login + credentials + large + "x".repeat(20_000_000));
-  assert.deepEqual(statuses(text), [401, 413]);
+  assert.deepEqual(statusesIn(text), [401, 413]);
 });
 
 test("what breaks in its body is answered and logged under the caller's request id", async () => {
   const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { headers, text } = await sendRaw(server.port, `${head}ZZ\r\n`);
-  assert.deepEqual(statuses(text), [400]);
+  assert.deepEqual(statusesIn(text), [400]);
   assert.equal(headers["x-request-id"], "broken-chunk");
   const lines = () => server.log("request_completed").filter(({ requestId }) => requestId === "broken-chunk");
   await until(() => lines().length === 1, 5000);

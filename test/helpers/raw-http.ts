@@ -52,6 +52,11 @@ export function request(port: number, { method = "GET", target = "/auth/me", lin
   return sendRaw(port, Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]));
 }
 
+/** The statuses of all answers in what was received. */
+export function statusesIn(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+}
+
 function textOf(received: Buffer[]): string {
   return Buffer.concat(received).toString("utf8");
 }
