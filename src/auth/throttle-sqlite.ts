@@ -17,10 +17,10 @@ import { countUnderWay } from "./throttle-under-way.ts";
 
 /**
  * When the failure happened whose leaving the window brings a bucket below its bound: bucket, start of the window, now,
- * bound - 1.
+ * bound - 1. `+?` keeps SQLite from planning the statement again for each bucket and bound.
  */
 const BOUNDARY = `
-SELECT at FROM login_failures WHERE bucket = ? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET ?`;
+SELECT at FROM login_failures WHERE bucket = +? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET +?`;
 
 /** Adds a failure. `settled` is of the first version, which kept attempts under way here, too, as 0. */
 const ADD = `INSERT INTO login_failures (bucket, at, settled) VALUES (?, ?, 1)`;

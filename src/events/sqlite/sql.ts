@@ -1,4 +1,5 @@
 // The statements of the hot path take their values by position: binding by name costs as much as the write.
+// `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again whenever its bare limit is bound.
 
 /** The columns of an event's summary, under the names of its members. */
 const SUMMARY = `source, event_id AS eventId, type, status, attempts, received_at AS receivedAt,
@@ -24,13 +25,13 @@ ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, de
 
 /** The payloads' sizes of what {@link DUE} finds: now, limit. */
 export const DUE_SIZES = `
-SELECT length(payload) FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT ?`;
+SELECT length(payload) FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
 /** Due events and expired leases, oldest first: now, limit. */
 export const DUE = `
 SELECT id, source, event_id AS eventId, type, content_type AS contentType, payload, attempts,
   attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
-FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT ?`;
+FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
 /** When the next queued event is due, or its lease ends. */
 export const NEXT_DUE = `SELECT min(due_at) FROM events WHERE status = 'queued'`;
