@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../log.ts";
 import type { RedisConnection } from "../redis/connection.ts";
@@ -42,10 +42,10 @@ export async function openAuthStores(redis: RedisConnection | null, embedded: Au
  */
 function boundSessions(
   sessions: SessionStore,
-  { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: hash }: Settings,
+  { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: { encoded } }: Settings,
   log: Log,
 ): SessionStore {
-  const fingerprint = createHash("sha256").update(`${hash.encoded} ${email}`).digest("hex");
+  const fingerprint = hash("sha256", `${encoded} ${email}`);
   return afterStep(async () => {
     if (!(await sessions.bind(userId, fingerprint))) return;
     const line = { event: "session_revoked" as const, userId, reason: "password_changed" };

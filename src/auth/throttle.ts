@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { type Bucket, EMAIL_BUCKET_PREFIX, KNOWN_ADDRESS_MS, type ThrottleStore } from "./throttle-store.ts";
@@ -84,7 +84,7 @@ function pairBucket(address: string, email: string): string {
 
 /** Buckets are digests: of bounded length, and the store holds no address and no e-mail. */
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
+  return hash("sha256", text, "base64url");
 }
 
 /** One customer's network: an IPv4 address, or an IPv6 /64. Takes addresses in canonical form. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { describeError, OperatorError } from "../errors.ts";
 import type { AddonReport } from "../packaging.ts";
@@ -80,7 +80,7 @@ function problemOf(name: string, file: string): string | null {
 }
 
 function sha256Of(bytes: Buffer): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes);
 }
 
 function known(name: string): { sha256: string; bytes: number } {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { OBJECT, type ScannedJson, scanJson } from "../json-scan.ts";
@@ -44,7 +44,7 @@ export function identify(headers: IncomingHttpHeaders, payload: ScannedJson, bod
     textOf(headers["x-github-delivery"]) ??
     textOf(headers["x-request-id"]) ??
     bodyId ??
-    `sha256:${createHash("sha256").update(body).digest("hex")}`;
+    `sha256:${hash("sha256", body)}`;
   const type = textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? bodyType ?? "unknown";
   // Ill-formed ids that differ would be one and the same in UTF-8.
   if (!eventId.isWellFormed()) throw invalid("id", "must be well-formed Unicode");
