@@ -12,6 +12,7 @@ const MAX_TYPE_LENGTH = 256;
 /** Throws `unsupported_media_type` unless the request announces JSON in UTF-8 without Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
   const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
+  if (announced === "application/json" && encoding === undefined) return;
   // Bounds the work for a client that has proved nothing yet.
   if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");
   const [type = "", ...parameters] = announced.split(";").map((part) =>
@@ -73,21 +74,13 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
       size += chunk.length;
       chunks.push(chunk);
       if (size <= limitBytes) return;
-      detach();
-      request.pause();
+      request.off("data", onData).pause();
       reject(new AppError("payload_too_large"));
     };
-    const onEnd = () => {
-      detach();
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
-    };
+    const onEnd = () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
     const onGone = () => {
-      detach();
-      reject(goneError(request));
+      if (!request.readableEnded) reject(goneError(request));
     };
-    function detach() {
-      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
-    }
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
 }
