@@ -185,6 +185,8 @@ export async function run(): Promise<void> {
     process.stderr.write(`authserve: standard output cannot be written (${error.code})\n`);
     process.exit(1);
   });
+  // Words that nobody can be told are no reason to stop.
+  process.stderr.on("error", () => {});
   process.on("uncaughtException", (error) => {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);
@@ -192,7 +194,15 @@ export async function run(): Promise<void> {
   const argv = process.argv.slice(2);
   process.exitCode = await main(argv);
   // What failed, or served, may have left a handle open that would keep the process.
-  if (process.exitCode !== 0 || argv[0] === "serve") process.exit();
+  if (argv[0] === "serve") process.exit();
+  if (process.exitCode === 0) return;
+  await Promise.all([process.stdout, process.stderr].map(isWritten));
+  process.exit();
+}
+
+/** Resolves when everything before is written: a pipe takes no more than its reader makes room for. */
+function isWritten(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
 if (import.meta.main) void run();

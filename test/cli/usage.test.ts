@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { authserve, EXECUTABLE } from "../helpers/command.ts";
+import { authserve, EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { OTHER_JWT_SECRET } from "../helpers/credentials.ts";
 import { settings, startServer } from "../helpers/server.ts";
 import { list, settled } from "../helpers/stored-events.ts";
@@ -78,6 +78,29 @@ test("help of an unknown command names it, with exit code 2", async () => {
 test("standard output that cannot be written is exit code 1 and says why", () => {
   const { stderr, status } = spawnSync("sh", ["-c", '"$0" --help > /dev/full', EXECUTABLE], { encoding: "utf8" });
   assert.deepEqual([status, stderr], [1, "authserve: standard output cannot be written (ENOSPC)\n"]);
+});
+
+test("a command that fails says all it has to say", async () => {
+  const ids = Array.from({ length: 3000 }, (_, number) => `unknown-${number}`);
+  const { code, stdout } = await server.run(["events", "replay", "--json", ...ids]);
+  assert.equal(code, 1);
+  const { refused } = JSON.parse(stdout) as { refused: { eventId: string }[] };
+  assert.deepEqual(
+    refused.map(({ eventId }) => eventId),
+    ids,
+  );
+});
+
+test("words that cannot be written to standard error end nothing", async () => {
+  const folder = workingDir();
+  const served = startProgram("sh", ["-c", 'exec "$0" serve --init 2> /dev/full', EXECUTABLE], {
+    dir: folder,
+    env: settings(folder),
+  });
+  await until(() => served.stdout().includes("server_started"), 10_000);
+  assert.equal(served.child.exitCode, null);
+  served.child.kill("SIGTERM");
+  assert.deepEqual(await served.exited, { code: 0, signal: null });
 });
 
 test("a working directory that is gone is exit code 2 and says so", () => {
