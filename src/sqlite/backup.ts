@@ -1,14 +1,17 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError } from "../errors.ts";
-import type { Database } from "./database.ts";
-import { inspectDatabase } from "./inspect.ts";
+import { DATABASE_FILE, type Database, LOCK_FILE } from "./database.ts";
+import { inspectDatabase, isDamage } from "./inspect.ts";
 
 /** Told after each step how many pages are copied, of how many. */
 export type Progress = (copied: number, total: number) => void;
 
 const PAGES_PER_STEP = 2000;
+
+/** What SQLite puts beside a database. */
+const LOG_ENDS = ["-wal", "-shm", "-journal"];
 
 /**
  * Copies an open database to `file` as it stands at this moment, while others write to it. The file has mode 0600 and
@@ -43,9 +46,7 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     }
     leaveWalMode(partial);
     const { damage } = inspectDatabase(partial);
-    if (damage.length > 0) {
-      throw new OperatorError(`The database is damaged (${damage[0]}): no backup was written; see authserve doctor`, 1);
-    }
+    if (damage[0] !== undefined) throw damagedSource(damage[0]);
     flush(partial);
     // A log that lies beside an older copy would be taken for this one's.
     discardLogs(file);
@@ -54,21 +55,31 @@ export async function backUp(database: Database, file: string, onProgress: Progr
   } catch (error) {
     discard(partial);
     if (error instanceof OperatorError) throw error;
+    if (isDamage(error)) throw damagedSource(describeError(error));
     throw new OperatorError(`${file} was not written (${describeError(error)}): is there space?`, 1);
   }
   return statSync(file).size;
 }
 
-/** An earlier backup may be replaced; the live database, or a file of something else, may not. */
+const damagedSource = (how: string) =>
+  new OperatorError(`The database is damaged (${how}): no backup was written; see authserve doctor`, 1);
+
+/** An earlier backup may be replaced; a database that a server writes to, or a file of something else, may not. */
 function refuseTarget(database: Database, file: string): void {
+  if (isSameFile(file, database.name)) throw new OperatorError(`${file} is the database itself: name another file`);
+  if (isServers(file)) throw new OperatorError(`${file} is a server's own file: name another file`);
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return;
-  if (isSameFile(file, database.name)) {
-    throw new OperatorError(`${file} is the database itself: name another file`);
-  }
-  if (!found.isFile() || (found.size > 0 && !inspectDatabase(file).isOurs)) {
-    throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
-  }
+  if (found.isFile() && found.size === 0) return;
+  const { isOurs, inWalMode } = found.isFile() ? inspectDatabase(file) : { isOurs: false, inWalMode: false };
+  if (!isOurs) throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
+  if (inWalMode) throw new OperatorError(`${file} is a database that a server writes to: name another file`);
+}
+
+/** Whether a name in a data directory is one that its server gives: the database, what SQLite puts beside it, the lock. */
+function isServers(file: string): boolean {
+  const names = [LOCK_FILE, DATABASE_FILE, ...LOG_ENDS.map((end) => DATABASE_FILE + end)];
+  return existsSync(join(dirname(file), LOCK_FILE)) && names.includes(basename(file));
 }
 
 /** Whether two names are of one file that is there. */
@@ -99,7 +110,7 @@ export function discard(partial: string): void {
 }
 
 function discardLogs(file: string): void {
-  for (const end of ["-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
+  for (const end of LOG_ENDS) rmSync(file + end, { force: true });
 }
 
 /** Returns when the content of a file, or the names in a folder, are on disk. */

@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, openSync, readSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
-import { AppError, describeError, OperatorError, systemCode } from "../errors.ts";
+import { AppError, describeError, OperatorError, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
-import { APPLICATION_ID, inspectDatabase } from "./inspect.ts";
+import { APPLICATION_ID, inspectDatabase, isDamage } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export type Database = Sqlite.Database;
@@ -23,6 +23,7 @@ export function prepareDataDir(dataDir: string): void {
   } catch (error) {
     throw new OperatorError(
       `DATA_DIR cannot be created (${systemCode(error)}): name a directory that this user can write`,
+      exitCodeOf(error),
     );
   }
 }
@@ -129,13 +130,16 @@ function assertSound(file: string): void {
 }
 
 function openFailure(error: unknown): OperatorError {
-  const code = systemCode(error);
-  if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
-    return damaged(code);
-  }
+  if (isDamage(error)) return damaged(systemCode(error));
   return new OperatorError(
     `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): the directory must exist on a disk with space and be writable by this user`,
+    exitCodeOf(error),
   );
+}
+
+/** What may pass by itself is 1: a supervisor then starts the server again. */
+function exitCodeOf(error: unknown): 1 | 2 {
+  return /^(?:ENOSPC|EDQUOT|SQLITE_(?:FULL|IOERR|BUSY))/.test(systemCode(error)) ? 1 : 2;
 }
 
 function migrate(database: Database): void {
@@ -164,7 +168,8 @@ const LOCK_TIMEOUT_MS = 200;
 
 /**
  * Takes the data directory for one server. The lock is the operating system's, so a killed process leaves none behind.
- * Returns its release. Throws {@link AlreadyServedError}, or {@link OperatorError} when it cannot be written.
+ * Returns its release. Throws {@link AlreadyServedError}, {@link SettingsError} when something else is in the lock's place,
+ * or {@link OperatorError} when it cannot be written.
  */
 export function lockDataDir(dataDir: string): () => void {
   prepareDataDir(dataDir);
@@ -177,8 +182,13 @@ export function lockDataDir(dataDir: string): () => void {
     if (systemCode(error) === "SQLITE_BUSY") {
       throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
     }
+    const file = join(dataDir, LOCK_FILE);
+    if (isDamage(error) || statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+      throw new SettingsError([{ found: `DATA_DIR/${LOCK_FILE} is not the lock of a server`, remedy: "remove it" }]);
+    }
     throw new OperatorError(
       `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
+      exitCodeOf(error),
     );
   }
   return () => lock.close();

@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3";
-import { describeError } from "../errors.ts";
+import { describeError, systemCode } from "../errors.ts";
 
 /** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
 export const APPLICATION_ID = 0x61757468;
@@ -10,8 +10,15 @@ export interface Inspection {
   isOurs: boolean;
   /** Number of its last migration. */
   schema: number;
+  /** Has a write-ahead log (WAL), as what a server writes to; a backup has none. */
+  inWalMode: boolean;
   /** What SQLite finds wrong with its pages, a few lines at most; empty when nothing. */
   damage: string[];
+}
+
+/** Whether SQLite refuses a file for what is in it. */
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(systemCode(error));
 }
 
 // Codes of a file that cannot be read now, which says nothing about damage.
@@ -32,11 +39,12 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
     return {
       isOurs: applicationId === APPLICATION_ID || (applicationId === 0 && isEmpty),
       schema: database.pragma("user_version", { simple: true }) as number,
+      inWalMode: database.pragma("journal_mode", { simple: true }) === "wal",
       damage: lines.filter((line) => line !== "ok" && !line.startsWith("***")),
     };
   } catch (error) {
     if (!(error instanceof Sqlite.SqliteError) || NO_DAMAGE.test(error.code)) throw error;
-    return { isOurs: false, schema: 0, damage: [describeError(error)] };
+    return { isOurs: false, schema: 0, inWalMode: false, damage: [describeError(error)] };
   } finally {
     database?.close();
   }

@@ -95,15 +95,37 @@ suite("authserve backup", () => {
     assert.match((await server.run(["backup", databaseOf(server)])).stderr, /is the database itself/);
   });
 
-  test("takes the place of a hot copy without its log, which would be taken for the backup's", async () => {
-    await using server = await startServer();
-    await deliver(server, event("evt_copied"));
-    const copy = join(server.dir, "copy.db");
-    for (const end of ["", "-wal"]) copyFileSync(databaseOf(server) + end, copy + end);
-    for (let n = 0; n < 50; n++) await deliver(server, event(`evt_${n}`));
-    assert.equal((await server.run(["backup", copy])).code, 0);
+  test("never replaces what a server writes to, its own or another's", async () => {
+    await using other = await startServer();
+    await deliver(other, event("evt_other"));
+    const { server, backup } = await withBackup(1);
+    await using _ = server;
+    const own = ["serve.lock", "authserve.db-wal", "authserve.db-journal"].map((name) =>
+      join(server.dir, "data", name),
+    );
+    const renamed = join(server.dir, "copy.db");
+    for (const end of ["", "-wal"]) copyFileSync(databaseOf(other) + end, renamed + end);
+    for (const file of [databaseOf(other), ...own, renamed]) {
+      const { code, stderr } = await server.run(["backup", file]);
+      assert.equal(code, 2, file);
+      assert.match(stderr, /is (?:a server's own file|a database that a server writes to): name another file/);
+    }
+    assert.equal(eventCount(databaseOf(other)), 1);
+    assert.equal(eventCount(renamed), 1);
+    await other.stop();
+    assert.equal((await other.run(["restore", backup])).code, 0);
+    assert.equal((await server.run(["backup", databaseOf(other)])).code, 2);
+  });
+
+  test("removes a log that lies where its own would, which would be taken for it", async () => {
+    const { server, backup } = await withBackup(50);
+    await using _ = server;
+    rmSync(backup);
+    copyFileSync(`${databaseOf(server)}-wal`, `${backup}-wal`);
+    await deliver(server, event("evt_later"));
+    assert.equal((await server.run(["backup", backup])).code, 0);
     await server.stop();
-    assert.equal((await server.run(["restore", copy])).code, 0);
+    assert.equal((await server.run(["restore", backup])).code, 0);
     assert.equal(eventCount(databaseOf(server)), 51);
   });
 
@@ -115,7 +137,10 @@ suite("authserve backup", () => {
     flipBits(databaseOf(server));
     const { code, stderr } = await server.run(["backup", backup]);
     assert.notEqual(code, 0);
-    assert.match(stderr, /damaged|not written/);
+    assert.match(
+      stderr,
+      /^authserve: .* is damaged .*: (?:no backup was written; see authserve doctor|restore a backup)/,
+    );
     assert.ok(readFileSync(backup).equals(before));
     assert.deepEqual(
       readdirSync(server.dir).filter((file) => file.includes("partial")),
