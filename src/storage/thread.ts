@@ -3,9 +3,10 @@ import { embeddedSessions } from "../auth/sessions/embedded.ts";
 import { sqliteFailures } from "../auth/throttle-sqlite.ts";
 import { collectGarbageSoon } from "../collect-garbage.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
-import { guarded, openDatabase } from "../sqlite/database.ts";
+import { openDatabase } from "../sqlite/database.ts";
 import { createAnswering } from "../threads/remote.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
+import { watchWrites } from "./watched-writes.ts";
 
 /** What the storage thread is started with. */
 export interface StorageThreadData {
@@ -23,10 +24,18 @@ function run(): void {
   if (!port) throw new Error("this file is the storage thread's");
   const { dataDir, ports } = workerData as StorageThreadData;
   const database = openDatabase(dataDir, { isOpen: true });
+  const writes = watchWrites(database);
   const events = sqliteEvents(database);
   let closing = false;
   const targets = {
-    events: { ...events, append: (packed: PackedEvents) => events.append(unpackEvents(packed)) },
+    events: {
+      ...events,
+      append: (packed: PackedEvents) => events.append(unpackEvents(packed)),
+      check() {
+        events.check();
+        writes.check();
+      },
+    },
     sessions: embeddedSessions(database),
     throttle: sqliteFailures(database),
     thread: {
@@ -37,7 +46,7 @@ function run(): void {
     },
   };
   const answer = createAnswering(targets, (group) => {
-    const result = guarded(() => database.transaction(group).immediate());
+    const result = writes.run(group);
     if (closing) {
       database.close();
       port.close();

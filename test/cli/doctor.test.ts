@@ -141,6 +141,46 @@ suite("authserve doctor", () => {
     assert.equal(finding?.remedy, "name a PEM certificate and its key");
   });
 
+  test("a server that is not ready, or does not answer, is wrong", async () => {
+    await using server = await startServer();
+    const at = { PORT: String(server.port) };
+    assert.match((await examine(server, at)).of("port")[0]?.found ?? "", /is ready$/);
+
+    const other = new Sqlite(join(server.dir, "data/authserve.db"));
+    other.exec("BEGIN IMMEDIATE");
+    const held = await examine(server, at);
+    other.close();
+    assert.equal(held.code, 1);
+    assert.match(held.of("port")[0]?.found ?? "", /\/readyz (?:says 503|does not answer)/);
+
+    server.signal("SIGSTOP");
+    const stopped = await examine(server, at);
+    server.signal("SIGCONT");
+    assert.equal(stopped.code, 1);
+    assert.match(stopped.of("port")[0]?.found ?? "", /^a server runs on this DATA_DIR and .* does not answer/);
+  });
+
+  test("a lock that is none, and a database that is a link to nowhere, are named as serve names them", async () => {
+    const make: [string, (path: string) => void, string][] = [
+      ["serve.lock", (path) => mkdirSync(path), "lock"],
+      ["serve.lock", (path) => writeFileSync(path, "something else, and longer than a header\n".repeat(30)), "lock"],
+      ["authserve.db", (path) => symlinkSync("nowhere", path), "database"],
+    ];
+    for (const [name, put, check] of make) {
+      const dir = workingDir();
+      mkdirSync(join(dir, "data"), { mode: 0o700 });
+      put(join(dir, "data", name));
+      const { code, of } = await examine({ dir, env: settings(dir) });
+      assert.equal(code, 1, name);
+      const [finding] = of(check);
+      assert.match(`${finding?.found}: ${finding?.remedy}`, new RegExp(`${name}.*: remove it`));
+      if (check !== "lock") continue;
+      const refused = await authserve(["serve"], { dir, env: settings(dir) });
+      assert.equal(refused.code, 2);
+      assert.match(refused.stderr, /^authserve: DATA_DIR\/serve\.lock is not the lock of a server: remove it$/m);
+    }
+  });
+
   test("the port is looked at with TLS, too", async () => {
     const dir = workingDir();
     const { of } = await examine({ dir, env: settings(dir) }, tlsFiles("first.crt", "first.key"));

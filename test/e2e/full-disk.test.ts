@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { needsMount } from "../helpers/back-end.ts";
-import { assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
-import { startServer } from "../helpers/server.ts";
+import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
+import { serveRefused, startServer } from "../helpers/server.ts";
 import { list, settled, show } from "../helpers/stored-events.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -64,11 +64,13 @@ test(
       }
     }
     assert.equal(refused, 3);
+    assert.equal((await ask(server, "/readyz")).status, 503);
     assert.equal((await me(server, token)).status, 200);
 
     rmSync(join(dir, "data", "filler"));
     await until(async () => (await deliver(server, event("after"))).status === 200, 5000);
     await settled(server, "after");
+    assert.equal((await ask(server, "/readyz")).status, 200);
     const stored = await list(server);
     assert.deepEqual(
       stored.map(({ eventId }) => eventId).sort(),
@@ -76,5 +78,24 @@ test(
     );
     assert.equal((await show(server, "before-1")).payload, JSON.stringify(event("before-1")));
     assert.equal((await server.stop()).code, 0);
+  },
+);
+
+test(
+  "a server that cannot start for want of space says so, with the exit code that is tried again",
+  needsMount(),
+  async () => {
+    const dir = workingDir();
+    using _disk = mountSmallDisk(join(dir, "data"));
+    await using server = await startServer({ dir });
+    assert.equal((await deliver(server, event("before"))).status, 200);
+    await server.stop();
+    fill(join(dir, "data", "filler"));
+    const refused = await serveRefused({}, dir);
+    assert.equal(refused.code, 1, refused.stderr);
+    assert.match(refused.stderr, /^authserve: DATA_DIR.* on a disk with space/m);
+    rmSync(join(dir, "data", "filler"));
+    await using again = await startServer({ dir });
+    assert.equal((await deliver(again, event("before"))).json.duplicate, true);
   },
 );

@@ -33,6 +33,10 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
       return { findings: [wrong("database", "DATA_DIR is no directory", remedy)], newestAt: null };
     }
     if (!statSync(file, { throwIfNoEntry: false })) {
+      if (lstatSync(file, { throwIfNoEntry: false })) {
+        const found = `${DATABASE_FILE} is a link that leads nowhere`;
+        return { findings: [wrong("database", found, "remove it, or bring back what it leads to")], newestAt: null };
+      }
       return { findings: [ok("database", "none yet: the first start makes it")], newestAt: null };
     }
   } catch (error) {
@@ -113,6 +117,7 @@ export function checkFsync(dataDir: string): Finding {
     if (median > USELESS_FSYNC_MS) return wrong("fsync", found, remedy);
     return median > SLOW_FSYNC_MS ? warning("fsync", found, remedy) : ok("fsync", found);
   } catch (error) {
-    return wrong("fsync", `DATA_DIR cannot be written (${describeError(error)})`, "give this user the directory");
+    const remedy = systemCode(error) === "ENOSPC" ? "make space" : "give this user the directory";
+    return wrong("fsync", `DATA_DIR cannot be written (${describeError(error)})`, remedy);
   }
 }

@@ -2,14 +2,19 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
-import { AppError, describeError, OperatorError } from "../../errors.ts";
+import { AppError, describeError, OperatorError, SettingsError } from "../../errors.ts";
 import { findPort } from "../../http/listen.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
 import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/database.ts";
+import { ask } from "../ask.ts";
+import { type ADDRESS_NAMES, serverUrl } from "../server-address.ts";
 import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
+
+// A server that is well answers within milliseconds.
+const ANSWER_MS = 2000;
 
 export async function checkRedis(settings: RedisSettings): Promise<Finding[]> {
   let redis: RedisConnection | null;
@@ -65,18 +70,41 @@ export function checkTls(settings: TlsSettings): Finding[] {
   }
 }
 
-/** The port is free, or it is our own server that listens there. */
+/** The port is free, or it is our own server that listens there and is ready. */
 export async function checkPort(
-  settings: Pick<Settings, "DATA_DIR" | "PORT" | "HOST" | "TLS_CERT_FILE">,
+  settings: Pick<Settings, "DATA_DIR" | (typeof ADDRESS_NAMES)[number]>,
 ): Promise<Finding[]> {
   const { PORT: port, DATA_DIR: dataDir } = settings;
-  if (isServed(dataDir)) return [ok("port", `a server runs on this DATA_DIR (PORT ${port})`)];
+  try {
+    if (isServed(dataDir)) return [await checkServer(settings)];
+  } catch (error) {
+    return wrongBy("lock", error);
+  }
   if (port === 0) return [ok("port", "PORT is 0: the start picks one")];
   try {
     await findPort({ port, host: hostOf(settings) });
     return [ok("port", `${port} is free`)];
   } catch (error) {
     return wrongBy("port", error);
+  }
+}
+
+/** Whether the server that runs on this DATA_DIR says that it is ready. */
+async function checkServer(settings: Pick<Settings, (typeof ADDRESS_NAMES)[number]>): Promise<Finding> {
+  const { PORT: port } = settings;
+  if (port === 0) return ok("port", "a server runs on this DATA_DIR (PORT 0)");
+  const url = `${serverUrl(settings)}/readyz`;
+  try {
+    const { status } = await ask({ url, isOurs: true, timeoutMs: ANSWER_MS });
+    if (status === 200) return ok("port", `a server runs on this DATA_DIR (PORT ${port}) and is ready`);
+    return wrong(
+      "port",
+      `${url} says ${status}`,
+      "see not_ready in the server's log: it names the part and the reason",
+    );
+  } catch (error) {
+    const found = `a server runs on this DATA_DIR and ${url} does not answer (${describeError(error)})`;
+    return wrong("port", found, "see its log, and start it again; or set PORT and HOST to where it listens");
   }
 }
 
@@ -87,8 +115,8 @@ function isServed(dataDir: string): boolean {
     return false;
   } catch (error) {
     if (error instanceof AlreadyServedError) return true;
-    // What else is wrong with the directory is another check's.
-    if (error instanceof OperatorError) return false;
+    // What is wrong with the directory is another check's.
+    if (error instanceof OperatorError && !(error instanceof SettingsError)) return false;
     throw error;
   }
 }
