@@ -43,7 +43,7 @@ export function listRoutes(parts: RouteParts): Route[] {
       path: "/metrics",
       handler: metricsRoute(renderMetrics, {
         allowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
-        knowsProxies: settings.TRUSTED_PROXIES !== undefined,
+        trustedProxies: settings.TRUSTED_PROXIES,
       }),
       quiet: true,
     },

@@ -42,13 +42,25 @@ function peerAddress(socket: Socket): string {
   return peer;
 }
 
+function isTrusted(peer: string, trustedProxies: BlockList | undefined): trustedProxies is BlockList {
+  return trustedProxies !== undefined && peer !== "unknown" && isIn(trustedProxies, peer);
+}
+
+const FORWARDING_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
+
+/** Whether the request has come through a proxy whose word on the client is not taken. */
+export function isForwardedByStranger({ socket, headers }: IncomingMessage, trustedProxies: BlockList | undefined) {
+  if (isTrusted(peerAddress(socket), trustedProxies)) return false;
+  return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+}
+
 /**
  * The client's address: the socket's peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not
  * one of them. An entry that is no address ends the walk: what stands left of it was not written by a proxy of ours.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
   const peer = peerAddress(request.socket);
-  if (!trustedProxies || peer === "unknown" || !isIn(trustedProxies, peer)) return peer;
+  if (!isTrusted(peer, trustedProxies)) return peer;
   const hops = (request.headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
   let address = peer;
   for (const hop of hops.reverse()) {

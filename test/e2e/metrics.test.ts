@@ -43,8 +43,16 @@ test("to a client from elsewhere there are no metrics", async () => {
 });
 
 test("whoever comes through a proxy that nobody named sees no metrics", async () => {
-  await using unaware = await startServer();
-  assert.equal((await ask(unaware, "/metrics")).status, 200);
-  const forwarded = { headers: { "X-Forwarded-For": "127.0.0.1" } };
-  assertProblem(await ask(unaware, "/metrics", forwarded), 404, "not_found");
+  for (const env of [{}, { TRUSTED_PROXIES: "192.0.2.1" }]) {
+    await using unaware = await startServer({ env });
+    assert.equal((await ask(unaware, "/metrics")).status, 200);
+    for (const [name, value] of Object.entries({
+      "X-Forwarded-For": "127.0.0.1",
+      Forwarded: "for=127.0.0.1",
+      "X-Real-IP": "127.0.0.1",
+      Via: "1.1 proxy",
+    })) {
+      assertProblem(await ask(unaware, "/metrics", { headers: { [name]: value } }), 404, "not_found");
+    }
+  }
 });
