@@ -83,6 +83,14 @@ for _, key in ipairs(KEYS) do
 end
 return { total, buckets }`;
 
+// KEYS the list of buckets, the buckets of a pair and of its e-mail; ARGV[4] the pair's name.
+const CLEAR_PAIR = `
+local places = redis.call("ZRANGE", KEYS[2], 0, -1)
+for _, place in ipairs(places) do redis.call("ZREM", KEYS[3], place) end
+redis.call("DEL", KEYS[2])
+redis.call("ZREM", KEYS[1], ARGV[4])
+return #places`;
+
 // KEYS the list of buckets, then the buckets; ARGV[4…] their names.
 const CLEAR = `
 local places = 0
@@ -170,9 +178,10 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
       }
       return all;
     },
-    async clear(named) {
+    async clear(of) {
+      if (of !== "all") return (await run(CLEAR_PAIR, [list, key(of.pair), key(of.email)], 0, [of.pair])) as number;
       let places = 0;
-      for (const buckets of chunks(named === "all" ? await listed() : named)) {
+      for (const buckets of chunks(await listed())) {
         places += (await run(CLEAR, [list, ...buckets.map(key)], 0, buckets)) as number;
       }
       return places;

@@ -4,8 +4,8 @@ import {
   type Bucket,
   EMAIL_BUCKET_PREFIX,
   type FailureStore,
-  isPairBucket,
   KNOWN_ADDRESS_MS,
+  type PairOfBuckets,
   type ThrottleStore,
   type Totals,
   WINDOW_MS,
@@ -50,8 +50,12 @@ const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
 FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
 
-/** Empties a bucket. */
-const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
+/** Takes the failures of a pair out of the bucket of its e-mail: each was added there right behind the one here. */
+const CLEAR_AT_EMAIL = `
+DELETE FROM login_failures WHERE bucket = @email AND id - 1 IN (SELECT id FROM login_failures WHERE bucket = @pair)`;
+
+/** Empties the bucket of a pair. */
+const CLEAR_PAIR = `DELETE FROM login_failures WHERE bucket = @pair`;
 
 /** How many failures {@link CLEAR_ALL} forgets, each once. */
 const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_PAIRS}`;
@@ -74,7 +78,8 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
   const isKnown = database.prepare(IS_KNOWN);
   const failures = database.prepare(FAILURES).pluck();
   const totals = database.prepare<number[], Totals>(TOTALS);
-  const clear = database.prepare(CLEAR);
+  const clearAtEmail = database.prepare(CLEAR_AT_EMAIL);
+  const clearPair = database.prepare(CLEAR_PAIR);
   const forgetKnown = database.prepare(FORGET_KNOWN);
   const countAll = database.prepare(COUNT_ALL).pluck();
   const clearAll = database.prepare(CLEAR_ALL);
@@ -96,13 +101,9 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
     clearAll.run();
     return cleared;
   });
-  const clearEach = atomic(database, (buckets: string[]) => {
-    let cleared = 0;
-    for (const bucket of buckets) {
-      const { changes } = clear.run(bucket);
-      if (isPairBucket(bucket)) cleared += changes;
-    }
-    return cleared;
+  const clearOne = atomic(database, ({ pair, email }: PairOfBuckets) => {
+    clearAtEmail.run({ pair, email });
+    return clearPair.run({ pair }).changes;
   });
 
   return {
@@ -124,8 +125,8 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
     totals(now) {
       return guarded(() => totals.get(now - WINDOW_MS, now) ?? { failures: 0, buckets: 0 });
     },
-    clear(buckets) {
-      return guarded(() => (buckets === "all" ? clearEverything() : clearEach(buckets)));
+    clear(of) {
+      return guarded(() => (of === "all" ? clearEverything() : clearOne(of)));
     },
   };
 }

@@ -22,6 +22,13 @@ export interface Bucket {
   limit: number;
 }
 
+/** The buckets that count what one address does at one e-mail. */
+export interface PairOfBuckets {
+  pair: string;
+  /** Counts what others do there, too. */
+  email: string;
+}
+
 /** What became of asking for places: they are held under these ids, or why not. */
 export type Reservation =
   | { outcome: "reserved"; ids: number[] }
@@ -57,8 +64,8 @@ export interface ThrottleStore {
   failures(bucket: string, now: number): Promise<number>;
   /** All failures that count now, each once. */
   totals(now: number): Promise<Totals>;
-  /** Empties these buckets, or all of them. Returns how many places were taken in them, each attempt once. */
-  clear(buckets: string[] | "all"): Promise<number>;
+  /** Forgets the attempts of one address at one e-mail, or all. Returns how many places they took, each attempt once. */
+  clear(of: PairOfBuckets | "all"): Promise<number>;
 }
 
 /** The part of a {@link ThrottleStore} that is on disk where attempts under way are kept in memory. */

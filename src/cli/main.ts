@@ -90,13 +90,13 @@ export function createProgram(): Command {
   throttle
     .command("show")
     .description("the failed logins that count now")
-    .option("--address <ip>", "those of one address too")
+    .option("--address <ip>", "those of one address at the user's e-mail too")
     .option("--json", "print an object")
     .action(async (options) => (await import("./throttle.ts")).runThrottleShow(options));
   throttle
     .command("clear")
     .description("forget all failed logins")
-    .option("--address <ip>", "only those of one address")
+    .option("--address <ip>", "only those of one address at the user's e-mail")
     .option("--json", "print an object")
     .action(async (options) => (await import("./throttle.ts")).runThrottleClear(options));
 

@@ -40,8 +40,8 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
   const asked = parseAddress(address);
   return withStores(
     async ({ throttle, settings }) => {
-      const buckets = asked === null ? "all" : [bucketsFor(asked, canonicalEmail(settings.DEMO_EMAIL)).pair.bucket];
-      const cleared = await throttle.clear(buckets);
+      const { pair, email } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const cleared = await throttle.clear(asked === null ? "all" : { pair: pair.bucket, email: email.bucket });
       if (json) printJson({ cleared });
       const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
       if (cleared > 0) sayAndLog(line, `Forgot ${counted(cleared, "failed login")}.`);
