@@ -36,6 +36,8 @@ export async function raceSessions(
 ): Promise<RaceResult[]> {
   const [first, last] = [stores[0], stores.at(-1)];
   if (!first || !last) throw new Error("there is no store to race on");
+  // A store that cannot be written says so now, and not once for each of the parallel logins.
+  await first.replace(userId, "first", LIFETIME_SECONDS);
   const storeOf = (index: number) => stores[index % stores.length] ?? first;
 
   async function race(name: string, count: number, isHeld: (round: number) => Promise<boolean>): Promise<RaceResult> {

@@ -48,7 +48,7 @@ async function replayOne(events: EventStore, wanted: OneEvent, force: boolean): 
   const { eventId, source } = event;
   const replayed = await events.replay({ eventId, source, evenIfProcessed: force }, Date.now());
   if (replayed > 0) return null;
-  if (event.status === "processed")
+  if (event.status === "processed" && !force)
     return "is processed: its effects would happen again; --force replays it all the same";
   return "is queued already";
 }

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { statSync, writeFileSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { hashPassword } from "../auth/password.ts";
 import { isEmail } from "../email.ts";
 import { OperatorError, systemCode } from "../errors.ts";
+import { linkOrCopy } from "../link-or-copy.ts";
 import { say } from "./output.ts";
 
 const ENV_FILE = ".env";
@@ -30,12 +31,18 @@ export async function writeEnvFile({ email }: InitOptions): Promise<string | nul
     `DEMO_PASSWORD='${await hashPassword(password)}'`,
     `WEBHOOK_SECRET='${randomBytes(32).toString("base64url")}'`,
   ];
+  // It has its name when it is whole: half a file would be in the way of the next try.
+  const partial = `${ENV_FILE}.${randomUUID()}.partial`;
   try {
-    writeFileSync(ENV_FILE, `${lines.join("\n")}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(partial, `${lines.join("\n")}\n`, { mode: 0o600, flag: "wx", flush: true });
+    linkOrCopy(partial, ENV_FILE);
   } catch (error) {
     const code = systemCode(error);
     if (code === "EEXIST") return null;
-    throw new OperatorError(`.env cannot be written (${code}): run this in a folder that this user can write`, 1);
+    const remedy = code === "ENOSPC" ? "make space" : "run this in a folder that this user can write";
+    throw new OperatorError(`.env cannot be written (${code}): ${remedy}`, 1);
+  } finally {
+    rmSync(partial, { force: true });
   }
   say(
     `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${password}\n\nThe password is shown this once; its hash is in .env.`,

@@ -1,17 +1,8 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { accessSync, chmodSync, constants, copyFileSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { linkOrCopy } from "../link-or-copy.ts";
 import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
 import { DATABASE_FILE } from "./database.ts";
 import { inspectDatabase } from "./inspect.ts";
@@ -39,7 +30,7 @@ function whyNoFile(file: string): string | null {
     return stats.isDirectory() ? "is a directory" : "is no file";
   } catch (error) {
     const code = systemCode(error);
-    return code === "ENOENT" || code === "ENOTDIR" ? "is not there" : `cannot be read (${code})`;
+    return code === "ENOENT" || code === "ENOTDIR" ? "is not there" : `cannot be read by this user (${code})`;
   }
 }
 
@@ -105,18 +96,6 @@ function keepAside(target: string, aside: string): void {
   } catch (error) {
     for (const file of kept) rmSync(file);
     throw error;
-  }
-}
-
-// Of file systems without hard links, e.g. exFAT and some network shares, and of a file that has too many.
-const NO_LINK = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
-
-function linkOrCopy(file: string, name: string): void {
-  try {
-    linkSync(file, name);
-  } catch (error) {
-    if (!NO_LINK.includes(systemCode(error))) throw error;
-    copyFileSync(file, name, constants.COPYFILE_EXCL);
   }
 }
 

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readEnvironment } from "../../src/config/environment.ts";
+import { needsMount } from "../helpers/back-end.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
 import { authserve, EXECUTABLE, runProgram } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
+import { fill, mountSmallDisk } from "../helpers/small-disk.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -51,6 +53,17 @@ test("init never replaces a file and makes other secrets each time", async () =>
     const line = first.find((text) => text.startsWith(`${name}=`));
     assert.ok(line !== undefined && !second.includes(line), name);
   }
+});
+
+test("init on a full disk leaves no half file in the way of the next one", needsMount(), async () => {
+  const dir = workingDir();
+  using _disk = mountSmallDisk(join(dir, "disk"));
+  fill(join(dir, "disk/filler"));
+  const refused = await authserve(["init"], { dir: join(dir, "disk") });
+  assert.deepEqual([refused.code, refused.stderr], [1, "authserve: .env cannot be written (ENOSPC): make space\n"]);
+  rmSync(join(dir, "disk/filler"));
+  assert.equal((await authserve(["init"], { dir: join(dir, "disk") })).code, 0);
+  assert.deepEqual(readdirSync(join(dir, "disk")), [".env"]);
 });
 
 test("init says that .env is a directory", async () => {
