@@ -50,6 +50,7 @@ const SCHEMA = v.object({
   REDIS_TLS: v.optional(yesOrNo, "false"),
   REDIS_TLS_CA_FILE: v.optional(text),
   REDIS_SENTINELS: v.optional(addresses),
+  REDIS_SENTINEL_PASSWORD: v.optional(text),
   REDIS_MASTER_NAME: v.optional(text, "mymaster"),
   REDIS_CLUSTER: v.optional(addresses),
   REDIS_KEY_PREFIX: v.optional(keyPrefix, "authserve:"),
@@ -91,6 +92,7 @@ export const SECRET_NAMES = [
   "JWT_SECRET_PREVIOUS",
   "DEMO_PASSWORD",
   "REDIS_PASSWORD",
+  "REDIS_SENTINEL_PASSWORD",
   "WEBHOOK_SECRET",
 ] as const satisfies SettingName[];
 

@@ -10,7 +10,7 @@ export interface RedisAddress {
 /** Which servers to connect to: one, the master that sentinels name, or a cluster by some of its nodes. */
 export type RedisServers =
   | { kind: "single"; address: RedisAddress }
-  | { kind: "sentinels"; sentinels: RedisAddress[]; master: string }
+  | { kind: "sentinels"; sentinels: RedisAddress[]; master: string; password?: string | undefined }
   | { kind: "cluster"; nodes: RedisAddress[] };
 
 /** How to connect to Redis. */
@@ -193,6 +193,7 @@ function createClient({ servers, username, password, db, tls, timeoutMs }: Redis
     name: servers.master,
     sentinelRetryStrategy: backoff,
     sentinelCommandTimeout: timeoutMs,
+    ...(servers.password === undefined ? {} : { sentinelPassword: servers.password }),
     ...("tls" in single ? { enableTLSForSentinelMode: true, sentinelTLS: single.tls } : {}),
   });
 }

@@ -13,6 +13,7 @@ export const REDIS_SETTING_NAMES = [
   "REDIS_TLS",
   "REDIS_TLS_CA_FILE",
   "REDIS_SENTINELS",
+  "REDIS_SENTINEL_PASSWORD",
   "REDIS_MASTER_NAME",
   "REDIS_CLUSTER",
   "REDIS_KEY_PREFIX",
@@ -36,7 +37,10 @@ export async function openRedis(settings: RedisSettings, log: Log): Promise<Redi
 function serversOf(settings: RedisSettings): RedisServers | null {
   const { REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS: sentinels, REDIS_CLUSTER: nodes } = settings;
   if (nodes !== undefined) return { kind: "cluster", nodes };
-  if (sentinels !== undefined) return { kind: "sentinels", sentinels, master: settings.REDIS_MASTER_NAME };
+  if (sentinels !== undefined) {
+    const { REDIS_MASTER_NAME: master, REDIS_SENTINEL_PASSWORD: password } = settings;
+    return { kind: "sentinels", sentinels, master, password };
+  }
   return host === undefined ? null : { kind: "single", address: { host, port } };
 }
 

@@ -108,6 +108,7 @@ suite("a secret's NAME_FILE", () => {
     JWT_SECRET_PREVIOUS: SECRET.previous,
     DEMO_PASSWORD: PASSWORD_HASH,
     REDIS_PASSWORD: "redis password",
+    REDIS_SENTINEL_PASSWORD: "sentinel password",
     WEBHOOK_SECRET: "whsec_bXlzZWNyZXQ=",
   };
 

@@ -48,6 +48,7 @@ suite("settings", () => {
       REDIS_PORT: "6380",
       REDIS_USERNAME: "u",
       REDIS_PASSWORD: "p",
+      REDIS_SENTINEL_PASSWORD: "s",
       REDIS_DB: "2",
       REDIS_TLS: "true",
       REDIS_TLS_CA_FILE: "ca.pem",

@@ -190,10 +190,12 @@ export async function clusterIsWhole(context: Cleanup, nodes: RedisProcess[]): P
 /** Starts a master with a replica, and a sentinel that makes the replica master half a second after the master is gone. */
 export async function startSentinel(
   context: Cleanup,
+  password?: string,
 ): Promise<{ master: RedisProcess; replica: RedisProcess; sentinel: RedisProcess }> {
   const master = await startRedis(context);
   const replica = await startRedis(context, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
   const sentinel = await startRedis(context, {
+    ...(password === undefined ? {} : { password }),
     sentinel: [
       `sentinel monitor mymaster 127.0.0.1 ${master.port} 1`,
       "sentinel down-after-milliseconds mymaster 500",

@@ -35,7 +35,7 @@ async function tryRedis(redis: RedisConnection, where: string): Promise<Finding>
   try {
     await redis.ask((client) => client.ping());
   } catch (error) {
-    const remedy = "start it, or check REDIS_HOST, REDIS_PORT, REDIS_PASSWORD and the other settings of Redis";
+    const remedy = "start it, or check where the settings say it is, its passwords, and the rights of REDIS_USERNAME";
     return wrong("Redis", `${where} does not answer (${reasonOf(error)})`, remedy);
   }
   try {

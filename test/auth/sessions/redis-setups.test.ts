@@ -132,6 +132,16 @@ suite("a Redis behind a sentinel", onRedis, () => {
     assert.equal(await successor.get("authserve:session:1"), "b");
   });
 
+  test("is found by sentinels that ask for a password, and by nobody without it", async (t) => {
+    const { sentinel } = await startSentinel(t, "sentinels-only");
+    const at = (password?: string) =>
+      openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster", password }).store;
+    const store = at("sentinels-only");
+    await store.replace("1", "a", 60);
+    assert.equal(await store.current("1"), "a");
+    await allUnavailableInTime(at());
+  });
+
   test("is unavailable within the time limit while no sentinel answers", async (t) => {
     const gone = await startRedis(t);
     await gone.kill();
@@ -142,6 +152,19 @@ suite("a Redis behind a sentinel", onRedis, () => {
 });
 
 suite("a Redis cluster", onRedis, () => {
+  test("serves a user with the rights that the README lists", async (t) => {
+    const nodes = await startCluster(t);
+    const listed = /it needs `~authserve:\* ([^`]+)`,.*`([^`]+)` in a cluster/.exec(readFileSync("README.md", "utf8"));
+    const rights = `${listed?.[1]} ${listed?.[2]}`.replaceAll("\\", "").split(" ");
+    for (const node of nodes) {
+      await node.client(t).call("ACL", "SETUSER", "service", "on", ">its-password", "~authserve:*", ...rights);
+    }
+    const { store } = openOnRedis(t, cluster(nodes), { username: "service", password: "its-password" });
+    await store.replace("1", "a", 60);
+    assert.equal(await store.current("1"), "a");
+    assert.equal(await store.removeIf("1", "a"), true);
+  });
+
   test("holds sessions on all its nodes", async (t) => {
     const nodes = await startCluster(t);
     const { store, ups } = openOnRedis(t, cluster(nodes.slice(0, 1)));
