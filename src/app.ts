@@ -1,6 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import { H3 } from "h3";
 import { AppError } from "./errors.ts";
 import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHandler } from "./http/exchange.ts";
+import { countHeader } from "./http/raw-headers.ts";
 
 /**
  * Puts the routes on an h3 app. Paths match to the letter on the request target as it was sent: no decoding, no dot
@@ -31,9 +33,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
 
   app.use((event, next) => {
     const request = nodeRequest(event);
-    // HTTP/1.1 requires exactly one (RFC 9112, 3.2). Of several Node keeps the first; a proxy may have gone by another.
-    const hosts = countHosts(request.rawHeaders);
-    if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
+    if (!hasUsableHost(request) || !hasUsableCoding(request))
       return refuse("bad_request", { Connection: "close" })(event);
     const allowed = methods.get(pathOf(request.url ?? ""));
     if (allowed === undefined) return refuse("not_found", {})(event);
@@ -47,14 +47,19 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
   return app;
 }
 
-/** Counts `Host` headers in the flat list of names and values as they were sent. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === "host") count++;
-  }
-  return count;
+// `uri-host [ ":" port ]` (RFC 9110, 7.2), which may be empty.
+const HOST = /^(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
+
+/** Whether a request names at most one host, and HTTP/1.1 exactly one (RFC 9112, 3.2). A proxy may have gone by another. */
+function hasUsableHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
+  const count = countHeader(rawHeaders, "host");
+  return count === 1 ? HOST.test(headers.host as string) : count === 0 && httpVersion === "1.0";
+}
+
+/** Whether the body comes as it is or in chunks: Node lets other codings pass in front of `chunked`, and undoes none. */
+function hasUsableCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers["transfer-encoding"];
+  return coding === undefined || coding.toLowerCase() === "chunked";
 }
 
 /** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */

@@ -48,13 +48,13 @@ export async function explainToken(token: string, parts: ExplainParts, nowMs: nu
     verdict(
       "claims",
       genuine ? claims !== null : null,
-      "sub, email, sid, iat and exp and nothing else",
-      "not exactly sub, email, sid, iat and exp, each of its type",
+      "sub, email, sid, exp and perhaps iat, and nothing else",
+      "not exactly sub, email, sid, exp and perhaps iat, each of its type",
     ),
     verdict(
       "issued",
-      claims && claims.iat <= nowSeconds,
-      at("issued", claims?.iat),
+      claims && (claims.iat === undefined || claims.iat <= nowSeconds),
+      claims?.iat === undefined ? "does not say when" : at("issued", claims.iat),
       at("issued in the future,", claims?.iat),
     ),
     verdict("expiry", claims && claims.exp > nowSeconds, at("expires", claims?.exp), at("expired", claims?.exp)),

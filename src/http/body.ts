@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../strict-json.ts";
+import { countHeader } from "./raw-headers.ts";
 
 // What is still read and thrown away of a body that is too large, so that the answer reaches a client that is busy sending.
 const TOO_LARGE_BYTES = 64 * 1024 * 1024;
@@ -9,9 +10,10 @@ const TOO_LARGE_MS = 3000;
 
 const MAX_TYPE_LENGTH = 256;
 
-/** Throws `unsupported_media_type` unless the request announces JSON in UTF-8 without Content-Encoding. */
+/** Throws `unsupported_media_type` unless the request announces, once, JSON in UTF-8 without Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
   const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
+  if (countHeader(request.rawHeaders, "content-type") > 1) throw new AppError("unsupported_media_type");
   if (announced === "application/json" && encoding === undefined) return;
   // Bounds the work for a client that has proved nothing yet.
   if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");

@@ -13,21 +13,40 @@ interface Answers {
 /** The answers of each connection. */
 const answers = new WeakMap<Socket, Answers>();
 
-/** Takes a request in. Returns false when its connection is closed, or is now because too many on it wait for answers. */
-export function takeIn({ socket }: IncomingMessage, response: ServerResponse): boolean {
+/**
+ * Takes a request in, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
+ * itself, may change something (RFC 9112, 9.3.2). It is never run when the connection is closed, or is now because too
+ * many on it wait for answers.
+ */
+export function takeIn(request: IncomingMessage, response: ServerResponse, run: () => void): void {
+  const { socket } = request;
   // The parser goes on with what it has read.
-  if (socket.destroyed) return false;
+  if (socket.destroyed) return;
   const own = answers.get(socket);
   if (!own) {
     answers.set(socket, { newest: response, before: [] });
-    return true;
+    run();
+    return;
   }
   if (!own.newest.closed) own.before.push(own.newest);
   while (own.before[0]?.closed) own.before.shift();
   own.newest = response;
-  if (own.before.length < MAX_UNANSWERED) return true;
-  socket.destroy();
-  return false;
+  if (own.before.length >= MAX_UNANSWERED) {
+    socket.destroy();
+    return;
+  }
+  const previous = own.before.at(-1);
+  if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run();
+  else {
+    previous.once("close", () => {
+      if (!socket.destroyed) run();
+    });
+  }
+}
+
+/** Whether a request changes nothing (RFC 9110, 9.2.1). */
+function isSafe({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 export function newestAnswer(socket: Socket): ServerResponse | undefined {

@@ -19,7 +19,7 @@ const STALLED_MS = 120_000;
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
 export function createHttpServer(listener: RequestListener, tls: TlsFiles | undefined): Server {
   const receive: RequestListener = (request, response) => {
-    if (takeIn(request, response)) listener(request, response);
+    takeIn(request, response, () => listener(request, response));
   };
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,

@@ -36,7 +36,7 @@ suite("genuinely signed claims are refused", () => {
     ["exp", "true"],
     ["exp", String(NOW)],
     ["exp", `[${NOW + 900}]`],
-    ["iat", null],
+    ["iat", "null"],
     ["iat", String(NOW + 3600)],
     ["iat", `"${NOW}"`],
     ["iat", "-1e400"],

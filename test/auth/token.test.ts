@@ -8,7 +8,7 @@ const SECRET = "3kX9vQ2mZ7pL4tR8wY1cB6nH5jD0sF-gA";
 const PREVIOUS = "Zq8Wm3Xe7Rt1Yu5Io9Pa2Sd6Fg4Hj0Kl-";
 const NOW = 1_800_000_000;
 const HEADER = '{"alg":"HS256","typ":"JWT"}';
-const CLAIMS: AccessClaims = { sub: "1", email: "demo@example.com", sid: "s-1", iat: NOW, exp: NOW + 900 };
+const CLAIMS: Required<AccessClaims> = { sub: "1", email: "demo@example.com", sid: "s-1", iat: NOW, exp: NOW + 900 };
 const PAYLOAD = JSON.stringify(CLAIMS);
 
 const base64url = (data: string | Uint8Array) => Buffer.from(data).toString("base64url");
@@ -43,6 +43,13 @@ suite("a token of ours", () => {
     const token = await createSignToken(SECRET)(CLAIMS);
     assert.notEqual(verifyToken(token, [SECRET], NOW + 899), null);
     assert.equal(verifyToken(token, [SECRET], NOW + 900), null);
+  });
+
+  test("of another program with the secret verifies without iat, and no other claim is spared", () => {
+    const { iat: _, ...without } = CLAIMS;
+    assert.deepEqual(verify(signedToken(HEADER, JSON.stringify(without))), without);
+    const { exp: __, ...fewer } = without;
+    assert.equal(verify(signedToken(HEADER, JSON.stringify(fewer))), null);
   });
 
   test("from the future is refused", async () => {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
-import { ask, event } from "../helpers/client.ts";
-import { EMAIL } from "../helpers/credentials.ts";
+import { ask, event, logIn } from "../helpers/client.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
@@ -47,6 +47,24 @@ function gather(socket: Socket): () => string {
   });
   return () => text;
 }
+
+test("what is sent behind a logout or a login on the same connection finds it done", async () => {
+  const ask = (line: string, token: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+  const meWith = (token: string, ...lines: string[]) => `${ask("GET /auth/me", token)}${lines.join("")}\r\n`;
+  const credentials = JSON.stringify({ email: EMAIL, password: PASSWORD });
+  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n${credentials}`;
+  const last = "Connection: close\r\n";
+  for (let round = 0; round < 10; round++) {
+    const token = await logIn(server);
+    const out = await sendRaw(
+      server.port,
+      `${meWith(token)}${ask("POST /auth/logout", token)}\r\n${meWith(token)}${meWith(token, last)}`,
+    );
+    assert.deepEqual(statusesIn(out.text), [200, 200, 401, 401]);
+    const earlier = await logIn(server);
+    assert.deepEqual(statusesIn((await sendRaw(server.port, login + meWith(earlier, last))).text), [200, 401]);
+  }
+});
 
 test("what is no HTTP is answered behind the answers to the requests before it", async () => {
   const { text } = await sendRaw(server.port, `${whole("before-1")}${whole("before-2")}GARBAGE\r\n\r\n`);

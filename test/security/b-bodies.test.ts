@@ -157,6 +157,13 @@ const rawCases: Record<string, string> = {
   "two Content-Lengths": "POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
   "a Content-Length with a sign": "POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na",
   "an unknown Transfer-Encoding": "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n",
+  "a coding in front of chunked":
+    "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+  "a blank in Host": "GET /auth/me HTTP/1.1\r\nHost: a b\r\n\r\n",
+  "a path in Host": "GET /auth/me HTTP/1.1\r\nHost: a/b\r\n\r\n",
+  "a user in Host": "GET /auth/me HTTP/1.1\r\nHost: a@b\r\n\r\n",
+  "half an IPv6 address in Host": "GET /auth/me HTTP/1.1\r\nHost: [::1\r\n\r\n",
+  "a long port in Host": "GET /auth/me HTTP/1.1\r\nHost: a:999999\r\n\r\n",
   "chunked that is not last": "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
   "a folded header": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Folded: a\r\n b\r\n\r\n",
   "line ends without CR": "GET /auth/me HTTP/1.1\nHost: a\n\n",

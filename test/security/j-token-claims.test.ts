@@ -37,15 +37,12 @@ test("J9 an exp that is absent, no integer or not in the future is refused", () 
   ]);
 });
 
-test("J9 an iat in the future, no integer or absent is refused, and so is nbf", () => {
-  const { iat: _, ...without } = claims;
-  return refuses([
-    forge(HEADER, without),
+test("J9 an iat in the future or no integer is refused, and so is nbf", () =>
+  refuses([
     forge(HEADER, raw("iat", String(now() + 3600))),
     forge(HEADER, raw("iat", `"${claims.iat}"`)),
     forge(HEADER, { ...claims, nbf: now() + 3600 }),
-  ]);
-});
+  ]));
 
 test("J9 a sub, sid or email that is absent or no text is refused", () =>
   refuses(
