@@ -27,7 +27,7 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
     }
     const refused: { eventId: string; reason: string }[] = [];
     let replayed = 0;
-    for (const eventId of eventIds) {
+    for (const eventId of new Set(eventIds)) {
       const reason = await replayOne(events, { eventId, source }, force);
       if (reason === null) replayed++;
       else refused.push({ eventId, reason });

@@ -7,7 +7,7 @@ import { openRequest, requestWith, requestWithBody } from "../helpers/requests.t
 
 const JSON_TYPE = ["Content-Type", "application/json"] as const;
 const CHUNKED = ["Transfer-Encoding", "chunked"] as const;
-const Body = v.strictObject({ name: v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty")) });
+const Body = v.object({ name: v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty")) });
 
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
@@ -104,6 +104,19 @@ suite("a JSON body", () => {
 
   test("of the declared shape is returned", async () => {
     assert.deepEqual(await read('{"name":"ñ"}'), { name: "ñ" });
+  });
+
+  test("tells of every member that does not belong, up to twenty", async () => {
+    const { errors } = await failsWith(
+      "validation_failed",
+      read('{"name":1,"role":1,"constructor":{},"__proto__":[]}'),
+    );
+    assert.deepEqual(
+      errors?.map(({ path }) => path),
+      ["role", "constructor", "__proto__", "name"],
+    );
+    const many = Array.from({ length: 50 }, (_, number) => `"m${number}":0`).join();
+    assert.equal((await failsWith("validation_failed", read(`{"name":"a",${many}}`))).errors?.length, 20);
   });
 
   test("is refused by type before size, and by size before content", async () => {

@@ -52,6 +52,13 @@ test("B4 a body that is not announced as JSON in UTF-8 is refused", async () => 
     body: BODY,
   });
   assert.equal(none.status, 415);
+  const two = await request(server.port, {
+    method: "POST",
+    target: "/auth/login",
+    lines: [`Content-Length: ${BODY.length}`, "Content-Type: application/json", "Content-Type: text/plain"],
+    body: BODY,
+  });
+  assert.equal(two.status, 415);
 });
 
 test("B5 an encoded body is refused", async () => {

@@ -32,6 +32,9 @@ if redis.call("GET", KEYS[2]) == ARGV[1] then return 0 end
 redis.call("SET", KEYS[2], ARGV[1])
 return redis.call("DEL", KEYS[1])`;
 
+/** How long the key of a check stays. */
+const CHECK_MS = 1000;
+
 /**
  * Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. Beside it, for each
  * superseded session, a key that ends when that session's token does.
@@ -74,7 +77,8 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
       return ended;
     },
     async check() {
-      await redis.ask((client) => client.ping());
+      // A write: one that is full, or a replica, goes on answering reads.
+      await redis.ask((client) => client.set(`${redis.keyPrefix}check`, "", "PX", CHECK_MS));
     },
     // The connection belongs to whoever opened it.
     async close() {},

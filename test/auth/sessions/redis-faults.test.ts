@@ -97,8 +97,10 @@ suite("a Redis that", onRedis, () => {
     const admin = server.client(t);
     await admin.config("SET", "maxmemory", "1");
     await unavailableInTime(() => store.replace("1", "b", 60));
+    await unavailableInTime(() => store.check());
     assert.equal(await store.current("1"), "a");
     await admin.config("SET", "maxmemory", "0");
+    await store.check();
     assert.equal(await store.replace("1", "b", 60), true);
   });
 
