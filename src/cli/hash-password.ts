@@ -3,23 +3,26 @@ import { parseDurationMs } from "../config/duration.ts";
 import { OperatorError } from "../errors.ts";
 import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS } from "../password-text.ts";
 import { isVeryCommon } from "./common-passwords.ts";
-import { printData, say } from "./output.ts";
+import { printData, printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
 
 interface HashOptions {
   allowWeak?: boolean;
   calibrate?: string;
+  json?: boolean;
 }
 
 /** Prints the argon2id hash of a password that is asked for, or read from standard input. */
-export async function runHashPassword({ allowWeak, calibrate: target }: HashOptions): Promise<void> {
+export async function runHashPassword({ allowWeak, calibrate: target, json }: HashOptions): Promise<void> {
   const targetMs = target === undefined ? null : parseTarget(target);
   const password = process.stdin.isTTY ? await askTwice() : await readStdin();
   const weakness = weaknessOf(password);
   if (weakness !== null && !allowWeak) throw new OperatorError(`${weakness}: choose another, or say --allow-weak`);
   if (weakness !== null) say(`${weakness}; it was hashed all the same.`);
   const cost = targetMs === null ? undefined : await chooseCost(targetMs);
-  printData(await hashPassword(password, cost));
+  const hash = await hashPassword(password, cost);
+  if (json) return printJson({ hash });
+  printData(hash);
   if (process.stdout.isTTY) say("Set it as DEMO_PASSWORD, in single quotes, and restart the server.");
 }
 

@@ -1,22 +1,19 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { rmSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { hashPassword } from "../auth/password.ts";
 import { isEmail } from "../email.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../link-or-copy.ts";
-import { say } from "./output.ts";
+import { printJson, say } from "./output.ts";
 
 const ENV_FILE = ".env";
 
-export interface InitOptions {
-  email: string;
-}
-
 /**
- * Writes `.env` (mode 0600) with fresh secrets and a user whose password is printed once.
- * Returns that password, or null when the file is there already. It never replaces a file.
+ * Writes `.env` (mode 0600) with fresh secrets and a user.
+ * Returns the user's password, which is kept nowhere, or null when the file is there already. It never replaces a file.
  */
-export async function writeEnvFile({ email }: InitOptions): Promise<string | null> {
+export async function writeEnvFile(email: string): Promise<string | null> {
   if (!isEmail(email)) throw new OperatorError("--email is not an e-mail address: e.g. demo@example.com");
   const quote = email.includes("'") ? '"' : "'";
   if (quote === '"' && /["$`\\]/.test(email)) {
@@ -44,14 +41,23 @@ export async function writeEnvFile({ email }: InitOptions): Promise<string | nul
   } finally {
     rmSync(partial, { force: true });
   }
-  say(
-    `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${password}\n\nThe password is shown this once; its hash is in .env.`,
-  );
   return password;
 }
 
-export async function runInit(options: InitOptions): Promise<void> {
-  if ((await writeEnvFile(options)) !== null) return;
+/** Shows the one time what the file does not hold. */
+export function sayWritten(email: string, password: string): void {
+  say(
+    `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${password}\n\nThe password is shown this once; its hash is in .env.`,
+  );
+}
+
+export async function runInit({ email, json }: { email: string; json?: boolean }): Promise<void> {
+  const password = await writeEnvFile(email);
+  if (password !== null) {
+    if (json) printJson({ file: resolve(ENV_FILE), email, password });
+    else sayWritten(email, password);
+    return;
+  }
   const isDirectory = statSync(ENV_FILE, { throwIfNoEntry: false })?.isDirectory();
   throw new OperatorError(
     isDirectory

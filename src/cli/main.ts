@@ -28,12 +28,14 @@ export function createProgram(): Command {
     .command("init")
     .description("write .env with fresh secrets and a user, whose password is printed once")
     .option("--email <address>", "the user's e-mail", "demo@example.com")
+    .option("--json", "print an object")
     .action(async (options) => (await import("./init.ts")).runInit(options));
   program
     .command("hash-password")
     .description("print the hash of a password that is asked for, or read from standard input")
     .option("--allow-weak", "hash a short or very common password all the same")
     .option("--calibrate <duration>", "make one hash take about this long on this machine, e.g. 250ms")
+    .option("--json", "print an object")
     .action(async (options) => (await import("./hash-password.ts")).runHashPassword(options));
 
   const events = program.command("events").description("look at stored events and run them again");
@@ -72,6 +74,7 @@ export function createProgram(): Command {
     .option("--type <type>", "its type", "payment_intent.succeeded")
     .option("--id <id>", "its id, instead of a new one")
     .option("--url <url>", "where to, instead of the configured address")
+    .option("--json", "print an object")
     .action(async (options) => (await import("./send-test.ts")).runSendTest(options));
 
   const session = program.command("session").description("look at the active session and end it");

@@ -4,14 +4,21 @@ import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { isLoopback } from "../serving/endpoint.ts";
 import { ask } from "./ask.ts";
-import { printData, say } from "./output.ts";
+import { printData, printJson, say } from "./output.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
 
 // The server itself gives up on a disk that stalls before this.
 const TIMEOUT_MS = 15_000;
 
+interface SendOptions {
+  type: string;
+  id?: string;
+  url?: string;
+  json?: boolean;
+}
+
 /** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
-export async function runSendTest({ type, id, url }: { type: string; id?: string; url?: string }): Promise<void> {
+export async function runSendTest({ type, id, url, json }: SendOptions): Promise<void> {
   const settings = readSettings(readEnvironment(), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
   if (settings.WEBHOOK_SECRET === undefined)
     throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
@@ -37,9 +44,11 @@ export async function runSendTest({ type, id, url }: { type: string; id?: string
   }).catch((error: unknown) => {
     throw new OperatorError(`${target} does not answer (${describeError(error)}): is the server running?`, 1);
   });
-  printData(text);
-  if (status < 200 || status > 299) {
-    say(`${target} answered ${status}`);
-    process.exitCode = 1;
+  const isTaken = status >= 200 && status <= 299;
+  if (json) printJson({ url: target, status, answer: text });
+  else {
+    printData(text);
+    if (!isTaken) say(`${target} answered ${status}`);
   }
+  if (!isTaken) process.exitCode = 1;
 }

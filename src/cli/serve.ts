@@ -6,16 +6,19 @@ import { OperatorError } from "../errors.ts";
 import { createLog, openLogOutput } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { serve } from "../serve.ts";
-import { writeEnvFile } from "./init.ts";
+import { sayWritten, writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
 import { quoted, shellWord } from "./shell-quote.ts";
 
 // npm and timeout pass on a signal that a terminal, or they themselves, have sent to the whole group of processes.
 const SAME_SIGNAL_MS = 300;
 
+const FIRST_EMAIL = "demo@example.com";
+
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
 export async function runServe(options: { init?: boolean }): Promise<void> {
-  const password = options.init ? await writeEnvFile({ email: "demo@example.com" }) : null;
+  const password = options.init ? await writeEnvFile(FIRST_EMAIL) : null;
+  if (password !== null) sayWritten(FIRST_EMAIL, password);
   const settings = readServerSettings(readEnvironment());
   const output = openLogOutput();
   const log = createLog(settings.LOG_LEVEL, output);

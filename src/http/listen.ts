@@ -45,6 +45,10 @@ export function listenFailure(code: string, port: number): SettingsError {
       found: "HOST is not usable",
       remedy: "set HOST to an address of this machine that needs no zone, e.g. 127.0.0.1",
     },
+    EMFILE: {
+      found: "this process may open too few files",
+      remedy: "raise its limit (ulimit -n, LimitNOFILE) to 1024 or more",
+    },
     ENOTSUP: {
       found: "HTTP_THREADS is more than 1, and this system cannot share a port between threads",
       remedy: "set HTTP_THREADS to 1",

@@ -38,6 +38,11 @@ test("the hash of a password on standard input is all of standard output, and it
   await logIn(server, { password: "a password of words" });
 });
 
+test("--json gives the hash as data", async () => {
+  const { stdout } = await authserve(["hash-password", "--json"], { dir, input: "a password of words" });
+  assert.match((JSON.parse(stdout) as { hash: string }).hash, new RegExp(`^${HASH.source}$`));
+});
+
 test("one line end is taken off and nothing else", async () => {
   const { stdout } = await hash(" spaces stay \r\n");
   await using server = await startServer({ env: { DEMO_PASSWORD: stdout.trim() } });

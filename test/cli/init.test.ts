@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readEnvironment } from "../../src/config/environment.ts";
@@ -36,6 +45,16 @@ test("init writes settings that only their owner can read and a server starts wi
   assert.ok(!readFileSync(join(dir, ".env"), "utf8").includes(password));
   await using server = await startServer({ dir, env: FROM_FILE });
   await assertUsable(server, "ana@example.com", password);
+});
+
+test("init --json gives the password as data", async () => {
+  const dir = workingDir();
+  const { code, stdout, stderr } = await authserve(["init", "--email", "ana@example.com", "--json"], { dir });
+  assert.deepEqual([code, stderr], [0, ""]);
+  const { file, email, password } = JSON.parse(stdout) as Record<string, string>;
+  assert.deepEqual([file, email], [join(realpathSync(dir), ".env"), "ana@example.com"]);
+  await using server = await startServer({ dir, env: FROM_FILE });
+  await assertUsable(server, "ana@example.com", password ?? "");
 });
 
 test("init never replaces a file and makes other secrets each time", async () => {

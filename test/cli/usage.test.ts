@@ -80,6 +80,17 @@ test("standard output that cannot be written is exit code 1 and says why", () =>
   assert.deepEqual([status, stderr], [1, "authserve: standard output cannot be written (ENOSPC)\n"]);
 });
 
+test("events send-test --json tells the answer as data, also when it is a refusal", async () => {
+  const at = { PORT: String(server.port) };
+  const taken = await server.run(["events", "send-test", "--id", "evt_json", "--json"], at);
+  assert.deepEqual([taken.code, taken.stderr], [0, ""]);
+  const { url, status, answer } = JSON.parse(taken.stdout);
+  assert.deepEqual([url, status], [`${server.url}/webhook`, 200]);
+  assert.equal(JSON.parse(answer).eventId, "evt_json");
+  const refused = await server.run(["events", "send-test", "--json"], { ...at, WEBHOOK_SECRET: "another secret" });
+  assert.deepEqual([refused.code, JSON.parse(refused.stdout).status, refused.stderr], [1, 403, ""]);
+});
+
 test("a command that fails says all it has to say", async () => {
   const ids = Array.from({ length: 3000 }, (_, number) => `unknown-${number}`);
   const { code, stdout } = await server.run(["events", "replay", "--json", ...ids]);
