@@ -4,6 +4,8 @@ import { type Spread, spreadOf } from "./load.ts";
 import { startCeiling, startNest, startProduct, type Target } from "./targets.ts";
 
 const CONNECTIONS = 64;
+// The compiler is busy for longer than a second with whatever has more to compile than the bare server.
+const WARM_UP_SECONDS = 3;
 
 export interface MeRow {
   name: string;
@@ -44,8 +46,7 @@ export async function measureMe(
         const isBare = name.startsWith("bare");
         const token = isBare ? "none" : await tokenOf(target);
         const url = target.url + (isBare ? "/" : "/auth/me");
-        // One second for the compiler to settle.
-        await playGet(url, token, CONNECTIONS, 1);
+        await playGet(url, token, CONNECTIONS, WARM_UP_SECONDS);
         results.get(name)?.push(await playGet(url, token, CONNECTIONS, seconds));
       } finally {
         await target.stop();

@@ -49,7 +49,8 @@ function isTrusted(peer: string, trustedProxies: BlockList | undefined): trusted
 const FORWARDING_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 
 /** Whether the request has come through a proxy whose word on the client is not taken. */
-export function isForwardedByStranger({ socket, headers }: IncomingMessage, trustedProxies: BlockList | undefined) {
+export function isForwardedByStranger(request: IncomingMessage, trustedProxies: BlockList | undefined): boolean {
+  const { socket, headers } = request;
   if (isTrusted(peerAddress(socket), trustedProxies)) return false;
   return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
 }
