@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
+import { deliver, event, logIn, me } from "../helpers/client.ts";
+import { authserve } from "../helpers/command.ts";
+import { flipBits } from "../helpers/damage.ts";
+import { startServer } from "../helpers/server.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+suite("authserve restore", () => {
+  test("refuses while a server runs", async () => {
+    const { server, backup } = await withBackup();
+    await using _ = server;
+    const { code, stderr } = await server.run(["restore", backup]);
+    assert.equal(code, 2);
+    assert.match(stderr, /Another authserve serves this DATA_DIR: stop it/);
+    assert.equal((await deliver(server, event("evt_after"))).status, 200);
+  });
+
+  test("brings the backup back, keeps what it replaced, and ends all sessions", async () => {
+    await using first = await startServer();
+    const token = await logIn(first);
+    await deliver(first, event("evt_before"));
+    const backup = join(first.dir, "backup.db");
+    await first.run(["backup", backup]);
+    await deliver(first, event("evt_after"));
+    await first.stop();
+    const { code, stdout, stderr } = await first.run(["restore", backup, "--json"]);
+    assert.equal(code, 0, stderr);
+    const { kept } = JSON.parse(stdout) as { kept: string };
+    assert.equal(eventCount(kept), 2);
+    assert.equal(statSync(databaseOf(first)).mode & 0o777, 0o600);
+    await using second = await startServer({ dir: first.dir });
+    assert.equal((await me(second, token)).status, 401);
+    assert.equal((await deliver(second, event("evt_before"))).json.duplicate, true);
+    assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
+  });
+
+  test("of the database that it kept brings back what was accepted before a kill -9", async () => {
+    await using first = await startServer();
+    await deliver(first, event("evt_before"));
+    const backup = join(first.dir, "backup.db");
+    await first.run(["backup", backup]);
+    for (let index = 0; index < 5; index++)
+      assert.equal((await deliver(first, event(`evt_after_${index}`))).status, 200);
+    await first.kill();
+    const { kept } = JSON.parse((await first.run(["restore", backup, "--json"])).stdout) as { kept: string };
+    const { code, stderr } = await first.run(["restore", kept]);
+    assert.equal(code, 0, stderr);
+    assert.equal(eventCount(databaseOf(first)), 6);
+    assert.ok(existsSync(`${kept}-wal`), "the log was kept as it was");
+  });
+
+  test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {
+    await using first = await startServer();
+    await deliver(first, event("evt_before"));
+    const backup = join(first.dir, "backup.db");
+    await first.run(["backup", backup]);
+    await deliver(first, event("evt_after"));
+    await first.kill();
+    assert.ok(existsSync(`${databaseOf(first)}-wal`));
+    rmSync(databaseOf(first));
+    const { code, stdout } = await first.run(["restore", backup, "--json"]);
+    assert.deepEqual([code, JSON.parse(stdout).kept], [0, null]);
+    assert.equal(eventCount(databaseOf(first)), 1);
+    assert.equal(readdirSync(join(first.dir, "data")).filter((file) => /replaced-.*-wal$/.test(file)).length, 1);
+  });
+
+  test("clears what one left that was killed, and does not take it for a backup", async () => {
+    const { server, backup } = await withBackup();
+    await using _ = server;
+    await server.stop();
+    const left = `${databaseOf(server)}.restoring`;
+    writeFileSync(left, "half a copy");
+    const refused = await server.run(["restore", left]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /name the backup itself/);
+    assert.equal((await server.run(["restore", backup])).code, 0);
+    assert.ok(!existsSync(left));
+  });
+
+  for (const [what, file, message] of [
+    ["that is not there", "nope.db", /^authserve: nope\.db is not there: name a backup file; nothing was changed\n$/],
+    ["below a file", "file/backup.db", /^authserve: file\/backup\.db is not there: name a backup file/],
+    ["that is a directory", ".", /^authserve: \. is a directory: name a backup file; nothing was changed\n$/],
+    ["without a name", "", /^authserve: A file without a name is not there: name a backup file/],
+  ] as const) {
+    test(`refuses a file ${what}, and makes no DATA_DIR`, async () => {
+      const dir = workingDir();
+      writeFileSync(join(dir, "file"), "");
+      const { code, stdout, stderr } = await authserve(["restore", file], { dir });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, message);
+      assert.deepEqual(readdirSync(dir), ["file"]);
+    });
+  }
+
+  for (const [what, spoil, message] of [
+    ["cut in half", (file: string) => truncateSync(file, statSync(file).size / 2), /damaged or cut short/],
+    ["with flipped bits", flipBits, /damaged or cut short/],
+    [
+      "of another program",
+      (file: string) => new Sqlite(file).exec("PRAGMA application_id = 1").close(),
+      /no backup of authserve/,
+    ],
+    [
+      "of a newer version",
+      (file: string) => new Sqlite(file).exec("PRAGMA user_version = 999").close(),
+      /run the newer authserve/,
+    ],
+    ["that is text", (file: string) => writeFileSync(file, "not a database ".repeat(1000)), /damaged or cut short/],
+  ] as const) {
+    test(`refuses a file ${what}, and changes nothing`, async () => {
+      const { server, backup } = await withBackup();
+      await using _ = server;
+      await server.stop();
+      spoil(backup);
+      const before = readFileSync(databaseOf(server));
+      const { code, stderr } = await server.run(["restore", backup]);
+      assert.equal(code, 1);
+      assert.match(stderr, message);
+      assert.ok(readFileSync(databaseOf(server)).equals(before));
+      assert.deepEqual(
+        readdirSync(join(server.dir, "data")).filter((file) => /restoring|replaced/.test(file)),
+        [],
+      );
+    });
+  }
+
+  test("takes the place of a damaged database, which is kept", async () => {
+    const { server, backup } = await withBackup();
+    await using _ = server;
+    await server.stop();
+    flipBits(databaseOf(server));
+    assert.equal((await server.run(["restore", backup])).code, 0);
+    assert.equal(eventCount(databaseOf(server)), 20);
+    assert.ok(readdirSync(join(server.dir, "data")).some((file) => file.includes("replaced-")));
+  });
+});
