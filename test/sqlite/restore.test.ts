@@ -26,18 +26,25 @@ function whileFailing(name: "linkSync" | "renameSync", code: string, run: () => 
   }
 }
 
-/** Asserts that a restore ends as a command that was refused, with a message that ends so. */
-function assertBreaksOff(backup: string, dataDir: string, end: string): void {
-  assert.throws(
-    () => restore(backup, dataDir, NOW),
-    (error) => {
-      assert.ok(error instanceof OperatorError);
-      assert.equal(error.exitCode, 1);
-      assert.match(error.message, /broke off \((?:EIO|EACCES): not here\)/);
-      assert.ok(error.message.endsWith(end), error.message);
-      return true;
-    },
-  );
+/** Asserts that a restore during such a failure breaks off with a message that names the failure, and ends so. */
+function assertBreaksOff(
+  { dataDir, backup }: { dataDir: string; backup: string },
+  name: "linkSync" | "renameSync",
+  code: string,
+  end: string,
+): void {
+  whileFailing(name, code, () => {
+    assert.throws(
+      () => restore(backup, dataDir, NOW),
+      (error) => {
+        assert.ok(error instanceof OperatorError);
+        assert.equal(error.exitCode, 1);
+        assert.match(error.message, new RegExp(`broke off \\(${code}: not here\\): .*; `));
+        assert.ok(error.message.endsWith(end), error.message);
+        return true;
+      },
+    );
+  });
 }
 
 function noteOf(dataDir: string): unknown {
@@ -77,18 +84,15 @@ test("where no hard links can be made, the database that is replaced is kept as 
 test("a database that cannot be kept is not replaced, and the folder is as it was", async (t) => {
   const { dataDir, backup } = await withBackup(t);
   const before = readdirSync(dataDir);
-  whileFailing("linkSync", "EIO", () => {
-    assertBreaksOff(backup, dataDir, "; nothing was changed");
-  });
+  assertBreaksOff({ dataDir, backup }, "linkSync", "EIO", "; nothing was changed");
   assert.deepEqual(readdirSync(dataDir), before);
   assert.equal(noteOf(dataDir), "new");
 });
 
 test("a restore that fails later says where the database is that was there", async (t) => {
   const { dataDir, backup } = await withBackup(t);
-  whileFailing("renameSync", "EACCES", () => {
-    assertBreaksOff(backup, dataDir, `; the database that was there is ${join(dataDir, KEPT)}`);
-  });
+  const end = `; the database that was there is ${join(dataDir, KEPT)}`;
+  assertBreaksOff({ dataDir, backup }, "renameSync", "EACCES", end);
   assert.equal(noteOf(dataDir), "new");
   assert.ok(!existsSync(join(dataDir, "authserve.db.restoring")));
 });
