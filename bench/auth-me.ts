@@ -1,11 +1,9 @@
 /** `/auth/me` a second on both stores, against the ceiling and the peer, in turn, round after round. */
 import { type GetResult, playGet, tokenOf } from "./auth-load.ts";
-import { type Spread, spreadOf } from "./load.ts";
+import { type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import { startCeiling, startNest, startProduct, type Target } from "./targets.ts";
 
 const CONNECTIONS = 64;
-// The compiler is busy for longer than a second with whatever has more to compile than the bare server.
-const WARM_UP_SECONDS = 3;
 
 export interface MeRow {
   name: string;

@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
 import { writeCorpusFor } from "./corpus.ts";
-import { playCorpus } from "./load.ts";
+import { playCorpus, WARM_UP_SECONDS } from "./load.ts";
 import { printHead, printRow } from "./table.ts";
 import { rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 
 const RUN_SECONDS = 5;
-const WARM_UP_SECONDS = 3;
 
 /** Fills the store and measures intake, claim, list, file size and memory at every power of ten on the way. */
 export async function measureGrowth(scratch: string, total: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Deliveries a second, verified and stored, against the ceiling and the peers: five interleaved rounds. */
 import { join } from "node:path";
 import { writeCorpusFor } from "./corpus.ts";
-import { type LoadResult, playCorpus, type Spread, spreadOf } from "./load.ts";
+import { type LoadResult, playCorpus, type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import {
   buildNest,
   startCeiling,
@@ -27,9 +27,6 @@ export interface Row {
 }
 
 const CONNECTIONS = [64, 256];
-
-// Just-in-time compilers are done with what is hot.
-const WARM_UP_SECONDS = 3;
 
 /** Measures every target in turn, round after round, each on a server of its own, warmed up. Unique deliveries for each run. */
 export async function measureIntake(scratch: string, rounds: number, seconds: number): Promise<Row[]> {

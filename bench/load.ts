@@ -2,6 +2,9 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Target } from "./targets.ts";
 
+/** How long servers are warmed up: the compiler is busy for longer than a second with whatever has more to compile than the bare one. */
+export const WARM_UP_SECONDS = 3;
+
 export interface LoadResult {
   perSecond: number;
   requests: number;
