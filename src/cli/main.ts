@@ -196,7 +196,7 @@ export async function run(): Promise<void> {
   });
   const argv = process.argv.slice(2);
   process.exitCode = await main(argv);
-  // What failed, or served, may have left a handle open that would keep the process.
+  // What failed, or served, may have left a handle open that would keep the process. A server's end waits for no reader.
   if (argv[0] === "serve") process.exit();
   if (process.exitCode === 0) return;
   await Promise.all([process.stdout, process.stderr].map(isWritten));

@@ -71,9 +71,9 @@ function refuseTarget(database: Database, file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return;
   if (found.isFile() && found.size === 0) return;
-  const { isOurs, inWalMode } = found.isFile() ? inspectDatabase(file) : { isOurs: false, inWalMode: false };
-  if (!isOurs) throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
-  if (inWalMode) throw new OperatorError(`${file} is a database that a server writes to: name another file`);
+  const inspection = found.isFile() ? inspectDatabase(file) : null;
+  if (!inspection?.isOurs) throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
+  if (inspection.inWalMode) throw new OperatorError(`${file} is a database that a server writes to: name another file`);
 }
 
 /** Whether a name in a data directory is one that its server gives: the database, what SQLite puts beside it, the lock. */

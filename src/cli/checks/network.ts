@@ -10,7 +10,7 @@ import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
 import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/database.ts";
 import { ask } from "../ask.ts";
-import { type ADDRESS_NAMES, serverUrl } from "../server-address.ts";
+import { type AddressSettings, serverUrl } from "../server-address.ts";
 import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
 
 // A server that is well answers within milliseconds.
@@ -71,9 +71,7 @@ export function checkTls(settings: TlsSettings): Finding[] {
 }
 
 /** The port is free, or it is our own server that listens there and is ready. */
-export async function checkPort(
-  settings: Pick<Settings, "DATA_DIR" | (typeof ADDRESS_NAMES)[number]>,
-): Promise<Finding[]> {
+export async function checkPort(settings: AddressSettings & Pick<Settings, "DATA_DIR">): Promise<Finding[]> {
   const { PORT: port, DATA_DIR: dataDir } = settings;
   try {
     if (isServed(dataDir)) return [await checkServer(settings)];
@@ -90,7 +88,7 @@ export async function checkPort(
 }
 
 /** Whether the server that runs on this DATA_DIR says that it is ready. */
-async function checkServer(settings: Pick<Settings, (typeof ADDRESS_NAMES)[number]>): Promise<Finding> {
+async function checkServer(settings: AddressSettings): Promise<Finding> {
   const { PORT: port } = settings;
   if (port === 0) return ok("port", "a server runs on this DATA_DIR (PORT 0)");
   const url = `${serverUrl(settings)}/readyz`;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { promised, type Sync } from "../../promised.ts";
 import { atomic, type Database, guarded } from "../../sqlite/database.ts";
 import type {
@@ -86,7 +86,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       return NEW;
     const stored = storedPayload.get({ eventId: event.eventId, source: event.source });
     if (!stored || stored.payload.equals(event.payload)) return DUPLICATE;
-    const payloadSha256 = createHash("sha256").update(event.payload).digest();
+    const payloadSha256 = hash("sha256", event.payload, "buffer");
     addConflict.run({
       event: stored.id,
       payloadSha256,
