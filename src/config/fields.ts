@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
-import { availableParallelism } from "node:os";
 import * as v from "valibot";
+import { coresButOne } from "../cores.ts";
 import { isEmail } from "../email.ts";
 import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./duration.ts";
@@ -39,7 +39,7 @@ export function integer(min: number, max: number) {
 /** A number of threads; `auto` leaves one core to the storage thread. */
 export function threads(max: number) {
   return parsed(
-    (value) => (value === "auto" ? Math.min(Math.max(availableParallelism() - 1, 1), max) : toInteger(value, 1, max)),
+    (value) => (value === "auto" ? Math.min(coresButOne(), max) : toInteger(value, 1, max)),
     `expected a whole number from 1 to ${max}, or auto`,
   );
 }

@@ -1,10 +1,10 @@
-import { availableParallelism } from "node:os";
 import { createLane } from "../auth/lane.ts";
 import { createLogin, type Login } from "../auth/login.ts";
 import type { AuthStores } from "../auth/open.ts";
 import { createPasswordVerifier } from "../auth/password.ts";
 import { createThrottle } from "../auth/throttle.ts";
 import type { Settings } from "../config/settings.ts";
+import { coresButOne } from "../cores.ts";
 import { countingLogins } from "../counting.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -19,9 +19,11 @@ export async function openLogin(
   metrics: Metrics,
   log: Log,
 ): Promise<Login> {
+  // A core is left to deliveries and to the guard: anybody may send logins.
+  const width = coresButOne();
+  const hashes = createLane(width, LOGIN_QUEUE_LIMIT);
   // Twice as many as hashes: while some hash, the others take places in the throttle or give them back.
-  const hashes = createLane(availableParallelism(), LOGIN_QUEUE_LIMIT);
-  const attempts = createLane(2 * availableParallelism(), LOGIN_QUEUE_LIMIT);
+  const attempts = createLane(2 * width, LOGIN_QUEUE_LIMIT);
   const verifyPassword = await createPasswordVerifier(settings.DEMO_PASSWORD);
   const login = createLogin({
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
