@@ -10,15 +10,20 @@ export interface CommandNode {
   children: CommandNode[];
 }
 
-/** Reads the commands from the description that `--help` is made of. */
+/** Reads the commands from the description that `--help` is made of; `help` itself is left out. */
 export function commandTree(command: Command, path: string[] = []): CommandNode {
   return {
     path,
     description: command.description(),
     args: command.registeredArguments,
     options: [...command.options],
-    children: command.commands.map((child) => commandTree(child, [...path, child.name()])),
+    children: withoutHelp(command.commands).map((child) => commandTree(child, [...path, child.name()])),
   };
+}
+
+/** The commands but `help`, which is like `--help`. */
+export function withoutHelp(commands: readonly Command[]): Command[] {
+  return commands.filter((command) => command.name() !== "help");
 }
 
 /** The node and all below it, in the order of `--help`. */

@@ -105,11 +105,17 @@ function fish(root: CommandNode): string {
       ...node.args.flatMap(({ argChoices }) =>
         argChoices ? [`${complete} -f -a ${quoted(argChoices.join(" "))}`] : [],
       ),
-      ...node.options.map(({ long, argChoices, description }) => {
-        const values = argChoices ? ` -x -a ${quoted(argChoices.join(" "))}` : "";
-        return `${complete} -l ${long?.slice(2)}${values} -d ${quoted(description)}`;
+      ...(takesFile(node) ? [`${complete} -F`] : []),
+      ...node.options.map(({ long, required, argChoices = [], description }) => {
+        const value = required ? ` -x -a ${quoted(argChoices.join(" "))}` : "";
+        return `${complete} -l ${long?.slice(2)}${value} -d ${quoted(description)}`;
       }),
     ];
   });
-  return ["# authserve completion for fish. Use: authserve completion fish | source", ...lines].join("\n");
+  return [
+    "# authserve completion for fish. Use: authserve completion fish | source",
+    "complete -c authserve -f",
+    "complete -c authserve -l help -d 'display help'",
+    ...lines,
+  ].join("\n");
 }

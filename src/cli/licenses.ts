@@ -5,7 +5,9 @@ import { printData, printJson, printTable } from "./output.ts";
 export function runLicenses({ full, json }: { full?: boolean; json?: boolean }): void {
   const components = readComponents();
   if (json) {
-    printJson(components.map(({ name, version, license }) => ({ name, version, license })));
+    printJson(
+      components.map(({ name, version, license, text }) => ({ name, version, license, ...(full ? { text } : {}) })),
+    );
   } else if (full) {
     for (const { name, version, license, text } of components) {
       printData(`== ${name} ${version}: ${license}\n\n${text || "(the package has no licence file)"}\n`);

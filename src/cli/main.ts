@@ -11,12 +11,6 @@ export function createProgram(): Command {
     )
     .version(packageJson.version)
     .showHelpAfterError("(see --help)")
-    // For `help nonsense`, of which commander would print all of the usage and nothing else.
-    .addHelpText("beforeAll", ({ error, command }) => {
-      const [first, wanted] = command.args;
-      if (error && first === "help" && wanted !== "help") command.error(`error: unknown command '${wanted}'`);
-      return "";
-    })
     .exitOverride();
 
   program
@@ -155,7 +149,28 @@ export function createProgram(): Command {
     .command("man")
     .description("print the manual page; read it with: authserve man | man -l -")
     .action(async () => (await import("./man.ts")).runMan(program));
+  addHelp(program);
   return program;
+}
+
+/** Gives a group and those below it a `help` that takes several words; commander's takes one, and passes over unknown ones. */
+function addHelp(group: Command): void {
+  for (const child of group.commands) if (child.commands.length > 0) addHelp(child);
+  group
+    .command("help [command...]", { hidden: true })
+    .description("display help for a command")
+    .action((words: string[]) => helpFor(group, words));
+}
+
+/** Prints the help of the command that the words lead to. */
+function helpFor(group: Command, words: readonly string[]): void {
+  let command = group;
+  for (const word of words) {
+    const next = command.commands.find((child) => child.name() === word);
+    if (!next) command.error(`error: unknown command '${word}'`);
+    else command = next;
+  }
+  command.outputHelp();
 }
 
 /** Runs a command line and returns the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
@@ -182,9 +197,9 @@ function inWords(error: unknown): string {
 
 /** Runs the process's command line and sets its exit code. */
 export async function run(): Promise<void> {
-  // The reader of a pipe may leave early, as `head` does.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
+    // The reader of a pipe may leave early, as `head` does; what the command finds is still its exit code.
+    if (error.code === "EPIPE") return;
     process.stderr.write(`authserve: standard output cannot be written (${error.code})\n`);
     process.exit(1);
   });

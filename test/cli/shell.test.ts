@@ -104,6 +104,13 @@ suite("authserve completion", () => {
       ["bash", "fish", "zsh"],
     ],
     [["backup", ""], ["a-file"]],
+    [["restore", "--json", ""], ["a-file"]],
+    [["serve", ""], [""]],
+    [["events", "list", "--type", ""], [""]],
+    [
+      ["serve", "--"],
+      ["--help", "--init"],
+    ],
   ] as const) {
     test(`fish completes: authserve ${words.join(" ")}`, { skip: isMissing("fish") }, async () => {
       assert.deepEqual((await complete("fish", words)).sort(), [...expected]);
@@ -166,6 +173,12 @@ suite("authserve licenses", () => {
       listed.filter(({ license }) => license === "UNKNOWN"),
       [],
     );
+  });
+
+  test("--full --json gives the licences word for word, too", async () => {
+    const { stdout } = await authserve(["licenses", "--full", "--json"], { dir: workingDir() });
+    const listed = JSON.parse(stdout) as { name: string; text: string }[];
+    assert.match(listed.find(({ name }) => name === "h3")?.text ?? "", /Permission is hereby granted/);
   });
 
   test("a reader that stops early is no error", () => {

@@ -67,12 +67,34 @@ test("help of an unknown command names it, with exit code 2", async () => {
   for (const args of [
     ["help", "bogus"],
     ["events", "help", "bogus"],
+    ["help", "events", "bogus"],
+    ["help", "serve", "bogus"],
   ]) {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stdout], [2, ""]);
     assert.equal(stderr, "error: unknown command 'bogus'\n(see --help)\n");
   }
-  assert.match((await run("help", "events")).stdout, /^Usage: authserve events /);
+  assert.match((await run("help", "events")).stdout, /^Usage: authserve events \[/);
+  assert.match((await run("help", "events", "list")).stdout, /^Usage: authserve events list /);
+  assert.match((await run("events", "help", "list")).stdout, /^Usage: authserve events list /);
+});
+
+test("a reader that leaves early changes nothing about the exit code", () => {
+  for (const [args, code] of [
+    ["doctor", 1],
+    ["events replay nope --json", 1],
+    ["events list", 0],
+    ["licenses --full", 0],
+  ] as const) {
+    const script = `"$0" ${args} | true; exit "\${PIPESTATUS[0]}"`;
+    const { status, stderr } = spawnSync("bash", ["-c", script, EXECUTABLE], {
+      cwd: args === "doctor" ? dir : server.dir,
+      env: { PATH: process.env.PATH, ...(args === "doctor" ? {} : server.env) },
+      encoding: "utf8",
+    });
+    assert.equal(status, code, `${args}: ${stderr}`);
+    assert.doesNotMatch(stderr, /EPIPE|\n\s+at /);
+  }
 });
 
 test("standard output that cannot be written is exit code 1 and says why", () => {
