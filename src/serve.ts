@@ -13,6 +13,7 @@ import { openServing } from "./serving/open.ts";
 import type { HttpServing } from "./serving/threads.ts";
 import { lockDataDir } from "./sqlite/database.ts";
 import { openStorage } from "./storage/open.ts";
+import { within } from "./within.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
 import { createWorker, type Worker } from "./worker/worker.ts";
@@ -121,7 +122,7 @@ async function wire(
       const drained = stop(settings.SHUTDOWN_TIMEOUT)
         .finally(() => worker.stop(Math.max(0, deadline - performance.now())))
         .finally(closeOpened);
-      await within(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drained);
+      await within(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drained, notDrained);
       log.info({ event: "server_stopped" }, "stopped");
     },
   };
@@ -146,16 +147,8 @@ function openWorker(settings: Settings, store: EventStore, mustYield: () => bool
   });
 }
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new OperatorError(
-      "Not everything ended within SHUTDOWN_TIMEOUT: what was acknowledged is on disk",
-      1,
-    );
-    timer = setTimeout(() => reject(error), ms);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+function notDrained(): OperatorError {
+  return new OperatorError("Not everything ended within SHUTDOWN_TIMEOUT: what was acknowledged is on disk", 1);
 }
 
 /** Says what is legal but probably not meant. */

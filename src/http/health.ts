@@ -1,18 +1,22 @@
 import { describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { within } from "../within.ts";
 import { type Handler, reply } from "./exchange.ts";
 import type { Reply } from "./problem.ts";
 
 /** Answers 200 while the process serves. */
 export const healthRoute: Handler = () => reply(200, { status: "ok" });
 
-/** Answers 200 when every part does, else 503 naming those that do not. A part fails by throwing. */
+// Probes give up after one to five seconds by default.
+const MAX_CHECK_MS = 3000;
+
+/** Answers 200 when every part does, else 503 naming those that do not. A part fails by throwing, or by taking too long. */
 export function readyRoute(parts: Record<string, () => Promise<void>>, log: Log): Handler {
   return async ({ requestId }): Promise<Reply> => {
     const checked = await Promise.all(
       Object.entries(parts).map(async ([name, check]) => {
         try {
-          await check();
+          await within(MAX_CHECK_MS, check(), () => new Error(`no answer within ${MAX_CHECK_MS} ms`));
           return [name, "ok"];
         } catch (error) {
           log.warn({ event: "not_ready", requestId, part: name, error: describeError(error) }, "not ready");

@@ -182,8 +182,7 @@ export function lockDataDir(dataDir: string): () => void {
     if (systemCode(error) === "SQLITE_BUSY") {
       throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
     }
-    const file = join(dataDir, LOCK_FILE);
-    if (isDamage(error) || statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    if (isDamage(error) || isNoFile(join(dataDir, LOCK_FILE))) {
       throw new SettingsError([{ found: `DATA_DIR/${LOCK_FILE} is not the lock of a server`, remedy: "remove it" }]);
     }
     throw new OperatorError(
@@ -192,6 +191,15 @@ export function lockDataDir(dataDir: string): () => void {
     );
   }
   return () => lock.close();
+}
+
+/** Whether something other than a plain file is there, as far as this user may look. */
+function isNoFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  } catch {
+    return false;
+  }
 }
 
 /**

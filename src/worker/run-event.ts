@@ -30,10 +30,12 @@ export async function runEvent(
     giveUp();
   };
   const onInterruption = () => end({ kind: "interrupted", error: describeError(interruption.reason) });
-  const timer = setTimeout(
-    () => end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms` }),
-    timeoutMs,
-  );
+  const onTimeout = () => end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms` });
+  let late: NodeJS.Immediate | undefined;
+  // After the process stood still, what has come for the handler meanwhile is read first.
+  const timer = setTimeout(() => {
+    late = setImmediate(onTimeout);
+  }, timeoutMs);
   interruption.addEventListener("abort", onInterruption);
   try {
     if (interruption.aborted) onInterruption();
@@ -43,6 +45,7 @@ export async function runEvent(
     return ended ?? { kind: "failed", error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
   } finally {
     clearTimeout(timer);
+    clearImmediate(late);
     interruption.removeEventListener("abort", onInterruption);
   }
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { after, type TestContext, test } from "node:test";
 import { deliver, event } from "../helpers/client.ts";
@@ -189,4 +190,21 @@ test("a kept connection that the target has closed meanwhile costs no attempt", 
   );
   assert.deepEqual(seen, ["kept-1", "kept-2", "kept-3"]);
   assert.ok(unread > 0);
+});
+
+test("an answer that came in time counts, although the process stood still until after it", async () => {
+  await using slow = await startTarget();
+  const answers: ServerResponse[] = [];
+  slow.answer((_, response) => void answers.push(response));
+  await using paused = await startServer({ env: { FORWARD_URL: slow.url, HANDLER_TIMEOUT: "1s" } });
+  await deliver(paused, event("paused"));
+  await until(() => answers.length === 1, 5000);
+  paused.signal("SIGSTOP");
+  answers[0]?.writeHead(204).end();
+  const timedOutAt = (slow.of("paused")[0]?.at ?? 0) + 1500;
+  await until(() => performance.now() > timedOutAt, 5000);
+  paused.signal("SIGCONT");
+  await settled(paused, "paused");
+  assert.equal((await show(paused, "paused")).attempts, 1);
+  assert.equal(slow.of("paused").length, 1);
 });

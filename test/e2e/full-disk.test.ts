@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { needsMount } from "../helpers/back-end.ts";
@@ -54,6 +54,21 @@ test(
     assert.equal((await server.stop()).code, 0);
   },
 );
+
+test("a disk with less room than a delivery may need is not ready after it refused one", needsMount(), async () => {
+  const dir = workingDir();
+  const filler = join(dir, "data", "filler");
+  using _disk = mountSmallDisk(join(dir, "data"));
+  await using server = await startServer({ dir });
+  fill(filler);
+  truncateSync(filler, statSync(filler).size - 300_000);
+  const large = event("large", { pad: "x".repeat(600_000) });
+  assertProblem(await deliver(server, large), 503, "store_unavailable");
+  assert.equal((await ask(server, "/readyz")).status, 503);
+  rmSync(filler);
+  await until(async () => (await ask(server, "/readyz")).status === 200, 5000);
+  assert.equal((await deliver(server, large)).json.duplicate, false);
+});
 
 test(
   "a server that cannot start for want of space says so, with the exit code that is tried again",

@@ -61,6 +61,15 @@ test("a DATA_DIR that the user cannot write is one message and exit code 2", nee
   assert.ok(oneLine(refused));
 });
 
+test("a DATA_DIR that this user may not look into is one message and exit code 2", needsOtherUser(), async () => {
+  const dir = workingDir(0o755);
+  mkdirSync(join(dir, "data"), { mode: 0o000 });
+  const uid = process.getuid?.() === 0 ? NOBODY : undefined;
+  const refused = await serveRefused({}, dir, uid);
+  assertRefused(refused, /DATA_DIR cannot be written/);
+  assert.ok(oneLine(refused));
+});
+
 test("a DATA_DIR where no directory can be made is one message and exit code 2", async () => {
   assertRefused(await serveRefused({ DATA_DIR: "/proc/authserve/data" }), /DATA_DIR cannot be created/);
 });

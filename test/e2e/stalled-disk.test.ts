@@ -54,6 +54,8 @@ test(
       assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
     }
     assert.equal((await ask(server, "/healthz")).status, 200);
+    const ready = await ask(server, "/readyz");
+    assert.deepEqual([ready.status, (ready.json.parts as { events: string }).events], [503, "unavailable"]);
     assert.equal((await me(server, token)).status, 200);
 
     disk.goOn();
