@@ -6,7 +6,7 @@ import type { Lane } from "./lane.ts";
 import { coarseOrigin } from "./origin.ts";
 import type { PasswordVerifier } from "./password.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import type { Throttle } from "./throttle.ts";
+import { networkOf, type Throttle } from "./throttle.ts";
 import { createSignToken } from "./token.ts";
 import type { User } from "./user.ts";
 
@@ -53,9 +53,10 @@ export function createLogin(parts: LoginParts): Login {
     const { address, requestId } = requester;
     let isRight: boolean;
     try {
-      await throttle.check(address, wanted);
-      isRight = await lane.run(() =>
-        throttle.attempt(address, wanted, () => verifyPassword(password, wanted === userEmail)),
+      const { isKnown } = await throttle.check(address, wanted);
+      isRight = await lane.run(
+        () => throttle.attempt(address, wanted, () => verifyPassword(password, wanted === userEmail)),
+        { isPreferred: isKnown, sender: networkOf(address) },
       );
     } catch (error) {
       if (error instanceof AppError && error.code === "too_many_attempts") {

@@ -13,17 +13,20 @@ import {
 // A bucket is a sorted set by time: "u:<id>" is an attempt under way, "f:<id>" a failure.
 // Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
 
-/** Places taken in a bucket, and how long it stays full of failures. */
+/**
+ * Places taken in a bucket, and how long it stays full of failures. The clocks of servers that share a Redis differ by
+ * less than the age of a stale attempt: what is dated later was dated before a clock was set back, and counts no more.
+ */
 const MEASURE = `
 local now, window, stale = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local function measure(key, limit)
-  local places = redis.call("ZREVRANGEBYSCORE", key, "+inf", "(" .. (now - window), "WITHSCORES")
+  local places = redis.call("ZREVRANGEBYSCORE", key, now + stale, "(" .. (now - window), "WITHSCORES")
   local failures, wait = 0, 0
   for i = 1, #places, 2 do
     local at = tonumber(places[i + 1])
     if places[i]:sub(1, 1) == "f" or at <= now - stale then
       failures = failures + 1
-      if failures == limit then wait = at + window - now end
+      if failures == limit then wait = math.min(at, now) + window - now end
     end
   end
   return #places / 2, wait, failures
@@ -120,6 +123,8 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   const knownKey = (bucket: string) => `${redis.keyPrefix}throttle:known:${bucket}`;
   /** The buckets in which this process's attempts under way hold their places. */
   const held = new Map<number, Bucket[]>();
+  /** What Redis has not answered: places that may be taken still, and would become failures. */
+  const unsettled: { script: string; id: number; buckets: Bucket[]; now: number }[] = [];
 
   function run(script: string, keys: string[], now: number, args: (string | number)[]): Promise<unknown> {
     return redis.ask((client) => client.eval(script, keys.length, ...keys, now, WINDOW_MS, STALE_ATTEMPT_MS, ...args));
@@ -135,19 +140,38 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     for (const id of ids) {
       const buckets = held.get(id);
       held.delete(id);
-      if (buckets) await onBuckets(script, id, buckets, now);
+      if (buckets) unsettled.push({ script, id, buckets, now });
     }
+    await settleAll();
+  }
+  /** Settles what is left, too, of the time when Redis did not answer. All of the scripts may run twice. */
+  async function settleAll(): Promise<void> {
+    await Promise.all(
+      unsettled.splice(0).map(async (one) => {
+        try {
+          await onBuckets(one.script, one.id, one.buckets, one.now);
+        } catch (error) {
+          unsettled.push(one);
+          throw error;
+        }
+      }),
+    );
   }
 
   return {
     async retryAfterMs(buckets, now) {
+      if (unsettled.length > 0) await settleAll();
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;
     },
     async reserve(buckets, now) {
+      if (unsettled.length > 0) await settleAll();
       const id = randomInt(MAX_ID);
-      const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now)) as Answer;
+      const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {
+        unsettled.push({ script: RELEASE, id, buckets, now });
+        throw error;
+      })) as Answer;
       if (outcome === "throttled") return { outcome, retryAfterMs };
       if (outcome === "wait") return { outcome };
       held.set(id, buckets);

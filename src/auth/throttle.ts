@@ -13,8 +13,11 @@ const MAX_WAIT_MS = 5000;
 
 /** Bounds wrong guesses without letting anybody lock the owner out. */
 export interface Throttle {
-  /** Throws `too_many_attempts` when a bound is reached; runs before the attempt waits for a place to hash. */
-  check(address: string, email: string): Promise<void>;
+  /**
+   * Throws `too_many_attempts` when a bound is reached; runs before the attempt waits for a place to hash. Tells whether
+   * the address has logged in at the e-mail within 30 days.
+   */
+  check(address: string, email: string): Promise<{ isKnown: boolean }>;
   /** Runs one attempt; it counts unless it returns true. Throws `too_many_attempts` without running it at the bound. */
   attempt(address: string, email: string, verify: () => Promise<boolean>): Promise<boolean>;
   /** Exempts the address from the per-e-mail bound for 30 days. */
@@ -27,20 +30,22 @@ export interface Throttle {
  */
 export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
   /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
-  async function bucketsOf(address: string, email: string): Promise<Bucket[]> {
-    const buckets = bucketsFor(address, email);
-    const isKnown = await store.isKnown(buckets.pair.bucket, now() - KNOWN_ADDRESS_MS);
-    return isKnown ? [buckets.pair] : [buckets.pair, buckets.email];
+  async function bucketsOf(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
+    const both = bucketsFor(address, email);
+    const isKnown = await store.isKnown(both.pair.bucket, now() - KNOWN_ADDRESS_MS);
+    return { isKnown, buckets: isKnown ? [both.pair] : [both.pair, both.email] };
   }
 
   return {
     async check(address, email) {
-      const waitMs = await store.retryAfterMs(await bucketsOf(address, email), now());
+      const { isKnown, buckets } = await bucketsOf(address, email);
+      const waitMs = await store.retryAfterMs(buckets, now());
       if (waitMs > 0) throw throttled(waitMs);
+      return { isKnown };
     },
 
     async attempt(address, email, verify) {
-      const buckets = await bucketsOf(address, email);
+      const { buckets } = await bucketsOf(address, email);
       const givesUpAt = now() + MAX_WAIT_MS;
       for (;;) {
         const reservation = await store.reserve(buckets, now());

@@ -81,15 +81,15 @@ export function readToken(token: string, secrets: readonly string[]): TokenReadi
   const [header, payload, signature] = parts;
   if (parts.length !== 3 || !header || !payload || !signature) return NOT_OURS;
 
-  const given = decodeCanonical(signature);
-  if (given?.length !== 32) return NOT_OURS;
+  const [headerBytes, payloadBytes, given] = [header, payload, signature].map(decodeCanonical);
+  if (!headerBytes || !payloadBytes || given?.length !== 32) return NOT_OURS;
   const signed = `${header}.${payload}`;
   const matches = secrets.map((secret) => timingSafeEqual(createHmac("sha256", secret).update(signed).digest(), given));
   const signedBy = matches.indexOf(true);
   if (signedBy === -1) return { ...NOT_OURS, isWellFormed: true };
 
-  const hasOurHeader = isOurHeader(decodeObject(header));
-  return { isWellFormed: true, signedBy, hasOurHeader, claims: toClaims(decodeObject(payload)) };
+  const hasOurHeader = isOurHeader(toObject(headerBytes));
+  return { isWellFormed: true, signedBy, hasOurHeader, claims: toClaims(toObject(payloadBytes)) };
 }
 
 function isOurHeader(header: Record<string, unknown> | null): boolean {
@@ -110,9 +110,7 @@ function isWholeNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-function decodeObject(part: string): Record<string, unknown> | null {
-  const bytes = decodeCanonical(part);
-  if (bytes === null) return null;
+function toObject(bytes: Buffer): Record<string, unknown> | null {
   const value = parseStrictJson(bytes);
   return value.ok && isObject(value.value) ? value.value : null;
 }

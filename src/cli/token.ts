@@ -7,7 +7,7 @@ import { withStores } from "./stores.ts";
 /** Explains a token that is asked for, or read from standard input; exit code 1 when it is not accepted. */
 export async function runTokenExplain({ json }: { json?: boolean }): Promise<void> {
   const input = process.stdin.isTTY ? await askHidden("Token: ") : await readStdin();
-  const token = input.trim().replace(/^bearer /i, "");
+  const token = input.trim().replace(/^(?:authorization:[ \t]*)?bearer[ \t]+/i, "");
   if (token === "") throw new OperatorError("There is no token on standard input: pass the text after Bearer");
   await withStores(
     async ({ sessions, settings }) => {

@@ -11,6 +11,8 @@ import type { Metrics } from "../metrics.ts";
 
 // Behind more hashes than these a client would wait longer than it is likely to.
 const LOGIN_QUEUE_LIMIT = 256;
+// Leaves room for others behind a network that sends as many as it can.
+const LOGIN_QUEUE_LIMIT_PER_NETWORK = 64;
 
 /** Wires the login of the process: there is one, so that its bounds hold however many threads take requests. */
 export async function openLogin(
@@ -21,9 +23,13 @@ export async function openLogin(
 ): Promise<Login> {
   // A core is left to deliveries and to the guard: anybody may send logins.
   const width = coresButOne();
-  const hashes = createLane(width, LOGIN_QUEUE_LIMIT);
-  // Twice as many as hashes: while some hash, the others take places in the throttle or give them back.
-  const attempts = createLane(2 * width, LOGIN_QUEUE_LIMIT);
+  // Twice as many attempts as hashes: while some hash, the others take places in the throttle or give them back.
+  const attempts = createLane({
+    width: 2 * width,
+    queueLimit: LOGIN_QUEUE_LIMIT,
+    queueLimitPerSender: LOGIN_QUEUE_LIMIT_PER_NETWORK,
+  });
+  const hashes = createLane({ width, queueLimit: width });
   const verifyPassword = await createPasswordVerifier(settings.DEMO_PASSWORD);
   const login = createLogin({
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },

@@ -7,7 +7,7 @@ const turn = () => new Promise(setImmediate);
 
 suite("a lane", () => {
   test("runs no more tasks at once than it is wide", async () => {
-    const lane = createLane(2, 100);
+    const lane = createLane({ width: 2, queueLimit: 100 });
     let running = 0;
     let most = 0;
     const task = async () => {
@@ -20,19 +20,19 @@ suite("a lane", () => {
   });
 
   test("runs what waits in order of arrival", async () => {
-    const lane = createLane(1, 100);
+    const lane = createLane({ width: 1, queueLimit: 100 });
     const order: number[] = [];
     await Promise.all([1, 2, 3, 4, 5].map((n) => lane.run(async () => void order.push(n))));
     assert.deepEqual(order, [1, 2, 3, 4, 5]);
   });
 
   test("gives each caller its own result", async () => {
-    const lane = createLane(2, 100);
+    const lane = createLane({ width: 2, queueLimit: 100 });
     assert.deepEqual(await Promise.all([1, 2, 3].map((n) => lane.run(async () => n * 2))), [2, 4, 6]);
   });
 
   test("refuses at once, with a time to come back, what its queue cannot hold", async () => {
-    const lane = createLane(1, 2);
+    const lane = createLane({ width: 1, queueLimit: 2 });
     const gate = Promise.withResolvers<void>();
     const held = [lane.run(() => gate.promise), lane.run(() => gate.promise), lane.run(() => gate.promise)];
     let ran = false;
@@ -50,7 +50,7 @@ suite("a lane", () => {
   });
 
   test("gives the place of a task that fails to the next one", async () => {
-    const lane = createLane(1, 10);
+    const lane = createLane({ width: 1, queueLimit: 10 });
     const failing = lane.run(async () => {
       throw new Error("no");
     });
@@ -58,5 +58,36 @@ suite("a lane", () => {
     await assert.rejects(failing, /no/);
     assert.equal(await next, "yes");
     assert.equal(await lane.run(async () => "and again"), "and again");
+  });
+
+  test("runs what is preferred before all else, and keeps room for it", async () => {
+    const lane = createLane({ width: 1, queueLimit: 2 });
+    const gate = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const add = (name: string, isPreferred: boolean) =>
+      lane.run(async () => void order.push(name), { isPreferred, sender: "a" });
+    const held = lane.run(() => gate.promise);
+    const waiting = [add("first", false), add("second", false)];
+    await failsWith("login_busy", add("third", false));
+    waiting.push(add("owner", true), add("owner again", true));
+    await failsWith("login_busy", add("owner once more", true));
+    gate.resolve();
+    await Promise.all([held, ...waiting]);
+    assert.deepEqual(order, ["owner", "owner again", "first", "second"]);
+  });
+
+  test("lets no sender fill the queue, and counts only what waits", async () => {
+    const lane = createLane({ width: 1, queueLimit: 3, queueLimitPerSender: 2 });
+    const add = (sender: string, task = async () => sender) => lane.run(task, { isPreferred: false, sender });
+    for (let round = 0; round < 2; round++) {
+      const gate = Promise.withResolvers<string>();
+      const held = add("a", () => gate.promise);
+      const waiting = [add("a"), add("a")];
+      await failsWith("login_busy", add("a"));
+      waiting.push(add("b"));
+      await failsWith("login_busy", add("c"));
+      gate.resolve("held");
+      assert.deepEqual(await Promise.all([held, ...waiting]), ["held", "a", "a", "b"]);
+    }
   });
 });

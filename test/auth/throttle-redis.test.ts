@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createRedisThrottleStore } from "../../src/auth/throttle-redis.ts";
-import { type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -85,5 +85,41 @@ suite("the throttle on Redis", needsRedis(), () => {
         ),
       2000,
     );
+  });
+
+  test("gives places back, and counts failures, that Redis did not take while it was away", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const take = async (bucket: string) => {
+      const reservation = await store.reserve([{ bucket, limit: 2 }], NOW);
+      assert.equal(reservation.outcome, "reserved");
+      return reservation.ids;
+    };
+    const [right, wrong] = [await take("right"), await take("wrong")];
+    server.pause();
+    await Promise.all([
+      failsWith("store_unavailable", store.release(right)),
+      failsWith("store_unavailable", store.fail(wrong, NOW)),
+      failsWith("store_unavailable", store.reserve([{ bucket: "asked", limit: 2 }], NOW)),
+    ]);
+    server.resume();
+    const answers = () =>
+      store.retryAfterMs(ONE, NOW).then(
+        () => true,
+        () => false,
+      );
+    await until(answers, 2000);
+    const later = NOW + STALE_ATTEMPT_MS;
+    const failures = ["right", "wrong", "asked"].map((bucket) => store.failures(bucket, later));
+    assert.deepEqual(await Promise.all(failures), [0, 1, 0]);
+  });
+
+  test("counts what a server with a clock a little ahead has seen, for no longer than the window", async (t) => {
+    const server = await startRedis(t);
+    const [ahead, store] = [open(t, server), open(t, server)];
+    const reservation = await ahead.reserve(ONE, NOW + 2000);
+    assert.equal(reservation.outcome, "reserved");
+    await ahead.fail(reservation.ids, NOW + 2000);
+    assert.equal(await store.retryAfterMs(ONE, NOW), WINDOW_MS);
   });
 });

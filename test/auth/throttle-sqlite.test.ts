@@ -65,16 +65,6 @@ test("an attempt that never ended is one failure, however many ask at once", asy
   assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
 });
 
-test("failures that a clock set back has left in the future do not count", async (t) => {
-  const store = createSqliteThrottleStore(tempDatabase(t).database);
-  const reservation = await store.reserve([{ bucket: "a", limit: 1 }], NOW);
-  assert.equal(reservation.outcome, "reserved");
-  await store.fail(reservation.ids, NOW);
-  const before = NOW - 3_600_000;
-  assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 1 }], before), 0);
-  assert.deepEqual([await store.failures("a", before), (await store.totals(before)).failures], [0, 0]);
-});
-
 test("an address is forgotten when it has not logged in for 30 days", async (t) => {
   const { database } = tempDatabase(t);
   const store = createSqliteThrottleStore(database);

@@ -48,6 +48,7 @@ test("a token that is accepted passes every check", async () => {
   assert.deepEqual([code, verdicts], [0, "yyyyyyyy"]);
   assert.equal(details.signature, "signed with JWT_SECRET");
   assert.equal((await explain(`Bearer ${token}`)).verdicts, "yyyyyyyy");
+  assert.equal((await explain(`authorization: Bearer ${token}`)).verdicts, "yyyyyyyy");
 });
 
 test("a superseded token tells which login took its place", async () => {
@@ -69,7 +70,11 @@ test("a logged out token has no session", async () => {
 test("each thing that is wrong with a token fails its own check", async () => {
   const claims: Claims = claimsOf(await logIn(server));
   const now = Math.floor(Date.now() / 1000);
+  const [header, payload, signature] = forge(HEADER, claims).split(".");
   const cases: [token: string, verdicts: string][] = [
+    [`${header}=.${payload}.${signature}`, "n-------"],
+    [`${header}.${payload?.slice(0, 9)}\n${payload?.slice(9)}.${signature}`, "n-------"],
+    [`é.é.${signature}`, "n-------"],
     ["not-a-token", "n-------"],
     ["YQ.YQ.YQ", "n-------"],
     [forge(HEADER, claims, { secret: OTHER_JWT_SECRET }), "yn------"],

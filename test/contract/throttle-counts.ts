@@ -46,6 +46,15 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
     });
 
+    test("failures that a clock set back has left in the future do not count", async (t) => {
+      const store = await open(t);
+      await fail(store, ["a", EMAIL]);
+      const before = NOW - 3_600_000;
+      assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 1 }], before), 0);
+      assert.deepEqual([await store.failures("a", before), await store.failures(EMAIL, before)], [0, 0]);
+      assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], before)).outcome, "reserved");
+    });
+
     test("what is cleared of one address no longer counts at the e-mail, and the others' failures do", async (t) => {
       const store = await open(t);
       for (let i = 0; i < 3; i++) {

@@ -5,6 +5,7 @@ import { type Answer, assertProblem, tryLogin } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { request } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
 
 // Behind a proxy of ours each test has addresses of its own, and its e-mails too.
 const server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
@@ -129,6 +130,29 @@ test("L7 an address that the client claims itself is not believed", async () => 
     statuses.push((await tryLogin(direct, { password: "a wrong password" }, claims(n))).status);
   }
   assert.deepEqual(statuses, [...Array(LIMIT).fill(401), 429, 429]);
+});
+
+test("L9 one network that sends all the logins it can holds up neither the owner nor another network", async () => {
+  // As costly as a real one, so that guesses pile up.
+  const hash = await argon2.hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+  await using slow = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1", DEMO_PASSWORD: hash } });
+  const from = (address: string) => tryLogin(slow, {}, { "X-Forwarded-For": address });
+  assert.equal((await from("10.9.9.1")).status, 200);
+
+  let isOver = false;
+  const seen = new Set<number>();
+  let sent = 0;
+  const flood = Array.from({ length: 200 }, async () => {
+    for (let status = 401; status === 401 && !isOver; seen.add(status)) {
+      status = (await guess("10.9.9.2", `flood-${sent++}@example.com`, slow)).status;
+    }
+  });
+  await until(() => seen.has(503), 20_000);
+  for (let n = 0; n < 5; n++) assert.equal((await from("10.9.9.1")).status, 200);
+  assert.equal((await from("10.9.9.3")).status, 200);
+  isOver = true;
+  await Promise.all(flood);
+  assert.deepEqual([...seen].sort(), [401, 503]);
 });
 
 test("L9 the owner logs in from a known address while guesses from elsewhere hold the e-mail at its bound", async () => {

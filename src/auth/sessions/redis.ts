@@ -91,7 +91,8 @@ function parseSupersession(text: string | null): Supersession | null {
   try {
     const { at, by } = JSON.parse(text) as Supersession;
     const { network, userAgent } = by;
-    if (!Number.isSafeInteger(at) || typeof network !== "string") return null;
+    const isTime = typeof at === "number" && !Number.isNaN(new Date(at).getTime());
+    if (!isTime || typeof network !== "string") return null;
     return { at, by: { network, userAgent: typeof userAgent === "string" ? userAgent : null } };
   } catch {
     return null;

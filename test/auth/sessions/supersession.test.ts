@@ -41,7 +41,8 @@ suite("on Redis", needsRedis(), () => {
   test("what somebody else wrote in its place is no supersession", async (t) => {
     const server = await startRedis(t);
     const { store } = openOnRedis(t, single(server));
-    for (const text of ["", "x", "null", "{}", '{"at":"x","by":{"network":"n"}}', '{"at":1,"by":{}}']) {
+    const late = '{"at":9007199254740991,"by":{"network":"n","userAgent":null}}';
+    for (const text of ["", "x", "null", "{}", '{"at":"x","by":{"network":"n"}}', '{"at":1,"by":{}}', late]) {
       await server.client(t).set("authserve:superseded:{authserve:session:1}:a", text);
       assert.equal(await store.supersession("1", "a"), null, text);
     }
