@@ -100,6 +100,11 @@ export function systemCode(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code);
 }
 
+/** The exit code of a failure: 1 for what may pass by itself, so that a supervisor starts the server again, else 2. */
+export function exitCodeOf(error: unknown): 1 | 2 {
+  return /^(?:ENOSPC|EDQUOT|SQLITE_(?:FULL|IOERR|BUSY))/.test(systemCode(error)) ? 1 : 2;
+}
+
 const MAX_CAUSES = 5;
 
 /** One line about a thrown value of any kind: its message and the messages of its causes, without a stack. Never throws. */
@@ -115,7 +120,11 @@ export function describeError(error: unknown): string {
 function describeOne(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error);
-    const message = String(error.message);
+    // Node adds advice that only who starts Node can follow.
+    const message = String(error.message).replace(
+      /; if the root CA is installed locally, try running Node\.js .*$/,
+      "",
+    );
     const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
     return `${message}: `.startsWith(code) ? message : code + message;
   } catch {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import type { Fault } from "./errors.ts";
 import { type Component, productionComponents } from "./licenses.ts";
 
 /** The entries of the process's threads. */
@@ -19,12 +20,12 @@ export const COMMAND = join(import.meta.dirname, "../bin/authserve");
 /** Where the native add-ons are, and what is wrong with them. */
 export interface AddonReport {
   place: string;
-  problems: string[];
+  faults: Fault[];
 }
 
 /** In a checkout npm has compared them with the lock file. */
 export function reportAddons(): AddonReport {
-  return { place: "node_modules", problems: [] };
+  return { place: "node_modules", faults: [] };
 }
 
 /** What the program is made of, with licences. */

@@ -116,7 +116,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     mkdirSync(addons);
     chmodSync(addons, 0o777);
     const { code, stdout, stderr } = await hash(dir, { ADDON_DIR: addons });
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.equal(stdout, "");
     assert.match(stderr, /addons \(ADDON_DIR\): can be written by other users/);
     assert.match(stderr, /set ADDON_DIR to a directory that only this user can write/);
@@ -128,7 +128,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     mkdirSync(join(dir, "shared"));
     chmodSync(join(dir, "shared"), 0o777);
     const { code, stderr } = await hash(dir, { ADDON_DIR: join(dir, "shared/addons") });
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, /lies below .*shared, which other users can write/);
   });
 
@@ -138,7 +138,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     mkdirSync(join(dir, "addons"), { mode: 0o755 });
     execFileSync("chown", ["65534", join(dir, "addons")]);
     const { code, stderr } = await hash(dir, { ADDON_DIR: join(dir, "addons") });
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, /belongs to another user/);
   });
 
@@ -146,7 +146,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     const dir = tempDir(context);
     const noexec = mountTmpfs(context, "noexec");
     const refused = await hash(dir, { ADDON_DIR: join(noexec, "addons") });
-    assert.equal(refused.code, 1);
+    assert.equal(refused.code, 2);
     assert.match(refused.stderr, /addons \(ADDON_DIR\)/);
     assert.match(refused.stderr, /without noexec/);
     const accepted = await hash(dir, { HOME: noexec, DATA_DIR: join(dir, "data") });
@@ -161,5 +161,28 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.equal(code, 1);
     assert.match(stderr, /ENOSPC/);
     assert.deepEqual(readdirSync(join(full, "addons")), []);
+  });
+
+  test("doctor says when the add-ons can be put nowhere, and serve tells bad settings first", async (context) => {
+    const dir = tempDir(context);
+    writeFileSync(join(dir, "file"), "");
+    const env = { ...settings(dir), ADDON_DIR: join(dir, "file") };
+    const examined = await runBinary(["doctor", "--json"], { dir, env });
+    assert.equal(examined.code, 1, examined.stderr);
+    const wrong = (JSON.parse(examined.stdout) as { check: string; verdict: string; found: string }[]).filter(
+      ({ verdict }) => verdict === "wrong",
+    );
+    assert.deepEqual(
+      wrong.map(({ check }) => check),
+      ["add-ons", "database"],
+    );
+    assert.match(wrong[0]?.found ?? "", /file \(ADDON_DIR\): cannot be made/);
+
+    const refused = await runBinary(["serve"], { dir, env: { ...env, PORT: "none", JWT_TTL: "0s" } });
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /JWT_TTL .*\n.*PORT /);
+    assert.equal((await runBinary(["serve"], { dir, env })).code, 2);
+    const well = await runBinary(["doctor", "--json"], { dir, env: { ...env, ADDON_DIR: join(dir, "addons") } });
+    assert.equal(well.code, 0, well.stdout);
   });
 });

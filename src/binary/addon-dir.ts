@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync, type Stats } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Environment, readEnvironment } from "../config/environment.ts";
-import { SettingsError, systemCode } from "../errors.ts";
+import { exitCodeOf, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
 
 /** A directory where the native add-ons may be unpacked, and where its name comes from. */
@@ -56,7 +56,7 @@ export function prepareAddonDir(dir: string): string {
   try {
     makeDir(dir);
   } catch (error) {
-    throw new Error(`cannot be made (${systemCode(error)})`);
+    throw exitCodeOf(error) === 1 ? error : new Error(`cannot be made (${systemCode(error)})`);
   }
   const real = realpathSync(dir);
   assertOnlyOurs(real, false);

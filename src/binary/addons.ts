@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { describeError, OperatorError } from "../errors.ts";
+import { describeError, exitCodeOf, OperatorError } from "../errors.ts";
 import type { AddonReport } from "../packaging.ts";
 import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
 import { readAsset } from "./assets.ts";
@@ -13,19 +13,32 @@ declare const ADDONS: Record<string, { sha256: string; bytes: number }>;
  * content before any of it runs. Throws {@link OperatorError} when no directory will do.
  */
 export function loadAddon(name: string): unknown {
+  const loaded = load(name);
+  if ("exports" in loaded) return loaded.exports;
+  const { reasons, exitCode } = loaded;
+  throw new OperatorError(["The native add-ons cannot be unpacked:", ...reasons, REMEDY].join("\n  "), exitCode);
+}
+
+const REMEDY = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
+
+/** An add-on, or why each directory will not do. */
+type Loaded = { exports: unknown } | { reasons: string[]; exitCode: 1 | 2 };
+
+function load(name: string): Loaded {
   const reasons: string[] = [];
+  let exitCode: 1 | 2 = 2;
   for (const candidate of addonDirs()) {
     try {
       const file = unpack(name, candidate);
       const loaded = { exports: {} };
       process.dlopen(loaded, file);
-      return loaded.exports;
+      return loaded;
     } catch (error) {
+      if (exitCodeOf(error) === 1) exitCode = 1;
       reasons.push(`${candidate.dir} (${candidate.from}): ${describeError(error)}`);
     }
   }
-  const remedy = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
-  throw new OperatorError(["The native add-ons cannot be unpacked:", ...reasons, remedy].join("\n  "), 1);
+  return { reasons, exitCode };
 }
 
 /** Makes sure that the file of an add-on is there with the content this binary was built with. Returns its path. */
@@ -46,17 +59,24 @@ function unpack(name: string, { dir }: Candidate): string {
   return file;
 }
 
-/** Looks at what is unpacked, without unpacking or loading anything. */
+/** Looks at what is unpacked, and when nothing is wrong with it, loads each: only that shows whether it can be. */
 export function reportAddons(): AddonReport {
-  const unpacked = addonDirs().flatMap(({ dir }) =>
+  const files = addonDirs().flatMap(({ dir }) =>
     Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
   );
-  const found = unpacked.filter(({ file }) => isThere(file));
-  const problems = found.flatMap(({ name, file }) => {
-    const problem = problemOf(name, file);
-    return problem === null ? [] : [`${file} ${problem}`];
+  const broken = files.flatMap(({ name, file }) => {
+    const problem = isThere(file) ? problemOf(name, file) : null;
+    return problem === null ? [] : [{ found: `${file} ${problem}`, remedy: "remove it: it is unpacked again" }];
   });
-  return { place: found[0]?.dir ?? "not unpacked yet", problems };
+  const failed =
+    broken.length > 0
+      ? undefined
+      : Object.keys(ADDONS)
+          .map(load)
+          .find((loaded) => "reasons" in loaded);
+  const place = files.find(({ file }) => isThere(file))?.dir ?? "not unpacked";
+  if (failed === undefined) return { place, faults: broken };
+  return { place, faults: [{ found: `cannot be unpacked: ${failed.reasons.join("; ")}`, remedy: REMEDY }] };
 }
 
 /** What this user may not look at is not where its add-ons are. */

@@ -3,16 +3,17 @@ import { readSettings, type SettingName } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
-import { type Finding, wrongBy } from "./checks/finding.ts";
+import { type Finding, wrong, wrongBy } from "./checks/finding.ts";
 import { checkPort, checkRedis, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
-import { printData, printJson, say } from "./output.ts";
+import { counted, printData, printJson, say } from "./output.ts";
 import { ADDRESS_NAMES } from "./server-address.ts";
 
-/** Looks at everything a server stands on, leaves nothing behind, and exits 1 when something is wrong. */
+/** Looks at everything a server stands on, leaves nothing behind but its add-ons, and exits 1 when something is wrong. */
 export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
-  // First, because opening the database unpacks what is missing.
+  // First, because opening the database needs them.
   const findings = checkAddons();
+  const canLoad = findings.every(({ verdict }) => verdict === "ok");
   const folder = workingDirectory();
   let environment: Environment = process.env;
   try {
@@ -23,8 +24,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   }
   const { DATA_DIR: dataDir = "./data" } = usable(environment, ["DATA_DIR"]) ?? {};
   findings.push(...checkModes(environment, folder, dataDir));
-  const database = checkDatabase(dataDir);
-  findings.push(...database.findings, checkSpace(dataDir), checkFsync(dataDir));
+  const database = canLoad ? checkDatabase(dataDir) : withoutAddons;
+  findings.push(...untold(findings, database.findings), checkSpace(dataDir), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));
   const redis = usable(environment, REDIS_SETTING_NAMES);
   if (redis) findings.push(...untold(findings, await checkRedis(redis)));
@@ -35,11 +36,16 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
 
   if (json) printJson(findings);
   else for (const finding of findings) printData(lineOf(finding));
-  const wrong = findings.filter(({ verdict }) => verdict === "wrong").length;
-  if (wrong === 0) return;
+  const count = findings.filter(({ verdict }) => verdict === "wrong").length;
+  if (count === 0) return;
   process.exitCode = 1;
-  if (!json) say(`${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong.`);
+  if (!json) say(`${counted(count, "thing is", "things are")} wrong.`);
 }
+
+const withoutAddons = {
+  findings: [wrong("database", "cannot be looked at without the add-ons", "mend those first")],
+  newestAt: null,
+};
 
 /** What the report on settings has not said already. */
 function untold(told: readonly Finding[], findings: readonly Finding[]): Finding[] {

@@ -58,11 +58,12 @@ export async function runInit({ email, json }: { email: string; json?: boolean }
     else sayWritten(email, password);
     return;
   }
-  const isDirectory = statSync(ENV_FILE, { throwIfNoEntry: false })?.isDirectory();
-  throw new OperatorError(
-    isDirectory
-      ? ".env is a directory: move it away first"
-      : ".env is there already and was not changed: edit it, or move it away first",
-    1,
-  );
+  throw new OperatorError(envFileInTheWay(), 1);
+}
+
+function envFileInTheWay(): string {
+  const found = statSync(ENV_FILE, { throwIfNoEntry: false });
+  if (!found) return ".env is a link that leads nowhere: remove it, or make the file that it names";
+  if (found.isDirectory()) return ".env is a directory: move it away first";
+  return ".env is there already and was not changed: edit it, or move it away first";
 }

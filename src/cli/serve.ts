@@ -5,8 +5,6 @@ import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { createLog, openLogOutput } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
-import { serve } from "../serve.ts";
-import { sayWritten, writeEnvFile } from "./init.ts";
 import { say } from "./output.ts";
 import { quoted, shellWord } from "./shell-quote.ts";
 
@@ -17,9 +15,10 @@ const FIRST_EMAIL = "demo@example.com";
 
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
 export async function runServe(options: { init?: boolean }): Promise<void> {
-  const password = options.init ? await writeEnvFile(FIRST_EMAIL) : null;
-  if (password !== null) sayWritten(FIRST_EMAIL, password);
+  const password = options.init ? await writeFirstEnvFile() : null;
   const settings = readServerSettings(readEnvironment());
+  // Only now, as it loads the native add-ons: bad settings are told first, and together.
+  const { serve } = await import("../serve.ts");
   const output = openLogOutput();
   const log = createLog(settings.LOG_LEVEL, output);
   const signals = takeSignals();
@@ -28,6 +27,14 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   collectGarbageSoon();
   await Promise.race([signals.first, server.failed]);
   await Promise.race([server.stop(), signals.second]);
+}
+
+/** Returns the password of the user that it made, or null when there is an `.env`. */
+async function writeFirstEnvFile(): Promise<string | null> {
+  const { sayWritten, writeEnvFile } = await import("./init.ts");
+  const password = await writeEnvFile(FIRST_EMAIL);
+  if (password !== null) sayWritten(FIRST_EMAIL, password);
+  return password;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { SettingsError, systemCode } from "../errors.ts";
 
@@ -12,14 +12,23 @@ export function readEnvironment(folder = workingDirectory(), own: Environment = 
 }
 
 function readEnvFile(file: string): Environment {
+  let content: string;
   try {
-    return parseEnv(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
+    content = readFileSync(file, "utf8");
   } catch (error) {
     const code = systemCode(error);
-    if (code === "ENOENT") return {};
+    if (code === "ENOENT") {
+      if (!lstatSync(file, { throwIfNoEntry: false })) return {};
+      const remedy = "remove it, or make the file that it names";
+      throw new SettingsError([{ found: ".env is a link that leads nowhere", remedy }]);
+    }
     const remedy = code === "EISDIR" ? "it is a directory, move it away" : "give its owner read access";
     throw new SettingsError([{ found: `.env cannot be read (${code})`, remedy }]);
   }
+  // As UTF-16 has it, of which not one line would be understood.
+  if (content.includes("\0"))
+    throw new SettingsError([{ found: ".env is not text in UTF-8", remedy: "save it as UTF-8" }]);
+  return parseEnv(content.replace(/^\uFEFF/, ""));
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

@@ -128,13 +128,16 @@ export const networks = parsed((value) => {
   return list;
 }, "expected a comma-separated list of addresses or ranges, e.g. 10.0.0.0/8,::1");
 
+const isHostName = (value: string) => /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._-]*[\p{L}\p{M}\p{N}_.])?$/u.test(value);
+
 /** A host name or an IP address, alone. */
 export const host = v.pipe(
   text,
   v.check(
     (value) =>
       (isIP(value) !== 0 && !value.includes("%")) ||
-      /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._-]*[\p{L}\p{M}\p{N}_.])?$/u.test(value),
+      // Four numbers are meant as an address, and a resolver would look them up as a name.
+      (!/^[0-9]+(?:\.[0-9]+){3}$/.test(value) && isHostName(value)),
     "expected a host name or an IP address without scheme, port, brackets and zone, e.g. 127.0.0.1",
   ),
 );

@@ -115,7 +115,17 @@ export function namesRedis(values: Partial<Record<(typeof REDIS_PLACES)[number],
  * cannot be read.
  */
 export function readServerSettings(environment: Environment): Settings {
-  return readSettings(environment, SETTING_NAMES, unreadableFiles(environment));
+  return readSettings(environment, SETTING_NAMES, [...unreadableFiles(environment), ...noDirectory(environment)]);
+}
+
+function noDirectory({ DATA_DIR }: Environment): Fault[] {
+  try {
+    if (DATA_DIR === undefined || statSync(DATA_DIR, { throwIfNoEntry: false })?.isDirectory() !== false) return [];
+  } catch {
+    // Whoever opens it says what is wrong with it.
+    return [];
+  }
+  return [{ found: "DATA_DIR is no directory", remedy: "name a directory, or none that is there" }];
 }
 
 /** Looks without reading: a file may be a pipe, which gives its content once. */

@@ -1,5 +1,6 @@
+import { X509Certificate } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
-import { describeError } from "../errors.ts";
+import { describeError, SettingsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { readPemFile } from "../pem-file.ts";
 import type { RedisConnection, RedisFacts, RedisOptions, RedisServers } from "./connection.ts";
@@ -51,12 +52,22 @@ function optionsOf(settings: RedisSettings, servers: RedisServers): RedisOptions
     username: settings.REDIS_USERNAME,
     password: settings.REDIS_PASSWORD,
     db: settings.REDIS_DB,
-    tls: settings.REDIS_TLS
-      ? { ca: ca === undefined ? undefined : readPemFile("REDIS_TLS_CA_FILE", ca).toString() }
-      : undefined,
+    tls: settings.REDIS_TLS ? { ca: ca === undefined ? undefined : readAuthorities(ca) } : undefined,
     keyPrefix: settings.REDIS_KEY_PREFIX,
     timeoutMs: settings.REDIS_TIMEOUT,
   };
+}
+
+/** Reads PEM certificates. Node passes over what is none, and then trusts nobody. */
+function readAuthorities(file: string): string {
+  const pem = readPemFile("REDIS_TLS_CA_FILE", file).toString();
+  try {
+    new X509Certificate(pem);
+    return pem;
+  } catch {
+    const remedy = "name the certificates of the authority that signed the server's, as PEM";
+    throw new SettingsError([{ found: "REDIS_TLS_CA_FILE holds no certificate", remedy }]);
+  }
 }
 
 function tellOf({ version, evictionPolicy }: RedisFacts, log: Log): void {

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, readSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
-import { AppError, describeError, OperatorError, SettingsError, systemCode } from "../errors.ts";
+import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
 import { APPLICATION_ID, inspectDatabase, isDamage } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -135,11 +135,6 @@ function openFailure(error: unknown): OperatorError {
     `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): the directory must exist on a disk with space and be writable by this user`,
     exitCodeOf(error),
   );
-}
-
-/** What may pass by itself is 1: a supervisor then starts the server again. */
-function exitCodeOf(error: unknown): 1 | 2 {
-  return /^(?:ENOSPC|EDQUOT|SQLITE_(?:FULL|IOERR|BUSY))/.test(systemCode(error)) ? 1 : 2;
 }
 
 function migrate(database: Database): void {

@@ -7,6 +7,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -90,6 +91,17 @@ test("init says that .env is a directory", async () => {
   mkdirSync(join(dir, ".env"));
   const { code, stderr } = await authserve(["init"], { dir });
   assert.deepEqual([code, stderr], [1, "authserve: .env is a directory: move it away first\n"]);
+});
+
+test("an .env that is a link to nowhere is called that by init and by serve", async () => {
+  const dir = workingDir();
+  symlinkSync("nowhere", join(dir, ".env"));
+  const made = await authserve(["init"], { dir });
+  assert.equal(made.code, 1);
+  assert.match(made.stderr, /^authserve: \.env is a link that leads nowhere: remove it/);
+  const served = await authserve(["serve"], { dir });
+  assert.equal(served.code, 2);
+  assert.match(served.stderr, /^authserve: \.env is a link that leads nowhere: remove it/);
 });
 
 test("init refuses what is no e-mail address and writes nothing", async () => {

@@ -187,6 +187,12 @@ suite("the environment", () => {
     mkdirSync(join(folder, ".env"));
     assert.throws(() => readEnvironment(folder, {}), OperatorError);
   });
+
+  test("refuses an .env in UTF-16, of which it would understand nothing", (t) => {
+    const folder = tempDir(t);
+    writeFileSync(join(folder, ".env"), Buffer.from("\uFEFFPORT=5000\n", "utf16le"));
+    assert.throws(() => readEnvironment(folder, {}), /\.env is not text in UTF-8: save it as UTF-8/);
+  });
 });
 
 test("a password in FORWARD_URL is refused or used, and never told", async () => {

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { needsRedis } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
 import { cheapHash } from "../helpers/credentials.ts";
-import { startRedis, TLS_CERT_FILE } from "../helpers/redis.ts";
+import { startRedis, TLS_CERT_FILE, TLS_KEY_FILE } from "../helpers/redis.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 const onRedis = needsRedis();
 
@@ -135,5 +138,16 @@ test("settings of Redis that contradict each other are refused by name", async (
   assert.equal(refused.code, 2);
   for (const name of ["REDIS_CLUSTER is", "REDIS_TLS is", "REDIS_KEY_PREFIX is", "REDIS_DB does", "REDIS_HOST and"]) {
     assert.ok(refused.stderr.includes(name), `${name} is not in: ${refused.stderr}`);
+  }
+});
+
+test("a REDIS_TLS_CA_FILE without a certificate is refused by name", async () => {
+  const dir = workingDir();
+  const access = { REDIS_HOST: "localhost", REDIS_TLS: "true" };
+  for (const [name, content] of Object.entries({ "empty.pem": "", "key.pem": readFileSync(TLS_KEY_FILE, "utf8") })) {
+    writeFileSync(join(dir, name), content);
+    const refused = await serveRefused({ ...access, REDIS_TLS_CA_FILE: join(dir, name) });
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /^authserve: REDIS_TLS_CA_FILE holds no certificate: /m);
   }
 });

@@ -35,8 +35,11 @@ async function tryRedis(redis: RedisConnection, where: string): Promise<Finding>
   try {
     await redis.ask((client) => client.ping());
   } catch (error) {
-    const remedy = "start it, or check where the settings say it is, its passwords, and the rights of REDIS_USERNAME";
-    return wrong("Redis", `${where} does not answer (${reasonOf(error)})`, remedy);
+    const reason = reasonOf(error);
+    const remedy = /certificate|_CERT|ALTNAME/i.test(reason)
+      ? "set REDIS_TLS_CA_FILE to the certificates of its authority, and call it as its own certificate does"
+      : "start it, or check where the settings say it is, its passwords, and the rights of REDIS_USERNAME";
+    return wrong("Redis", `${where} does not answer (${reason})`, remedy);
   }
   try {
     const { createRedisSessionStore } = await import("../../auth/sessions/redis.ts");

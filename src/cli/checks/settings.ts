@@ -62,9 +62,9 @@ function isSystems(dir: string, { mode }: Stats): boolean {
 
 export function checkAddons(): Finding[] {
   try {
-    const { place, problems } = reportAddons();
-    if (problems.length === 0) return [ok("add-ons", place)];
-    return problems.map((problem) => wrong("add-ons", problem, "remove it: it is unpacked again when it is needed"));
+    const { place, faults } = reportAddons();
+    if (faults.length === 0) return [ok("add-ons", place)];
+    return faults.map(({ found, remedy }) => wrong("add-ons", found, remedy));
   } catch (error) {
     return [wrong("add-ons", describeError(error), "name a readable directory in ADDON_DIR")];
   }
