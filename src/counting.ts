@@ -1,7 +1,8 @@
 import type { Login } from "./auth/login.ts";
-import { AppError } from "./errors.ts";
+import { AppError, type ErrorCode } from "./errors.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
 import type { IntakeMetrics, Metrics } from "./metrics.ts";
+import type { OnSettled } from "./worker/attempts.ts";
 
 const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
 
@@ -23,18 +24,30 @@ export async function appendCounted(
   return results;
 }
 
-/** The store, counting where attempts leave their events. */
-export function countingSettles(events: EventStore, metrics: Metrics): EventStore {
-  return {
-    ...events,
-    async settle(batch) {
-      const settled = await events.settle(batch);
-      for (const [index, { next }] of batch.entries()) {
-        metrics.attempts.inc({ outcome: settled[index] ? OUTCOMES[next.to] : "lease_lost" });
-      }
-      return settled;
-    },
+/** Counts deliveries that are not taken in, by the code of their answer. */
+export function countRefused(metrics: IntakeMetrics): (error: unknown) => void {
+  return (error) => metrics.refusals.inc({ code: codeOf(error) });
+}
+
+function codeOf(error: unknown): ErrorCode {
+  return error instanceof AppError ? error.code : "internal_error";
+}
+
+/** Counts where attempts leave their events, and how long both took. */
+export function countSettled(metrics: Metrics): OnSettled {
+  return (event, { next, startedAt, finishedAt }, isHeld) => {
+    metrics.attempts.inc({ outcome: isHeld ? OUTCOMES[next.to] : "lease_lost" });
+    metrics.attemptSeconds.observe(secondsBetween(startedAt, finishedAt));
+    const isReplayed = event.attempt !== event.attemptOfBudget;
+    if (isHeld && next.to === "processed" && !isReplayed) {
+      metrics.processingSeconds.observe(secondsBetween(event.receivedAt, finishedAt));
+    }
   };
+}
+
+/** A clock that was set back makes no time shorter than nothing. */
+function secondsBetween(fromMs: number, toMs: number): number {
+  return Math.max(0, toMs - fromMs) / 1000;
 }
 
 /** The login, counting its answers. */
@@ -45,7 +58,7 @@ export function countingLogins(login: Login, metrics: Metrics): Login {
       metrics.logins.inc({ outcome: "succeeded" });
       return answer;
     } catch (error) {
-      metrics.logins.inc({ outcome: error instanceof AppError ? error.code : "internal_error" });
+      metrics.logins.inc({ outcome: codeOf(error) });
       throw error;
     }
   };

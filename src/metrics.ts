@@ -3,6 +3,7 @@ import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-cl
 /** What one intake counts. Every metric that is registered here is exported, and none has a label with a person in it. */
 export interface IntakeMetrics {
   deliveries: Counter<"result">;
+  refusals: Counter<"code">;
   batchEvents: Histogram;
   commitSeconds: Histogram;
   snapshot(): Promise<MetricsSnapshot>;
@@ -11,6 +12,8 @@ export interface IntakeMetrics {
 /** What is counted once in the process. */
 export interface Metrics {
   attempts: Counter<"outcome">;
+  attemptSeconds: Histogram;
+  processingSeconds: Histogram;
   logins: Counter<"outcome">;
   passwordHashes: Counter;
   /** The process's metrics with the sums of its intakes. */
@@ -34,17 +37,27 @@ export interface MetricSources {
 
 // A commit waits for one fsync: from a fast disk's 0.1 ms to a stalling one's seconds.
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+// A handler takes from a millisecond up to HANDLER_TIMEOUT.
+const ATTEMPT_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+// With retries in between an event takes from milliseconds to hours.
+const PROCESSING_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
 /** Creates what the process counts once. The backlog is read from its source whenever the metrics are rendered. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { registry, counter, gauge } = openRegistry();
+  const { registry, counter, gauge, histogram } = openRegistry();
   const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
   const dead = gauge("events_dead_lettered", "Events in the dead letters");
   const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
 
   return {
     attempts: counter("attempts_total", "Attempts at processing by where they left the event", ["outcome"]),
+    attemptSeconds: histogram("attempt_seconds", "Time that an attempt at processing took", ATTEMPT_BUCKETS),
+    processingSeconds: histogram(
+      "processing_seconds",
+      "Time from the receipt of an event until it was processed; replayed ones are left out",
+      PROCESSING_BUCKETS,
+    ),
     logins: counter("logins_total", "Login requests by answer", ["outcome"]),
     passwordHashes: counter("password_hashes_total", "Password hashes computed"),
     async render(intakes) {
@@ -66,6 +79,7 @@ export function createIntakeMetrics(intake: { waiting(): number; queueLimit: num
 
   return {
     deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", ["result"]),
+    refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", ["code"]),
     batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
     commitSeconds: histogram(
       "intake_commit_seconds",

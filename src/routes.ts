@@ -22,12 +22,14 @@ export interface RouteParts {
   sessions: SessionStore;
   login: Login;
   intake: Intake;
+  /** Told of each delivery that is not taken in. */
+  onRefused(error: unknown): void;
   renderMetrics(): Promise<Exposition>;
 }
 
 /** Every route there is. */
 export function listRoutes(parts: RouteParts): Route[] {
-  const { settings, log, events, sessions, login, intake, renderMetrics } = parts;
+  const { settings, log, events, sessions, login, intake, onRefused, renderMetrics } = parts;
   const authenticate = createAuthenticate(
     { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
     sessions,
@@ -62,7 +64,12 @@ export function listRoutes(parts: RouteParts): Route[] {
       allowedAddresses: settings.WEBHOOK_ALLOWED_ADDRESSES,
       bodyLimitBytes: settings.WEBHOOK_BODY_LIMIT,
     };
-    routes.push({ method: "POST", path: source.path, handler: webhookRoute(source, intake, log), quiet: true });
+    routes.push({
+      method: "POST",
+      path: source.path,
+      handler: webhookRoute(source, intake, log, onRefused),
+      quiet: true,
+    });
   }
   return routes;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { openServerAuth } from "./auth/open.ts";
 import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
 import { namesRedis, REDIS_PLACES, type Settings } from "./config/settings.ts";
-import { countingSettles } from "./counting.ts";
+import { countSettled } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import type { Log, LogOutput } from "./log.ts";
@@ -16,7 +16,7 @@ import { openStorage } from "./storage/open.ts";
 import { within } from "./within.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
-import { createWorker, type Worker } from "./worker/worker.ts";
+import { createWorker, type Worker, type WorkerOptions } from "./worker/worker.ts";
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -91,7 +91,7 @@ async function wire(
   const metrics = createMetrics({ backlog: () => events.backlog(), now: Date.now });
   let http: HttpServing | undefined;
   const mustYield = () => http !== undefined && http.unanswered() > MANY_UNANSWERED;
-  const worker = openWorker(settings, countingSettles(events, metrics), mustYield, log);
+  const worker = openWorker(settings, events, { mustYield, onSettled: countSettled(metrics), log });
   const opening: Promise<HttpServing> = openServing({
     settings,
     log,
@@ -128,8 +128,14 @@ async function wire(
   };
 }
 
-function openWorker(settings: Settings, store: EventStore, mustYield: () => boolean, log: Log): Worker {
+function openWorker(
+  settings: Settings,
+  store: EventStore,
+  parts: Pick<WorkerOptions, "mustYield" | "onSettled" | "log">,
+): Worker {
+  const { log } = parts;
   return createWorker({
+    ...parts,
     store,
     handler: settings.FORWARD_URL === undefined ? createLogHandler(log) : createHttpHandler(settings.FORWARD_URL),
     policy: {
@@ -142,8 +148,6 @@ function openWorker(settings: Settings, store: EventStore, mustYield: () => bool
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     handlerTimeoutMs: settings.HANDLER_TIMEOUT,
     owner: randomUUID(),
-    log,
-    mustYield,
   });
 }
 

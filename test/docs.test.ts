@@ -8,6 +8,7 @@ import { withoutHelp } from "../src/cli/command-tree.ts";
 import { createProgram } from "../src/cli/main.ts";
 import { SECRET_NAMES, SETTING_NAMES } from "../src/config/settings.ts";
 import { PROBLEMS } from "../src/errors.ts";
+import { createIntakeMetrics, createMetrics } from "../src/metrics.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 
@@ -49,6 +50,18 @@ test("the README lists every error code with its status, and no other", () => {
     sorted(documented),
     sorted(Object.entries(PROBLEMS).map(([code, { status }]) => `${code} ${status}`)),
   );
+});
+
+test("docs/deploy.md lists every metric with its type, and no other", async () => {
+  const text = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
+  const rows = [...text.matchAll(/^\| `(authserve_[a-z_]+)` \| ([a-z]+) \|/gm)].map(
+    (match) => `${match[1]} ${match[2]}`,
+  );
+  const backlog = async () => ({ queued: 0, failed: 0, oldestQueuedAt: null });
+  const intake = createIntakeMetrics({ waiting: () => 0, queueLimit: 1 });
+  const { text: exposed } = await createMetrics({ backlog, now: Date.now }).render([await intake.snapshot()]);
+  const metrics = [...exposed.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((match) => `${match[1]} ${match[2]}`);
+  assert.deepEqual(sorted(rows), sorted(metrics));
 });
 
 test("docs/dependencies.md gives a reason for every production package, and no other", () => {

@@ -27,6 +27,8 @@ export interface ClaimedEvent {
   type: string;
   contentType: string;
   payload: Uint8Array;
+  /** Unix milliseconds. */
+  receivedAt: number;
   /** Counts every attempt ever; the token that fences the settle. */
   attempt: number;
   /** Counts from 1 since the event arrived or was last replayed; what the retry policy sees. */

@@ -3,7 +3,7 @@ import { createApp } from "../app.ts";
 import type { Login } from "../auth/login.ts";
 import type { SessionStore } from "../auth/sessions/store.ts";
 import type { Settings } from "../config/settings.ts";
-import { appendCounted } from "../counting.ts";
+import { appendCounted, countRefused } from "../counting.ts";
 import type { EventStore } from "../events/store.ts";
 import { closeServer } from "../http/connections.ts";
 import { listen } from "../http/listen.ts";
@@ -58,7 +58,7 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
 
   let stopping = false;
   const trustedProxies = settings.TRUSTED_PROXIES;
-  const app = createApp(listRoutes({ ...parts, ...shared, intake }), {
+  const app = createApp(listRoutes({ ...parts, ...shared, intake, onRefused: countRefused(metrics) }), {
     trustedProxies,
     log,
     isStopping: () => stopping,

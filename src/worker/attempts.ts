@@ -7,6 +7,9 @@ import type { RetryPolicy } from "./backoff.ts";
 import { decide } from "./decide.ts";
 import { type EventHandler, runEvent } from "./run-event.ts";
 
+/** Told of each attempt whose end is recorded; `isHeld` is false when its lease was lost, and with it the result. */
+export type OnSettled = (event: ClaimedEvent, settlement: Settlement, isHeld: boolean) => void;
+
 /** What attempts are made with; the members are those of the worker's options. */
 export interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release" | "settle">;
@@ -20,6 +23,7 @@ export interface AttemptsOptions {
   log: Log;
   now: () => number;
   random: () => number;
+  onSettled: OnSettled;
   /** Told when there may be room again. */
   onRoom: () => void;
   /** Told when an attempt has failed and when the next is due. */
@@ -116,7 +120,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   async function settle(event: ClaimedEvent, settlement: Settlement): Promise<void> {
-    if (!(await record(event, settlement))) {
+    const isHeld = await record(event, settlement);
+    options.onSettled(event, settlement, isHeld);
+    if (!isHeld) {
       log.warn({ event: "lease_lost", ...labels(event) }, "the lease was lost: another worker has the event");
       return;
     }

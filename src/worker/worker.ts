@@ -1,7 +1,7 @@
 import { describeError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import { createAttempts, logDeadLetter, STORE_RETRY_MS } from "./attempts.ts";
+import { createAttempts, logDeadLetter, type OnSettled, STORE_RETRY_MS } from "./attempts.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import type { EventHandler } from "./run-event.ts";
 
@@ -21,6 +21,7 @@ export interface WorkerOptions {
   log: Log;
   /** Tells whether senders wait who need the machine more. The worker then goes on, at an easy pace. */
   mustYield?: () => boolean;
+  onSettled?: OnSettled;
   now?: () => number;
   random?: () => number;
 }
@@ -42,7 +43,8 @@ const REST_MS = 5;
 /** Creates the worker: it claims due events, runs the handler on each, and settles them. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, handler, policy, concurrency, handlerTimeoutMs, owner, log } = options;
-  const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS, mustYield = () => false } = options;
+  const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
+  const { mustYield = () => false, onSettled = () => {} } = options;
 
   const attempts = createAttempts({
     store,
@@ -55,6 +57,7 @@ export function createWorker(options: WorkerOptions): Worker {
     log,
     now,
     random,
+    onSettled,
     onRoom: fillSoon,
     onRetry: wakeAt,
   });

@@ -201,7 +201,10 @@ test("a password in FORWARD_URL is refused or used, and never told", async () =>
   try {
     const { FORWARD_URL = "" } = readSettings({ ...REQUIRED, FORWARD_URL: "http://user:hunter2@127.0.0.1:9/" });
     const forward = createHttpHandler(FORWARD_URL);
-    await forward({ ...event, payload: Buffer.from("{}"), attemptOfBudget: 1 }, AbortSignal.timeout(1000));
+    await forward(
+      { ...event, payload: Buffer.from("{}"), receivedAt: 1, attemptOfBudget: 1 },
+      AbortSignal.timeout(1000),
+    );
   } catch (error) {
     problem = error;
   }

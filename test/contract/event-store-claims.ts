@@ -36,6 +36,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
           contentType: "application/json",
           payload: '{"a":1}',
           attempt: 1,
+          receivedAt: NOW,
           attemptOfBudget: 1,
         },
       );

@@ -15,6 +15,7 @@ test("metrics count deliveries, commits, attempts, logins and hashes, and name n
   await settled(server, "one");
   await logIn(server);
   await tryLogin(server, { password: "wrong password" });
+  await deliver(server, event("two"), { "X-Signature": "0".repeat(64) });
 
   const answer = await ask(server, "/metrics");
   assert.equal(answer.status, 200);
@@ -27,6 +28,9 @@ test("metrics count deliveries, commits, attempts, logins and hashes, and name n
     "authserve_intake_batch_events_sum 3",
     "authserve_intake_queue_limit 10000",
     'authserve_attempts_total{outcome="processed"} 1',
+    'authserve_deliveries_refused_total{code="signature_mismatch"} 1',
+    "authserve_attempt_seconds_count 1",
+    "authserve_processing_seconds_count 1",
     "authserve_events_queued 0",
     "authserve_events_dead_lettered 0",
     'authserve_logins_total{outcome="succeeded"} 1',

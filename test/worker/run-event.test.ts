@@ -11,6 +11,7 @@ const EVENT: ClaimedEvent = {
   contentType: "application/json",
   payload: Buffer.from("{}"),
   attempt: 1,
+  receivedAt: 1,
   attemptOfBudget: 1,
 };
 const NEVER = new AbortController().signal;

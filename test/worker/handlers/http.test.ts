@@ -20,6 +20,7 @@ function event(changes: Partial<ClaimedEvent> = {}): ClaimedEvent {
     contentType: "application/json; charset=utf-8",
     payload,
     attempt: 3,
+    receivedAt: 1,
     attemptOfBudget: 1,
     ...changes,
   };
