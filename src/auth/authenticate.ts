@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
+import { countHeader } from "../http/raw-headers.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import { sharedReads } from "./shared-reads.ts";
 import { type AccessClaims, createVerifyToken } from "./token.ts";
@@ -34,9 +35,8 @@ export function createAuthenticate(
 
 /** The token of the one `Authorization: Bearer <token>` header. The scheme's case does not matter (RFC 9110, 11.1). */
 function bearerToken(request: IncomingMessage): string {
-  const values = request.headersDistinct.authorization ?? [];
-  if (values.length > 1) throw invalidToken();
-  const header = values[0] ?? "";
+  if (countHeader(request.rawHeaders, "authorization") > 1) throw invalidToken();
+  const { authorization: header = "" } = request.headers;
   if (/^bearer[ \t]*$/i.test(header) || !/^bearer[^a-z]/i.test(header)) {
     throw new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
   }
