@@ -33,7 +33,7 @@ export function watchWrites(database: Database): WatchedWrites {
   function assertInPlace(): void {
     if (isSame(opened, statOf(database.name))) return;
     const cause = new Error("DATA_DIR holds another database now, or none: start the server again");
-    throw new AppError("store_unavailable", { cause });
+    throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
   }
 
   return {

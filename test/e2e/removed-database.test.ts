@@ -12,7 +12,9 @@ test("a server whose database was removed takes nothing more in, says so, and st
   await settled(server, "before");
   for (const end of ["", "-wal", "-shm"]) rmSync(join(server.dir, "data", `authserve.db${end}`), { force: true });
 
-  assertProblem(await deliver(server, event("after")), 503, "store_unavailable");
+  const refused = await deliver(server, event("after"));
+  assertProblem(refused, 503, "store_unavailable");
+  assert.equal(refused.headers.get("retry-after"), "5");
   assert.equal((await ask(server, "/readyz")).status, 503);
   assert.match(String((await server.logged("not_ready")).error), /DATA_DIR holds another database now, or none/);
   await server.stop();
