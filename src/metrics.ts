@@ -64,7 +64,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       const backlog = await sources.backlog();
       queued.set(backlog.queued);
       dead.set(backlog.failed);
-      oldest.set(backlog.oldestQueuedAt === null ? 0 : (sources.now() - backlog.oldestQueuedAt) / 1000);
+      oldest.set(backlog.oldestQueuedAt === null ? 0 : Math.max(0, sources.now() - backlog.oldestQueuedAt) / 1000);
       const all = AggregatorRegistry.aggregate([...intakes, await registry.getMetricsAsJSON()]);
       return { text: await all.metrics(), contentType: all.contentType };
     },

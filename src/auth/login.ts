@@ -54,10 +54,9 @@ export function createLogin(parts: LoginParts): Login {
     let isRight: boolean;
     try {
       const { isKnown } = await throttle.check(address, wanted);
-      isRight = await lane.run(
-        () => throttle.attempt(address, wanted, () => verifyPassword(password, wanted === userEmail)),
-        { isPreferred: isKnown, sender: networkOf(address) },
-      );
+      const rank = { isPreferred: isKnown, sender: networkOf(address) };
+      const verify = () => verifyPassword(password, wanted === userEmail);
+      isRight = await throttle.attempt(address, wanted, verify, (task) => lane.run(task, rank));
     } catch (error) {
       if (error instanceof AppError && error.code === "too_many_attempts") {
         log.warn({ event: "login_throttled", requestId, address }, "login refused: too many failures");

@@ -144,7 +144,11 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     }
     await settleAll();
   }
-  /** Settles what is left, too, of the time when Redis did not answer. All of the scripts may run twice. */
+  /** Settles what is left of the time when Redis did not answer, in front of the next command and without a wait for it. */
+  function settleLeft(): void {
+    if (unsettled.length > 0) settleAll().catch(() => {});
+  }
+  /** All of the scripts may run twice. */
   async function settleAll(): Promise<void> {
     await Promise.all(
       unsettled.splice(0).map(async (one) => {
@@ -160,13 +164,13 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
 
   return {
     async retryAfterMs(buckets, now) {
-      if (unsettled.length > 0) await settleAll();
+      settleLeft();
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;
     },
     async reserve(buckets, now) {
-      if (unsettled.length > 0) await settleAll();
+      settleLeft();
       const id = randomInt(MAX_ID);
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {
         unsettled.push({ script: RELEASE, id, buckets, now });

@@ -11,6 +11,9 @@ export const FAILURES_PER_EMAIL = 100;
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;
 
+/** Runs a task when it is its turn. */
+export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+
 /** Bounds wrong guesses without letting anybody lock the owner out. */
 export interface Throttle {
   /**
@@ -18,15 +21,18 @@ export interface Throttle {
    * the address has logged in at the e-mail within 30 days.
    */
   check(address: string, email: string): Promise<{ isKnown: boolean }>;
-  /** Runs one attempt; it counts unless it returns true. Throws `too_many_attempts` without running it at the bound. */
-  attempt(address: string, email: string, verify: () => Promise<boolean>): Promise<boolean>;
+  /**
+   * Runs one attempt, in a turn of its own; it counts unless it returns true. Throws `too_many_attempts` without running
+   * it at the bound.
+   */
+  attempt(address: string, email: string, verify: () => Promise<boolean>, inTurn?: InTurn): Promise<boolean>;
   /** Exempts the address from the per-e-mail bound for 30 days. */
   remember(address: string, email: string): Promise<void>;
 }
 
 /**
  * Creates the throttle on a store of counts; `now` in Unix milliseconds. An attempt that finds every place taken by others
- * under way waits up to 5 seconds for one, and then is `login_busy`. What the store throws is passed on.
+ * under way waits up to 5 seconds for one, outside of its turn, and then is `login_busy`. What the store throws is passed on.
  */
 export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
   /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
@@ -34,6 +40,21 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
     const both = bucketsFor(address, email);
     const isKnown = await store.isKnown(both.pair.bucket, now() - KNOWN_ADDRESS_MS);
     return { isKnown, buckets: isKnown ? [both.pair] : [both.pair, both.email] };
+  }
+
+  /** Returns null, without running the attempt, while others under way hold all places. */
+  async function attemptOnce(buckets: Bucket[], verify: () => Promise<boolean>): Promise<boolean | null> {
+    const reservation = await store.reserve(buckets, now());
+    if (reservation.outcome === "throttled") throw throttled(reservation.retryAfterMs);
+    if (reservation.outcome === "wait") return null;
+    let succeeded = false;
+    try {
+      succeeded = await verify();
+    } finally {
+      if (succeeded) await store.release(reservation.ids);
+      else await store.fail(reservation.ids, now());
+    }
+    return succeeded;
   }
 
   return {
@@ -44,22 +65,12 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
       return { isKnown };
     },
 
-    async attempt(address, email, verify) {
-      const { buckets } = await bucketsOf(address, email);
+    async attempt(address, email, verify, inTurn = (task) => task()) {
       const givesUpAt = now() + MAX_WAIT_MS;
       for (;;) {
-        const reservation = await store.reserve(buckets, now());
-        if (reservation.outcome === "throttled") throw throttled(reservation.retryAfterMs);
-        if (reservation.outcome === "reserved") {
-          let succeeded = false;
-          try {
-            succeeded = await verify();
-          } finally {
-            if (succeeded) await store.release(reservation.ids);
-            else await store.fail(reservation.ids, now());
-          }
-          return succeeded;
-        }
+        const { buckets } = await bucketsOf(address, email);
+        const succeeded = await inTurn(() => attemptOnce(buckets, verify));
+        if (succeeded !== null) return succeeded;
         if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
         await delay(WAIT_STEP_MS);
       }

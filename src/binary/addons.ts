@@ -22,7 +22,7 @@ export function loadAddon(name: string): unknown {
 const REMEDY = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
 
 /** An add-on, or why each directory will not do. */
-type Loaded = { exports: unknown } | { reasons: string[]; exitCode: 1 | 2 };
+type Loaded = { exports: unknown; dir: string } | { reasons: string[]; exitCode: 1 | 2 };
 
 function load(name: string): Loaded {
   const reasons: string[] = [];
@@ -32,7 +32,7 @@ function load(name: string): Loaded {
       const file = unpack(name, candidate);
       const loaded = { exports: {} };
       process.dlopen(loaded, file);
-      return loaded;
+      return { ...loaded, dir: candidate.dir };
     } catch (error) {
       if (exitCodeOf(error) === 1) exitCode = 1;
       reasons.push(`${candidate.dir} (${candidate.from}): ${describeError(error)}`);

@@ -62,8 +62,10 @@ export async function runInit({ email, json }: { email: string; json?: boolean }
 }
 
 function envFileInTheWay(): string {
-  const found = statSync(ENV_FILE, { throwIfNoEntry: false });
-  if (!found) return ".env is a link that leads nowhere: remove it, or make the file that it names";
-  if (found.isDirectory()) return ".env is a directory: move it away first";
+  try {
+    if (statSync(ENV_FILE).isDirectory()) return ".env is a directory: move it away first";
+  } catch {
+    return ".env is a link that leads nowhere: remove it, or make the file that it names";
+  }
   return ".env is there already and was not changed: edit it, or move it away first";
 }

@@ -17,7 +17,7 @@ function readEnvFile(file: string): Environment {
     content = readFileSync(file, "utf8");
   } catch (error) {
     const code = systemCode(error);
-    if (code === "ENOENT") {
+    if (code === "ENOENT" || code === "ELOOP") {
       if (!lstatSync(file, { throwIfNoEntry: false })) return {};
       const remedy = "remove it, or make the file that it names";
       throw new SettingsError([{ found: ".env is a link that leads nowhere", remedy }]);

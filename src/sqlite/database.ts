@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, readSync, statSync } from "node:fs";
+import { accessSync, type BigIntStats, chmodSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
@@ -37,6 +37,39 @@ interface OpenOptions {
    * its process holds on it (POSIX), and another program would then take the log of a live database away.
    */
   isOpen?: boolean;
+  /** What this process has opened there: anything else, or nothing, is refused. */
+  file?: FileId;
+}
+
+/** Which file it is, whatever it is called. */
+export interface FileId {
+  dev: bigint;
+  ino: bigint;
+}
+
+/** The file of an open database. */
+export function fileIdOf(database: Database): FileId {
+  const { dev, ino } = statSync(database.name, { bigint: true });
+  return { dev, ino };
+}
+
+/**
+ * Throws `store_unavailable` when a path does not lead to this file any more: SQLite goes on writing to a file that was
+ * removed, and nobody would find what it holds.
+ */
+export function assertInPlace(path: string, { dev, ino }: FileId): void {
+  const found = statOf(path);
+  if (found?.ino === ino && found.dev === dev) return;
+  const cause = new Error("DATA_DIR holds another database now, or none: start the server again");
+  throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 // Checked in 0.13 s when it is cached; a larger file is left to `authserve doctor`.
@@ -47,15 +80,16 @@ const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
  * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or was made by a newer version.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
-  prepareDataDir(dataDir);
   const file = join(dataDir, DATABASE_FILE);
+  if (options.file) assertInPlace(file, options.file);
+  else prepareDataDir(dataDir);
   let database: Database | undefined;
   try {
     if (!options.isOpen) refuseForeignFile(file);
     if (options.checked) assertSound(file);
     // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
     makePrivate(file);
-    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000 });
+    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
     database.pragma("synchronous = FULL");
@@ -168,24 +202,30 @@ const LOCK_TIMEOUT_MS = 200;
  */
 export function lockDataDir(dataDir: string): () => void {
   prepareDataDir(dataDir);
+  const file = join(dataDir, LOCK_FILE);
+  if (isNoFile(file)) throw noLock();
   let lock: Database | undefined;
   try {
-    lock = new Sqlite(join(dataDir, LOCK_FILE), { timeout: LOCK_TIMEOUT_MS });
+    lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
+    // A lock that may only be read locks nothing out.
+    accessSync(file, constants.W_OK);
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
     if (systemCode(error) === "SQLITE_BUSY") {
       throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
     }
-    if (isDamage(error) || isNoFile(join(dataDir, LOCK_FILE))) {
-      throw new SettingsError([{ found: `DATA_DIR/${LOCK_FILE} is not the lock of a server`, remedy: "remove it" }]);
-    }
+    if (isDamage(error) || isNoFile(file)) throw noLock();
     throw new OperatorError(
       `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
       exitCodeOf(error),
     );
   }
   return () => lock.close();
+}
+
+function noLock(): SettingsError {
+  return new SettingsError([{ found: `DATA_DIR/${LOCK_FILE} is not the lock of a server`, remedy: "remove it" }]);
 }
 
 /** Whether something other than a plain file is there, as far as this user may look. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describeError, OperatorError } from "../errors.ts";
 import { startThread } from "../packaging.ts";
-import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
+import { DATABASE_FILE, fileIdOf, openDatabase } from "../sqlite/database.ts";
 import { type RemoteThread, remoteThread } from "../threads/remote-thread.ts";
 import { type Stores, storesBehind } from "./proxies.ts";
 import type { StorageThreadData } from "./thread.ts";
@@ -26,6 +26,7 @@ export interface StorageOptions {
 
 // A thread that dies at once, again and again, must not keep the process busy.
 const RESTART_DELAY_MS = 200;
+const MAX_RESTART_DELAY_MS = 5000;
 
 const pause = () => delay(100);
 
@@ -36,12 +37,20 @@ const pause = () => delay(100);
  */
 export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): Promise<Storage> {
   const reader = openDatabase(dataDir, { checked: true });
+  const file = fileIdOf(reader);
   const connected: ((port: MessagePort) => void)[] = [];
   let closing = false;
+  let restartDelayMs = RESTART_DELAY_MS;
   let thread: StorageThread;
 
   function start(): StorageThread {
-    const started = startStorageThread(dataDir);
+    const started = startStorageThread({ dataDir, file });
+    started.remote.call("thread", "ready", []).then(
+      () => {
+        restartDelayMs = RESTART_DELAY_MS;
+      },
+      () => {},
+    );
     started.died.then((error) => {
       if (closing) return;
       onThreadDeath(error);
@@ -49,7 +58,8 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
         if (closing) return;
         thread = start();
         for (const onReplaced of connected) onReplaced(newPort());
-      }, RESTART_DELAY_MS).unref();
+      }, restartDelayMs).unref();
+      restartDelayMs = Math.min(2 * restartDelayMs, MAX_RESTART_DELAY_MS);
     });
     return started;
   }
@@ -93,9 +103,9 @@ interface StorageThread extends RemoteThread {
   ports: MessagePort;
 }
 
-function startStorageThread(dataDir: string): StorageThread {
+function startStorageThread(data: Omit<StorageThreadData, "ports">): StorageThread {
   const { port1, port2 } = new MessageChannel();
-  const workerData: StorageThreadData = { dataDir, ports: port2 };
+  const workerData: StorageThreadData = { ...data, ports: port2 };
   const worker = startThread("storage", { workerData, transferList: [port2] });
   return { ...remoteThread(worker, "the storage thread"), ports: port1 };
 }

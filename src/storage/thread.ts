@@ -3,7 +3,7 @@ import { embeddedSessions } from "../auth/sessions/embedded.ts";
 import { sqliteFailures } from "../auth/throttle-sqlite.ts";
 import { collectGarbageSoon } from "../collect-garbage.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
-import { openDatabase } from "../sqlite/database.ts";
+import { assertInPlace, type FileId, openDatabase } from "../sqlite/database.ts";
 import { createAnswering } from "../threads/remote.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";
 import { watchWrites } from "./watched-writes.ts";
@@ -11,6 +11,8 @@ import { watchWrites } from "./watched-writes.ts";
 /** What the storage thread is started with. */
 export interface StorageThreadData {
   dataDir: string;
+  /** The database that the server has opened. */
+  file: FileId;
   /** Brings the ports of further threads that call. */
   ports: MessagePort;
 }
@@ -22,21 +24,33 @@ export interface StorageThreadData {
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file is the storage thread's");
-  const { dataDir, ports } = workerData as StorageThreadData;
-  const database = openDatabase(dataDir, { isOpen: true });
-  const writes = watchWrites(database);
+  const { dataDir, file, ports } = workerData as StorageThreadData;
+  const database = openDatabase(dataDir, { isOpen: true, file });
+  const writes = watchWrites(database, file);
+  const inPlace = () => assertInPlace(database.name, file);
   const events = sqliteEvents(database);
+  const sessions = embeddedSessions(database);
   let closing = false;
   const targets = {
     events: {
       ...events,
-      append: (packed: PackedEvents) => events.append(unpackEvents(packed)),
+      // What is promised must be found again. What became of events that are stored is recorded all the same.
+      append(packed: PackedEvents) {
+        inPlace();
+        return events.append(unpackEvents(packed));
+      },
       check() {
         events.check();
         writes.check();
       },
     },
-    sessions: embeddedSessions(database),
+    sessions: {
+      ...sessions,
+      replace(...args: Parameters<typeof sessions.replace>) {
+        inPlace();
+        return sessions.replace(...args);
+      },
+    },
     throttle: sqliteFailures(database),
     thread: {
       ready: () => {},

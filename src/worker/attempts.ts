@@ -129,7 +129,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     const { next: outcome, startedAt, finishedAt, error } = settlement;
     switch (outcome.to) {
       case "processed":
-        log.info({ event: "event_processed", ...labels(event), durationMs: finishedAt - startedAt }, "event processed");
+        log.info(
+          { event: "event_processed", ...labels(event), durationMs: Math.max(0, finishedAt - startedAt) },
+          "event processed",
+        );
         break;
       case "queued":
         log.warn(

@@ -4,6 +4,7 @@ import { createThrottle, networkOf, type Throttle } from "../../src/auth/throttl
 import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
+import { until } from "../helpers/until.ts";
 
 const EMAIL = "demo@example.com";
 const HOME = "192.0.2.1";
@@ -120,6 +121,27 @@ suite("parallel attempts", () => {
     };
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => throttle.attempt(HOME, EMAIL, slow)));
     assert.equal(outcomes.filter(Boolean).length, 50);
+  });
+
+  test("that wait for a place leave their turn to others meanwhile", async (t) => {
+    const { throttle } = open(t);
+    const gate = Promise.withResolvers<boolean>();
+    const holding = Array.from({ length: 10 }, () => throttle.attempt(HOME, EMAIL, () => gate.promise));
+    let inTurn = 0;
+    let turns = 0;
+    const waiting = throttle.attempt(HOME, EMAIL, right, async (task) => {
+      inTurn++;
+      turns++;
+      try {
+        return await task();
+      } finally {
+        inTurn--;
+      }
+    });
+    await until(() => turns >= 2 && inTurn === 0);
+    gate.resolve(true);
+    assert.equal(await waiting, true);
+    assert.deepEqual(await Promise.all(holding), Array(10).fill(true));
   });
 });
 

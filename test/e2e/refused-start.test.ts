@@ -78,12 +78,22 @@ test("a database that may only be read is refused as that, not as damaged", need
   const dir = workingDir(0o755);
   await using server = await startServer({ dir });
   await server.stop();
-  for (const name of ["serve.lock", "authserve.db"]) chmodSync(join(dir, "data", name), 0o444);
-  chmodSync(join(dir, "data"), 0o555);
+  chmodSync(join(dir, "data", "serve.lock"), 0o666);
+  chmodSync(join(dir, "data", "authserve.db"), 0o444);
+  chmodSync(join(dir, "data"), 0o777);
   const uid = process.getuid?.() === 0 ? NOBODY : undefined;
   const refused = await serveRefused({}, dir, uid);
   assertRefused(refused, /writable by this user/);
   assert.doesNotMatch(refused.stderr, /damaged|restore/);
+});
+
+test("a lock that may only be read, and would lock nobody out, is refused", needsOtherUser(), async () => {
+  const dir = workingDir(0o777);
+  const uid = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+  await using server = await startServer({ dir, ...uid });
+  await server.stop();
+  chmodSync(join(dir, "data", "serve.lock"), 0o444);
+  assertRefused(await serveRefused({}, dir, uid.uid), /DATA_DIR cannot be written \(EACCES.*serve\.lock/);
 });
 
 test("a second server on the same DATA_DIR is refused and the first serves on", async () => {

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { cpSync, renameSync, rmSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ask, assertProblem, deliver, event } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { list, settled } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
 
 test("a server whose database was removed takes nothing more in, says so, and starts again on another", async () => {
   await using server = await startServer({ env: { LOG_LEVEL: "info" } });
@@ -34,4 +37,27 @@ test("a database that was put in the place of the one in use is not taken for it
   renameSync(`${file}.copy`, file);
   assertProblem(await deliver(server, event("after")), 503, "store_unavailable");
   assert.equal((await ask(server, "/readyz")).status, 503);
+});
+
+test("what is in work while the database is away is recorded, and not done again when it is back", async () => {
+  await using target = await startTarget();
+  const answers: ServerResponse[] = [];
+  target.answer((_, response) => void answers.push(response));
+  await using server = await startServer({ env: { FORWARD_URL: target.url } });
+  await deliver(server, event("in-work"));
+  await until(() => answers.length === 1, 5000);
+  const data = join(server.dir, "data");
+  renameSync(data, `${data}.away`);
+  answers[0]?.writeHead(204).end();
+  await settled(server, "in-work");
+  assertProblem(await deliver(server, event("meanwhile")), 503, "store_unavailable");
+  assert.equal((await server.stop()).code, 0);
+
+  renameSync(`${data}.away`, data);
+  await using again = await startServer({ dir: server.dir, env: { FORWARD_URL: target.url } });
+  assert.deepEqual(
+    (await list(again)).map(({ eventId, status, attempts }) => [eventId, status, attempts]),
+    [["in-work", "processed", 1]],
+  );
+  assert.equal(target.received.length, 1);
 });

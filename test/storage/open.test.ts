@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Worker } from "node:worker_threads";
@@ -80,6 +80,38 @@ test("when the storage thread dies calls under way are store_unavailable, and a 
   assert.equal(deaths.length, 1);
   assert.equal((await storage.events.get("before")).length, 1);
   assert.equal((await storage.events.get("after")).length, 1);
+});
+
+test("a new storage thread takes no other file for the database, and goes on when it is back", async (t) => {
+  const threads: Worker[] = [];
+  const onWorker = (thread: Worker) => threads.push(thread);
+  process.on("worker", onWorker);
+  t.after(() => process.off("worker", onWorker));
+  const deaths: Error[] = [];
+  const dataDir = tempDir(t);
+  const storage = await openStorage({ dataDir, onThreadDeath: (error) => void deaths.push(error) });
+  t.after(() => storage.close());
+  await storage.events.append([newEvent({ eventId: "before" })]);
+
+  const file = join(dataDir, DATABASE_FILE);
+  renameSync(file, `${file}.away`);
+  await threads[0]?.terminate();
+  await until(() => deaths.length >= 3, 5000);
+  await failsWith("store_unavailable", storage.events.append([newEvent({ eventId: "meanwhile" })]));
+  assert.ok(!existsSync(file));
+  renameSync(`${file}.away`, file);
+  await until(
+    () =>
+      storage.events.append([newEvent({ eventId: "after" })]).then(
+        () => true,
+        () => false,
+      ),
+    10_000,
+  );
+  assert.deepEqual(
+    await Promise.all(["before", "meanwhile", "after"].map(async (id) => (await storage.events.get(id)).length)),
+    [1, 0, 1],
+  );
 });
 
 /** Whether this process holds SQLite's lock on the database, which keeps other programs from taking its log away. */

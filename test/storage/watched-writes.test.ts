@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
+import { fileIdOf } from "../../src/sqlite/database.ts";
 import { watchWrites } from "../../src/storage/watched-writes.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
@@ -10,7 +11,7 @@ const LARGE = "x".repeat(100_000);
 
 function setUp(context: Cleanup) {
   const { database } = tempDatabase(context);
-  const writes = watchWrites(database);
+  const writes = watchWrites(database, fileIdOf(database));
   const insert = database.prepare("INSERT INTO metadata (key, value) VALUES (?, ?)");
   return {
     database,
@@ -47,6 +48,12 @@ test("a check fails for as long as the disk has no room for what it writes", (t)
   throwsCode("store_unavailable", check);
   throwsCode("store_unavailable", check);
   database.pragma("query_only = false");
+  check();
+});
+
+test("a change that was lost to another program's lock asks for no room", (t) => {
+  const { check, fail } = setUp(t);
+  throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("database is locked", "SQLITE_BUSY")));
   check();
 });
 
