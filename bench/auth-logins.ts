@@ -35,7 +35,6 @@ export async function measureLogins(scratch: string, rounds: number, seconds: nu
       await untilIdle(target);
       bare.push(await barePerSecond(hash, seconds));
       logins.push(await playLogins(target, IN_FLIGHT, seconds));
-      await untilIdle(target);
       times.push(await meTimesDuringLogins(target, seconds));
     }
   } finally {

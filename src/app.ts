@@ -25,7 +25,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
     const handler: Handler = () => {
       throw error;
     };
-    return toEventHandler("-", handler, false, options);
+    return toEventHandler({ path: "-", handler }, options);
   }
   function refuse(code: "not_found" | "method_not_allowed" | "bad_request", headers: Record<string, string>) {
     return fail(new AppError(code, { headers }));
@@ -41,9 +41,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
       return refuse("method_not_allowed", { Allow: allowed.join(", ") })(event);
     return next();
   });
-  for (const { method, path, handler, quiet } of routes) {
-    app.on(method, path, toEventHandler(path, handler, quiet ?? false, options));
-  }
+  for (const route of routes) app.on(route.method, route.path, toEventHandler(route, options));
   return app;
 }
 

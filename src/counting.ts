@@ -25,12 +25,8 @@ export async function appendCounted(
 }
 
 /** Counts deliveries that are not taken in, by the code of their answer. */
-export function countRefused(metrics: IntakeMetrics): (error: unknown) => void {
-  return (error) => metrics.refusals.inc({ code: codeOf(error) });
-}
-
-function codeOf(error: unknown): ErrorCode {
-  return error instanceof AppError ? error.code : "internal_error";
+export function countRefused(metrics: IntakeMetrics): (code: ErrorCode) => void {
+  return (code) => metrics.refusals.inc({ code });
 }
 
 /** Counts where attempts leave their events, and how long both took. */
@@ -58,7 +54,7 @@ export function countingLogins(login: Login, metrics: Metrics): Login {
       metrics.logins.inc({ outcome: "succeeded" });
       return answer;
     } catch (error) {
-      metrics.logins.inc({ outcome: codeOf(error) });
+      metrics.logins.inc({ outcome: error instanceof AppError ? error.code : "internal_error" });
       throw error;
     }
   };

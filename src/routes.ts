@@ -3,6 +3,7 @@ import type { Login } from "./auth/login.ts";
 import { loginRoute, logoutRoute, meRoute } from "./auth/routes.ts";
 import type { SessionStore } from "./auth/sessions/store.ts";
 import type { Settings } from "./config/settings.ts";
+import type { ErrorCode } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import type { Route } from "./http/exchange.ts";
 import { healthRoute, readyRoute } from "./http/health.ts";
@@ -23,7 +24,7 @@ export interface RouteParts {
   login: Login;
   intake: Intake;
   /** Told of each delivery that is not taken in. */
-  onRefused(error: unknown): void;
+  onRefused(code: ErrorCode): void;
   renderMetrics(): Promise<Exposition>;
 }
 
@@ -67,8 +68,9 @@ export function listRoutes(parts: RouteParts): Route[] {
     routes.push({
       method: "POST",
       path: source.path,
-      handler: webhookRoute(source, intake, log, onRefused),
+      handler: webhookRoute(source, intake, log),
       quiet: true,
+      onProblem: onRefused,
     });
   }
   return routes;

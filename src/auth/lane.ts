@@ -26,30 +26,24 @@ export interface Lane {
 
 const ANYBODY: Rank = { isPreferred: false, sender: "" };
 
+interface Waiting {
+  sender: string;
+  start: () => void;
+}
+
 /** Creates a lane that nobody runs in yet. */
 export function createLane({ width, queueLimit, queueLimitPerSender = queueLimit }: LaneBounds): Lane {
-  const preferred: (() => void)[] = [];
-  const others: (() => void)[] = [];
-  /** How many of the others each sender has. */
-  const waitingOf = new Map<string, number>();
+  const preferred: Waiting[] = [];
+  const others: Waiting[] = [];
   let running = 0;
 
   function wait({ isPreferred, sender }: Rank): Promise<void> {
     const queue = isPreferred ? preferred : others;
-    const own = waitingOf.get(sender) ?? 0;
+    const own = others.filter((one) => one.sender === sender).length;
     if (queue.length >= queueLimit || (!isPreferred && own >= queueLimitPerSender)) {
       throw new AppError("login_busy", { retryAfterSeconds: 1 });
     }
-    if (isPreferred) return new Promise((resolve) => preferred.push(resolve));
-    waitingOf.set(sender, own + 1);
-    return new Promise((resolve) => {
-      others.push(() => {
-        const left = (waitingOf.get(sender) ?? 0) - 1;
-        if (left > 0) waitingOf.set(sender, left);
-        else waitingOf.delete(sender);
-        resolve();
-      });
-    });
+    return new Promise((start) => queue.push({ sender, start }));
   }
 
   return {
@@ -61,7 +55,7 @@ export function createLane({ width, queueLimit, queueLimitPerSender = queueLimit
         return await task();
       } finally {
         const next = preferred.shift() ?? others.shift();
-        if (next) next();
+        if (next) next.start();
         else running--;
       }
     },

@@ -113,6 +113,14 @@ type Answer = ["reserved" | "wait" | "throttled", number];
 
 const MAX_ID = 2 ** 48 - 1;
 
+interface Unsettled {
+  /** {@link FAIL} or {@link RELEASE}. */
+  script: string;
+  id: number;
+  buckets: Bucket[];
+  now: number;
+}
+
 /**
  * Keeps the counts in Redis, for all processes that share it. Each key goes when what it holds has left the window.
  * All counts lie in one slot of a cluster, for an attempt takes its places in several buckets in one step.
@@ -124,7 +132,7 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   /** The buckets in which this process's attempts under way hold their places. */
   const held = new Map<number, Bucket[]>();
   /** What Redis has not answered: places that may be taken still, and would become failures. */
-  const unsettled: { script: string; id: number; buckets: Bucket[]; now: number }[] = [];
+  const unsettled: Unsettled[] = [];
 
   function run(script: string, keys: string[], now: number, args: (string | number)[]): Promise<unknown> {
     return redis.ask((client) => client.eval(script, keys.length, ...keys, now, WINDOW_MS, STALE_ATTEMPT_MS, ...args));
@@ -140,26 +148,21 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
     for (const id of ids) {
       const buckets = held.get(id);
       held.delete(id);
-      if (buckets) unsettled.push({ script, id, buckets, now });
+      if (buckets) await settleOne({ script, id, buckets, now });
     }
-    await settleAll();
+  }
+  /** Both scripts may run twice. */
+  async function settleOne(one: Unsettled): Promise<void> {
+    try {
+      await onBuckets(one.script, one.id, one.buckets, one.now);
+    } catch (error) {
+      unsettled.push(one);
+      throw error;
+    }
   }
   /** Settles what is left of the time when Redis did not answer, in front of the next command and without a wait for it. */
   function settleLeft(): void {
-    if (unsettled.length > 0) settleAll().catch(() => {});
-  }
-  /** All of the scripts may run twice. */
-  async function settleAll(): Promise<void> {
-    await Promise.all(
-      unsettled.splice(0).map(async (one) => {
-        try {
-          await onBuckets(one.script, one.id, one.buckets, one.now);
-        } catch (error) {
-          unsettled.push(one);
-          throw error;
-        }
-      }),
-    );
+    for (const one of unsettled.splice(0)) settleOne(one).catch(() => {});
   }
 
   return {

@@ -66,9 +66,9 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
     },
 
     async attempt(address, email, verify, inTurn = (task) => task()) {
+      const { buckets } = await bucketsOf(address, email);
       const givesUpAt = now() + MAX_WAIT_MS;
       for (;;) {
-        const { buckets } = await bucketsOf(address, email);
         const succeeded = await inTurn(() => attemptOnce(buckets, verify));
         if (succeeded !== null) return succeeded;
         if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });

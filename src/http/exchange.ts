@@ -3,7 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EventHandler, H3Event } from "h3";
-import { AppError, describeError } from "../errors.ts";
+import { AppError, describeError, type ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { clientAddress } from "./client-address.ts";
 import { isNewest } from "./connections.ts";
@@ -33,6 +33,8 @@ export interface Route {
   handler: Handler;
   /** Success of a quiet route is logged at debug: it has a log line of its own, or is asked all the time. */
   quiet?: boolean;
+  /** Told of each problem that the handler ends in. */
+  onProblem?: (code: ErrorCode) => void;
 }
 
 /** What is the same for every route. */
@@ -44,7 +46,10 @@ export interface ExchangeOptions {
 }
 
 /** Makes an h3 handler of a route's handler: identifies the request, answers, turns errors into problems, logs. */
-export function toEventHandler(path: string, handler: Handler, quiet: boolean, options: ExchangeOptions): EventHandler {
+export function toEventHandler(
+  { path, handler, quiet = false, onProblem }: Omit<Route, "method">,
+  options: ExchangeOptions,
+): EventHandler {
   const { log, trustedProxies, isStopping } = options;
   return async (event) => {
     const startedAt = performance.now();
@@ -59,6 +64,7 @@ export function toEventHandler(path: string, handler: Handler, quiet: boolean, o
       const failure = problem(error, requestId);
       answer = failure;
       code = failure.code;
+      onProblem?.(failure.code);
       if (failure.status >= 500) {
         log.error(
           { event: "request_failed", requestId, code, error: describeError(error), ...stackOf(error) },

@@ -64,6 +64,7 @@ export function assertInPlace(path: string, { dev, ino }: FileId): void {
   throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
 }
 
+/** Undefined where nothing is, and where this user may not look. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -230,11 +231,7 @@ function noLock(): SettingsError {
 
 /** Whether something other than a plain file is there, as far as this user may look. */
 function isNoFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-  } catch {
-    return false;
-  }
+  return statOf(path)?.isFile() === false;
 }
 
 /**

@@ -45,7 +45,7 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
 
   function start(): StorageThread {
     const started = startStorageThread({ dataDir, file });
-    started.remote.call("thread", "ready", []).then(
+    started.ready.then(
       () => {
         restartDelayMs = RESTART_DELAY_MS;
       },
@@ -71,7 +71,7 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
   }
   thread = start();
   try {
-    await thread.remote.call("thread", "ready", []);
+    await thread.ready;
   } catch (error) {
     throw new OperatorError(
       `DATA_DIR/${DATABASE_FILE} cannot be written now (${describeError(error)}): end what holds it, or make space`,
@@ -101,11 +101,14 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
 interface StorageThread extends RemoteThread {
   /** Takes ports that the thread is to answer, too. */
   ports: MessagePort;
+  /** Resolves when the thread has opened the database; rejects when it dies before. */
+  ready: Promise<void>;
 }
 
 function startStorageThread(data: Omit<StorageThreadData, "ports">): StorageThread {
   const { port1, port2 } = new MessageChannel();
   const workerData: StorageThreadData = { ...data, ports: port2 };
   const worker = startThread("storage", { workerData, transferList: [port2] });
-  return { ...remoteThread(worker, "the storage thread"), ports: port1 };
+  const thread = remoteThread(worker, "the storage thread");
+  return { ...thread, ports: port1, ready: thread.remote.call("thread", "ready", []) };
 }

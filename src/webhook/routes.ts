@@ -20,45 +20,33 @@ export interface Source {
 
 /**
  * Receives deliveries of a source. Checks run in the order media type, address, size, signature, payload: nothing is
- * parsed before its signature is verified. 200 is sent when the event is on disk. `onRefused` is told of any other answer.
+ * parsed before its signature is verified. 200 is sent when the event is on disk.
  */
-export function webhookRoute(
-  source: Source,
-  intake: Intake,
-  log: Log,
-  onRefused: (error: unknown) => void,
-  now: () => number = Date.now,
-): Handler {
+export function webhookRoute(source: Source, intake: Intake, log: Log, now: () => number = Date.now): Handler {
   return async ({ request, requestId, address }) => {
-    try {
-      requireJson(request);
-      if (source.allowedAddresses && !isIn(source.allowedAddresses, address)) throw new AppError("address_not_allowed");
-      const body = await readRawBody(request, source.bodyLimitBytes);
-      const receivedAt = now();
-      if (!source.verify(request.headers, body, Math.floor(receivedAt / 1000)))
-        throw new AppError("signature_mismatch");
-      const { eventId, type } = identify(request.headers, scanPayload(body), body);
+    requireJson(request);
+    if (source.allowedAddresses && !isIn(source.allowedAddresses, address)) throw new AppError("address_not_allowed");
+    const body = await readRawBody(request, source.bodyLimitBytes);
+    const receivedAt = now();
+    if (!source.verify(request.headers, body, Math.floor(receivedAt / 1000))) throw new AppError("signature_mismatch");
+    const { eventId, type } = identify(request.headers, scanPayload(body), body);
 
-      const { duplicate, conflict } = await intake.append({
-        source: source.name,
-        eventId,
-        type,
-        contentType: request.headers["content-type"] ?? "application/json",
-        payload: body,
-        address,
-        headers: storedHeaders(request),
-        receivedAt,
-      });
-      if (conflict) {
-        log.warn(
-          { event: "delivery_conflict", requestId, source: source.name, eventId, address },
-          "other bytes under a known event id",
-        );
-      }
-      return reply(200, { received: true, duplicate, eventId });
-    } catch (error) {
-      onRefused(error);
-      throw error;
+    const { duplicate, conflict } = await intake.append({
+      source: source.name,
+      eventId,
+      type,
+      contentType: request.headers["content-type"] ?? "application/json",
+      payload: body,
+      address,
+      headers: storedHeaders(request),
+      receivedAt,
+    });
+    if (conflict) {
+      log.warn(
+        { event: "delivery_conflict", requestId, source: source.name, eventId, address },
+        "other bytes under a known event id",
+      );
     }
+    return reply(200, { received: true, duplicate, eventId });
   };
 }

@@ -8,7 +8,7 @@ import { failsWith } from "../helpers/fails-with.ts";
 import { type RedisProcess, startCluster, startRedis } from "../helpers/redis.ts";
 import { cluster, openOnRedis, single } from "../helpers/redis-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
-import { until } from "../helpers/until.ts";
+import { isWell, until } from "../helpers/until.ts";
 
 const NOW = 1_800_000_000_000;
 const ONE = [{ bucket: "a", limit: 1 }];
@@ -103,12 +103,7 @@ suite("the throttle on Redis", needsRedis(), () => {
       failsWith("store_unavailable", store.reserve([{ bucket: "asked", limit: 2 }], NOW)),
     ]);
     server.resume();
-    const answers = () =>
-      store.retryAfterMs(ONE, NOW).then(
-        () => true,
-        () => false,
-      );
-    await until(answers, 2000);
+    await until(() => isWell(() => store.retryAfterMs(ONE, NOW)), 2000);
     const later = NOW + STALE_ATTEMPT_MS;
     const failures = ["right", "wrong", "asked"].map((bucket) => store.failures(bucket, later));
     assert.deepEqual(await Promise.all(failures), [0, 1, 0]);

@@ -11,7 +11,7 @@ import {
 import { failsWith } from "./fails-with.ts";
 import type { RedisProcess } from "./redis.ts";
 import type { Cleanup } from "./temp-dir.ts";
-import { until } from "./until.ts";
+import { isWell, until } from "./until.ts";
 
 export const TIMEOUT_MS = 1000;
 // What a busy machine adds.
@@ -61,14 +61,6 @@ export async function allUnavailableInTime(store: SessionStore): Promise<void> {
     unavailableInTime(() => store.bind("2", "never")),
     unavailableInTime(() => store.check()),
   ]);
-}
-
-/** Whether an operation succeeds now. */
-export function isWell(operation: () => Promise<unknown>): Promise<boolean> {
-  return operation().then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Waits for a store to answer again. */

@@ -1,5 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+/** Whether an operation succeeds now. */
+export function isWell(operation: () => Promise<unknown>): Promise<boolean> {
+  return operation().then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Resolves with the condition's first truthy value; rejects when none came within the deadline. */
 export async function until<T>(condition: () => T | Promise<T>, deadlineMs = 5000): Promise<NonNullable<T>> {
   const givesUpAt = performance.now() + deadlineMs;

@@ -7,6 +7,7 @@ import { createLog } from "../../src/log.ts";
 import { type RunningServer, serve } from "../../src/serve.ts";
 import { ask, deliver, event, logIn } from "../helpers/client.ts";
 import { settings } from "../helpers/server.ts";
+import { watchThreads } from "../helpers/threads.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -22,11 +23,8 @@ interface Served {
 
 /** Serves in this process with two HTTP threads. */
 async function serveHere(t: TestContext): Promise<Served> {
-  const threads: Worker[] = [];
+  const threads = watchThreads(t);
   const lines: string[] = [];
-  const onWorker = (thread: Worker) => threads.push(thread);
-  process.on("worker", onWorker);
-  t.after(() => process.off("worker", onWorker));
   const output = { write: (line: string) => void lines.push(line) };
   const environment = settings(workingDir(), { HTTP_THREADS: "2" });
   const server = await serve(readSettings(environment), createLog("info", output), output);

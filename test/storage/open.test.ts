@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Worker } from "node:worker_threads";
 import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
 import { joinStorage } from "../../src/storage/join.ts";
@@ -15,7 +14,8 @@ import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
-import { until } from "../helpers/until.ts";
+import { watchThreads } from "../helpers/threads.ts";
+import { isWell, until } from "../helpers/until.ts";
 
 async function open(t: Cleanup): Promise<{ storage: Storage; dataDir: string }> {
   // Declared first: callbacks run in order, and the files must be closed before they are removed.
@@ -58,10 +58,7 @@ test("the caller's payload is still whole after it was sent to the thread", asyn
 });
 
 test("when the storage thread dies calls under way are store_unavailable, and a new thread serves what was stored", async (t) => {
-  const threads: Worker[] = [];
-  const onWorker = (thread: Worker) => threads.push(thread);
-  process.on("worker", onWorker);
-  t.after(() => process.off("worker", onWorker));
+  const threads = watchThreads(t);
   const deaths: Error[] = [];
   const dataDir = tempDir(t);
   const storage = await openStorage({ dataDir, onThreadDeath: (error) => void deaths.push(error) });
@@ -71,22 +68,14 @@ test("when the storage thread dies calls under way are store_unavailable, and a 
   const underWay = storage.events.append([newEvent({ eventId: "during" })]);
   void threads[0]?.terminate();
   await failsWith("store_unavailable", underWay);
-  await until(() =>
-    storage.events.append([newEvent({ eventId: "after" })]).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until(() => isWell(() => storage.events.append([newEvent({ eventId: "after" })])));
   assert.equal(deaths.length, 1);
   assert.equal((await storage.events.get("before")).length, 1);
   assert.equal((await storage.events.get("after")).length, 1);
 });
 
 test("a new storage thread takes no other file for the database, and goes on when it is back", async (t) => {
-  const threads: Worker[] = [];
-  const onWorker = (thread: Worker) => threads.push(thread);
-  process.on("worker", onWorker);
-  t.after(() => process.off("worker", onWorker));
+  const threads = watchThreads(t);
   const deaths: Error[] = [];
   const dataDir = tempDir(t);
   const storage = await openStorage({ dataDir, onThreadDeath: (error) => void deaths.push(error) });
@@ -100,14 +89,7 @@ test("a new storage thread takes no other file for the database, and goes on whe
   await failsWith("store_unavailable", storage.events.append([newEvent({ eventId: "meanwhile" })]));
   assert.ok(!existsSync(file));
   renameSync(`${file}.away`, file);
-  await until(
-    () =>
-      storage.events.append([newEvent({ eventId: "after" })]).then(
-        () => true,
-        () => false,
-      ),
-    10_000,
-  );
+  await until(() => isWell(() => storage.events.append([newEvent({ eventId: "after" })])), 10_000);
   assert.deepEqual(
     await Promise.all(["before", "meanwhile", "after"].map(async (id) => (await storage.events.get(id)).length)),
     [1, 0, 1],
@@ -122,10 +104,7 @@ function isLocked(dataDir: string): boolean {
 }
 
 test("the database stays locked while a thread joins it, and while the storage thread is started again", async (t) => {
-  const threads: Worker[] = [];
-  const onWorker = (thread: Worker) => threads.push(thread);
-  process.on("worker", onWorker);
-  t.after(() => process.off("worker", onWorker));
+  const threads = watchThreads(t);
   const dataDir = tempDir(t);
   const storage = await openStorage({ dataDir, onThreadDeath: () => {} });
   t.after(() => storage.close());
@@ -139,11 +118,6 @@ test("the database stays locked while a thread joins it, and while the storage t
   assert.ok(isLocked(dataDir), "after a thread joined");
 
   await threads[0]?.terminate();
-  await until(() =>
-    storage.events.append([newEvent()]).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until(() => isWell(() => storage.events.append([newEvent()])));
   assert.ok(isLocked(dataDir), "after the storage thread was started again");
 });

@@ -29,8 +29,8 @@ SELECT length(payload) FROM events WHERE status = 'queued' AND due_at <= ? ORDER
 
 /** Due events and expired leases, oldest first: now, limit. */
 export const DUE = `
-SELECT id, source, event_id AS eventId, type, content_type AS contentType, payload,
-  received_at AS receivedAt, attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
+SELECT id, source, event_id AS eventId, type, content_type AS contentType, payload, received_at AS receivedAt,
+  attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
 FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
 /** When the next queued event is due, or its lease ends. */

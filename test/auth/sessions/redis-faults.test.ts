@@ -7,13 +7,12 @@ import {
   allUnavailableInTime,
   HEALS_WITHIN_MS,
   heals,
-  isWell,
   type OpenedStore,
   openOnRedis,
   single,
   unavailableInTime,
 } from "../../helpers/redis-store.ts";
-import { until } from "../../helpers/until.ts";
+import { isWell, until } from "../../helpers/until.ts";
 
 const onRedis = needsRedis();
 

@@ -17,12 +17,11 @@ import {
   cluster,
   HEALS_WITHIN_MS,
   heals,
-  isWell,
   openOnRedis,
   single,
   unavailableInTime,
 } from "../../helpers/redis-store.ts";
-import { until } from "../../helpers/until.ts";
+import { isWell, until } from "../../helpers/until.ts";
 
 // As the README names them, without the one that is optional.
 const PERMISSIONS = ["+@read", "+@write", "+eval", "+ping"];
