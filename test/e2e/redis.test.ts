@@ -39,7 +39,8 @@ suite("a server on Redis", onRedis, () => {
     const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
     await using first = await startServer({ env });
     const token = await logIn(first);
-    const keys = await client.keys("*");
+    // The key of a check ends by itself, perhaps before it is read.
+    const keys = (await client.keys("*")).filter((key) => key !== "authserve:check");
     const old = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
     await first.stop();
 
