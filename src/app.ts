@@ -1,13 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { H3 } from "h3";
 import { AppError } from "./errors.ts";
+import { createRefusal } from "./http/allowed-methods.ts";
 import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHandler } from "./http/exchange.ts";
 import { countHeader } from "./http/raw-headers.ts";
 
-/**
- * Puts the routes on an h3 app. Paths match to the letter on the request target as it was sent: no decoding, no dot
- * segments, no trailing slash. A known path under another method is 405, anything else 404.
- */
+/** Puts the routes on an h3 app. A known path under another method is 405, anything else 404. */
 export function createApp(routes: readonly Route[], options: ExchangeOptions): H3 {
   const app = new H3({
     silent: true,
@@ -15,11 +13,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
     onError: ({ unhandled, cause }, event) =>
       fail(unhandled ? cause : new AppError("not_found"))(event) as Promise<Response>,
   });
-  const methods = new Map<string, string[]>();
-  for (const { method, path } of routes) {
-    const own = method === "GET" ? ["GET", "HEAD"] : [method];
-    methods.set(path, [...(methods.get(path) ?? []), ...own]);
-  }
+  const refusalOf = createRefusal(routes);
 
   function fail(error: unknown) {
     const handler: Handler = () => {
@@ -27,19 +21,14 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
     };
     return toEventHandler({ path: "-", handler }, options);
   }
-  function refuse(code: "not_found" | "method_not_allowed" | "bad_request", headers: Record<string, string>) {
-    return fail(new AppError(code, { headers }));
-  }
 
   app.use((event, next) => {
     const request = nodeRequest(event);
-    if (!hasUsableHost(request) || !hasUsableCoding(request))
-      return refuse("bad_request", { Connection: "close" })(event);
-    const allowed = methods.get(pathOf(request.url ?? ""));
-    if (allowed === undefined) return refuse("not_found", {})(event);
-    if (!allowed.includes(request.method ?? ""))
-      return refuse("method_not_allowed", { Allow: allowed.join(", ") })(event);
-    return next();
+    const refusal =
+      hasUsableHost(request) && hasUsableCoding(request)
+        ? refusalOf(request.method ?? "", request.url ?? "")
+        : new AppError("bad_request", { headers: { Connection: "close" } });
+    return refusal ? fail(refusal)(event) : next();
   });
   for (const route of routes) app.on(route.method, route.path, toEventHandler(route, options));
   return app;
@@ -58,11 +47,4 @@ function hasUsableHost({ rawHeaders, headers, httpVersion }: IncomingMessage): b
 function hasUsableCoding({ headers }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];
   return coding === undefined || coding.toLowerCase() === "chunked";
-}
-
-/** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */
-function pathOf(target: string): string {
-  const path = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*/i, "");
-  const query = path.indexOf("?");
-  return query === -1 ? path : path.slice(0, query);
 }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from "n
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { AppError, type ErrorCode } from "../errors.ts";
+import type { Refusal } from "./allowed-methods.ts";
 import { awaitReading, breakOff } from "./body.ts";
 import { afterAnswers, newestAnswer, takeIn, watchConnections, watchHandshakes } from "./connections.ts";
 import { requestIdOf } from "./exchange.ts";
@@ -16,8 +17,15 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Nothing comes or goes on a connection for this long although there is something to answer. */
 const STALLED_MS = 120_000;
 
+export interface ServerOptions {
+  /** Serves HTTPS with these. */
+  tls: TlsFiles | undefined;
+  /** Answers requests whose method Node's parser does not know. */
+  refusalOf: Refusal;
+}
+
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
-export function createHttpServer(listener: RequestListener, tls: TlsFiles | undefined): Server {
+export function createHttpServer(listener: RequestListener, { tls, refusalOf }: ServerOptions): Server {
   const receive: RequestListener = (request, response) => {
     takeIn(request, response, () => listener(request, response));
   };
@@ -42,11 +50,13 @@ export function createHttpServer(listener: RequestListener, tls: TlsFiles | unde
   server.on("secureConnection", (socket: Socket) => {
     socket.allowHalfOpen = true;
   });
-  server.on("clientError", answerClientError);
+  server.on("clientError", (error: ClientError, socket: Socket) => {
+    answerClientError(error, socket, unknownMethod(error, refusalOf));
+  });
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
     socket.on("error", () => {});
-    afterAnswers(socket, () => endWith(socket, "not_found", requestIdOf(request)));
+    afterAnswers(socket, () => endWith(socket, new AppError("not_found"), requestIdOf(request)));
   });
   server.on("checkContinue", (request, response) => {
     awaitReading(request, response);
@@ -70,24 +80,41 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+/** What the parser tells of what it could not read. */
+interface ClientError extends NodeJS.ErrnoException {
+  rawPacket?: Buffer;
+  /** Of that packet, until the error. */
+  bytesParsed?: number;
+}
+
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([^\s]+) HTTP\/1\.[01]\r\n/;
+
+/** The refusal of a request that is one but for its method; any token may be a method (RFC 9110, 9.1). */
+function unknownMethod({ code, rawPacket, bytesParsed = 0 }: ClientError, refusalOf: Refusal): AppError | undefined {
+  if (code !== "HPE_INVALID_METHOD" || !rawPacket) return undefined;
+  const text = rawPacket.toString("latin1");
+  const [, method, target] = REQUEST_LINE.exec(text.slice(text.lastIndexOf("\n", bytesParsed - 1) + 1)) ?? [];
+  return method !== undefined && target !== undefined ? refusalOf(method, target) : undefined;
+}
+
+function answerClientError(error: ClientError, socket: Socket, refusal?: AppError): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const code = CLIENT_ERRORS[error.code ?? ""] ?? "bad_request";
+  const code = refusal?.code ?? CLIENT_ERRORS[error.code ?? ""] ?? "bad_request";
   const newest = newestAnswer(socket);
   const broken = newest?.req.complete === false ? newest : undefined;
   if (broken) breakOff(broken.req, code);
   afterAnswers(socket, () => {
     if (broken?.headersSent || !socket.writable) socket.destroy();
-    else endWith(socket, code, broken ? requestIdOf(broken.req) : crypto.randomUUID());
+    else endWith(socket, refusal ?? new AppError(code), broken ? requestIdOf(broken.req) : crypto.randomUUID());
   });
 }
 
 /** Answers outside of the app, as the last thing on the connection. */
-function endWith(socket: Socket, code: ErrorCode, requestId: string): void {
-  const { status, body, headers } = problem(new AppError(code), requestId);
+function endWith(socket: Socket, error: AppError, requestId: string): void {
+  const { status, body, headers } = problem(error, requestId);
   const text = JSON.stringify(body);
   const head = {
     ...commonHeaders(requestId, "encrypted" in socket),

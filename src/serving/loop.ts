@@ -5,6 +5,7 @@ import type { SessionStore } from "../auth/sessions/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { appendCounted, countRefused } from "../counting.ts";
 import type { EventStore } from "../events/store.ts";
+import { createRefusal } from "../http/allowed-methods.ts";
 import { closeServer } from "../http/connections.ts";
 import { listen } from "../http/listen.ts";
 import { createListener } from "../http/listener.ts";
@@ -58,13 +59,10 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
 
   let stopping = false;
   const trustedProxies = settings.TRUSTED_PROXIES;
-  const app = createApp(listRoutes({ ...parts, ...shared, intake, onRefused: countRefused(metrics) }), {
-    trustedProxies,
-    log,
-    isStopping: () => stopping,
-  });
+  const routes = listRoutes({ ...parts, ...shared, intake, onRefused: countRefused(metrics) });
+  const app = createApp(routes, { trustedProxies, log, isStopping: () => stopping });
   const tls = tlsFilesOf(settings);
-  const server = createHttpServer(createListener(app), tls);
+  const server = createHttpServer(createListener(app), { tls, refusalOf: createRefusal(routes) });
   let unwatch = () => {};
 
   return {

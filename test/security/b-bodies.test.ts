@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ask, assertProblem, deliver, post, tryLogin } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { request, sendRaw } from "../helpers/raw-http.ts";
+import { request, sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
 
 const server = await startServer();
@@ -155,6 +155,21 @@ test("B11 GET on login is 405 with the method that is allowed", async () => {
   assert.equal(answer.headers.get("allow"), "POST");
 });
 
+test("B11 a method that nobody knows is 405 where there is something, and else 404", async () => {
+  for (const method of ["LOGIN", "get", "GETTING", "P"]) {
+    const answer = await request(server.port, { method });
+    assert.equal(answer.status, 405, method);
+    assert.equal(answer.headers.allow, "GET, HEAD");
+    assert.equal(answer.headers["content-type"], "application/problem+json");
+    assert.equal(JSON.parse(answer.body).code, "method_not_allowed");
+    assert.equal((await request(server.port, { method, target: "/nothing?x" })).status, 404);
+  }
+  const ahead = "GET /auth/me HTTP/1.1\r\nHost: a\r\n\r\n";
+  const { text } = await sendRaw(server.port, `${ahead}BREW /auth/login HTTP/1.1\r\nHost: a\r\n\r\n${ahead}`);
+  assert.deepEqual(statusesIn(text), [401, 405]);
+  assert.match(text, /^Allow: POST\r$/m);
+});
+
 const rawCases: Record<string, string> = {
   "two Host headers": "GET /auth/me HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
   "two equal Host headers": "GET /auth/me HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
@@ -178,7 +193,9 @@ const rawCases: Record<string, string> = {
   "NUL in a header": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Nul: a\0b\r\n\r\n",
   "a space before the colon": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Space : b\r\n\r\n",
   "a header name with a control character": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX\x01: b\r\n\r\n",
-  "an unknown method": "LOGIN /auth/me HTTP/1.1\r\nHost: a\r\n\r\n",
+  "an unknown method without an HTTP version": "LOGIN /auth/me\r\nHost: a\r\n\r\n",
+  "an unknown method and a line end without CR": "LOGIN /auth/me HTTP/1.1\nHost: a\r\n\r\n",
+  "a method that is no token": "LOG(IN) /auth/me HTTP/1.1\r\nHost: a\r\n\r\n",
   "something that is not HTTP": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 };
 for (const [name, bytes] of Object.entries(rawCases)) {
