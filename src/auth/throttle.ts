@@ -32,9 +32,13 @@ export interface Throttle {
 
 /**
  * Creates the throttle on a store of counts; `now` in Unix milliseconds. An attempt that finds every place taken by others
- * under way waits up to 5 seconds for one, outside of its turn, and then is `login_busy`. What the store throws is passed on.
+ * under way waits up to 5 seconds for one, outside of its turn, and then is `login_busy`. What the store throws is passed on,
+ * also to all that wait for their turn: one after the other they would wait for the same.
  */
 export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
+  /** The newest failure of the store, and how many there were. */
+  let outages: { count: number; newest?: unknown } = { count: 0 };
+
   /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
   async function bucketsOf(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
     const both = bucketsFor(address, email);
@@ -57,6 +61,20 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
     return succeeded;
   }
 
+  async function attemptInTurn(buckets: Bucket[], verify: () => Promise<boolean>, inTurn: InTurn) {
+    const before = outages.count;
+    return inTurn(async () => {
+      if (outages.count > before) throw outages.newest;
+      try {
+        return await attemptOnce(buckets, verify);
+      } catch (error) {
+        if (error instanceof AppError && error.code === "store_unavailable")
+          outages = { count: outages.count + 1, newest: error };
+        throw error;
+      }
+    });
+  }
+
   return {
     async check(address, email) {
       const { isKnown, buckets } = await bucketsOf(address, email);
@@ -69,7 +87,7 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
       const { buckets } = await bucketsOf(address, email);
       const givesUpAt = now() + MAX_WAIT_MS;
       for (;;) {
-        const succeeded = await inTurn(() => attemptOnce(buckets, verify));
+        const succeeded = await attemptInTurn(buckets, verify, inTurn);
         if (succeeded !== null) return succeeded;
         if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
         await delay(WAIT_STEP_MS);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { createLane } from "../../src/auth/lane.ts";
+import { createThrottle, type InTurn } from "../../src/auth/throttle.ts";
 import { createRedisThrottleStore } from "../../src/auth/throttle-redis.ts";
 import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { failsWith } from "../helpers/fails-with.ts";
-import { type RedisProcess, startCluster, startRedis } from "../helpers/redis.ts";
-import { cluster, openOnRedis, single } from "../helpers/redis-store.ts";
+import { ownerOf, type RedisProcess, startCluster, startRedis } from "../helpers/redis.ts";
+import { cluster, openOnRedis, single, TIMEOUT_MS } from "../helpers/redis-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
 
@@ -107,6 +109,31 @@ suite("the throttle on Redis", needsRedis(), () => {
     const later = NOW + STALE_ATTEMPT_MS;
     const failures = ["right", "wrong", "asked"].map((bucket) => store.failures(bucket, later));
     assert.deepEqual(await Promise.all(failures), [0, 1, 0]);
+  });
+
+  test("that hangs holds up nobody who waits for a turn longer than whoever has it", async (t) => {
+    const nodes = await startCluster(t);
+    const throttle = createThrottle(createRedisThrottleStore(openOnRedis(t, cluster(nodes)).connection));
+    const lane = createLane({ width: 1, queueLimit: 20 });
+    const gate = Promise.withResolvers<boolean>();
+    let queued = 0;
+    const inTurn: InTurn = (task) => {
+      queued++;
+      return lane.run(task);
+    };
+    const verify = () => gate.promise;
+    const attempts = Array.from({ length: 10 }, (_, n) =>
+      throttle.attempt("192.0.2.1", `${n}@example.com`, verify, inTurn),
+    );
+    const refused = Promise.all(attempts.map((attempt) => failsWith("store_unavailable", attempt)));
+    await until(() => queued === attempts.length);
+    const owner = await until(() => ownerOf(t, nodes, "authserve:throttle:{login}:buckets").catch(() => null));
+    owner.pause();
+    const pausedAt = performance.now();
+    gate.resolve(true);
+    await refused;
+    owner.resume();
+    assert.ok(performance.now() - pausedAt < 2 * TIMEOUT_MS);
   });
 
   test("counts what a server with a clock a little ahead has seen, for no longer than the window", async (t) => {

@@ -209,3 +209,9 @@ export async function startSentinel(
   }, 20_000);
   return { master, replica, sentinel };
 }
+
+/** The node of a cluster that holds a key. */
+export async function ownerOf(context: Cleanup, nodes: RedisProcess[], key: string): Promise<RedisProcess> {
+  for (const node of nodes) if ((await node.client(context).keys("*")).includes(key)) return node;
+  throw new Error(`no node holds ${key}`);
+}

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { suite, type TestContext, test } from "node:test";
+import { suite, test } from "node:test";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { needsRedis } from "../../helpers/back-end.ts";
 import {
   clusterIsWhole,
-  type RedisProcess,
+  ownerOf,
   startCluster,
   startRedis,
   startSentinel,
@@ -240,8 +240,3 @@ suite("a Redis cluster", onRedis, () => {
     while (performance.now() < endsAt) assert.equal(await look.get("authserve:session:1"), "b");
   });
 });
-
-async function ownerOf(t: TestContext, nodes: RedisProcess[], key: string): Promise<RedisProcess> {
-  for (const node of nodes) if ((await node.client(t).keys("*")).includes(key)) return node;
-  throw new Error(`no node holds ${key}`);
-}
