@@ -1,5 +1,7 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type Fault, SettingsError, systemCode } from "./errors.ts";
+import { createSecureContext } from "node:tls";
+import { describeError, type Fault, SettingsError, systemCode } from "./errors.ts";
 
 /** Reads the PEM file that a setting names. Throws {@link SettingsError} when it cannot be read. */
 export function readPemFile(setting: string, path: string): Buffer {
@@ -13,4 +15,32 @@ export function readPemFile(setting: string, path: string): Buffer {
 /** What it means to the operator that a PEM file cannot be read. */
 export function unreadablePem(setting: string, code: string): Fault {
   return { found: `${setting} cannot be read (${code})`, remedy: "name a readable PEM file" };
+}
+
+/** A PEM certificate chain and its key. */
+export interface PemPair {
+  cert: Buffer;
+  key: Buffer;
+}
+
+/** What is wrong with the pair that TLS_CERT_FILE and TLS_KEY_FILE name. */
+export function faultOfPair({ cert, key }: PemPair): Fault | undefined {
+  try {
+    createSecureContext({ cert, key });
+    return undefined;
+  } catch (error) {
+    const found = `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${describeError(error)})`;
+    return { found, remedy: "name a PEM certificate and its key" };
+  }
+}
+
+/** What is wrong with the certificates that REDIS_TLS_CA_FILE names. Node passes over what is none, and then trusts nobody. */
+export function faultOfAuthorities(pem: Buffer): Fault | undefined {
+  try {
+    new X509Certificate(pem);
+    return undefined;
+  } catch {
+    const remedy = "name the certificates of the authority that signed the server's, as PEM";
+    return { found: "REDIS_TLS_CA_FILE holds no certificate", remedy };
+  }
 }

@@ -1,8 +1,8 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
-import { unreadablePem } from "../pem-file.ts";
+import { faultOfAuthorities, faultOfPair, unreadablePem } from "../pem-file.ts";
 import type { Environment } from "./environment.ts";
 import {
   A_DAY,
@@ -112,10 +112,14 @@ export function namesRedis(values: Partial<Record<(typeof REDIS_PLACES)[number],
 
 /**
  * Reads the settings that a server starts with. Throws as {@link readSettings} does, also of a file that is named and
- * cannot be read.
+ * cannot be used.
  */
 export function readServerSettings(environment: Environment): Settings {
-  return readSettings(environment, SETTING_NAMES, [...unreadableFiles(environment), ...noDirectory(environment)]);
+  return readSettings(environment, SETTING_NAMES, [
+    ...unreadableFiles(environment),
+    ...unusableFiles(environment),
+    ...noDirectory(environment),
+  ]);
 }
 
 function noDirectory({ DATA_DIR }: Environment): Fault[] {
@@ -140,6 +144,21 @@ function unreadableFiles(environment: Environment): Fault[] {
       return [unreadablePem(name, systemCode(error))];
     }
   });
+}
+
+/** Whoever uses them looks again: they may be renewed, and what is no plain file is read once only. */
+function unusableFiles(environment: Environment): Fault[] {
+  const [cert, key, authorities] = FILE_NAMES.map((name) => plainContent(environment[name]));
+  const faults = [cert && key && faultOfPair({ cert, key }), authorities && faultOfAuthorities(authorities)];
+  return faults.filter((fault) => fault !== undefined);
+}
+
+function plainContent(file: string | undefined): Buffer | undefined {
+  try {
+    return file !== undefined && statSync(file).isFile() ? readFileSync(file) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,9 +1,8 @@
 import { unwatchFile, watchFile } from "node:fs";
 import type { Server } from "node:https";
-import { createSecureContext } from "node:tls";
 import { describeError, SettingsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { readPemFile } from "../pem-file.ts";
+import { faultOfPair, type PemPair, readPemFile } from "../pem-file.ts";
 
 /** The oldest version of TLS that is spoken, before and after a certificate was renewed. */
 export const MIN_TLS_VERSION = "TLSv1.2";
@@ -13,7 +12,7 @@ const WATCH_INTERVAL_MS = 1000;
 /** The certificate and key that are served, as files that may be renewed at any time. */
 export interface TlsFiles {
   /** The pair as it stands. Throws {@link SettingsError} when it is unreadable or does not belong together. */
-  read(): { cert: Buffer; key: Buffer };
+  read(): PemPair;
   /** Takes a changed pair into use without dropping a connection; a bad one is logged and the old one stays. Returns a function that ends the watch. */
   watch(server: Server, log: Log): () => void;
 }
@@ -27,12 +26,8 @@ const RETRY_MS = 60_000;
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
   function read() {
     const pair = { cert: readPemFile("TLS_CERT_FILE", certFile), key: readPemFile("TLS_KEY_FILE", keyFile) };
-    try {
-      createSecureContext(pair);
-    } catch (error) {
-      const found = `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${describeError(error)})`;
-      throw new SettingsError([{ found, remedy: "name a PEM certificate and its key" }]);
-    }
+    const fault = faultOfPair(pair);
+    if (fault) throw new SettingsError([fault]);
     return pair;
   }
 

@@ -1,8 +1,7 @@
-import { X509Certificate } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
 import { describeError, SettingsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { readPemFile } from "../pem-file.ts";
+import { faultOfAuthorities, readPemFile } from "../pem-file.ts";
 import type { RedisConnection, RedisFacts, RedisOptions, RedisServers } from "./connection.ts";
 
 export const REDIS_SETTING_NAMES = [
@@ -58,16 +57,11 @@ function optionsOf(settings: RedisSettings, servers: RedisServers): RedisOptions
   };
 }
 
-/** Reads PEM certificates. Node passes over what is none, and then trusts nobody. */
 function readAuthorities(file: string): string {
-  const pem = readPemFile("REDIS_TLS_CA_FILE", file).toString();
-  try {
-    new X509Certificate(pem);
-    return pem;
-  } catch {
-    const remedy = "name the certificates of the authority that signed the server's, as PEM";
-    throw new SettingsError([{ found: "REDIS_TLS_CA_FILE holds no certificate", remedy }]);
-  }
+  const pem = readPemFile("REDIS_TLS_CA_FILE", file);
+  const fault = faultOfAuthorities(pem);
+  if (fault) throw new SettingsError([fault]);
+  return pem.toString();
 }
 
 function tellOf({ version, evictionPolicy }: RedisFacts, log: Log): void {

@@ -143,6 +143,23 @@ test("a certificate and a key that do not belong together are refused at the sta
   assert.doesNotMatch(refused.stderr, /PRIVATE KEY|\n\s+at /);
 });
 
+test("files whose content cannot be used are told together with all else that is wrong", async () => {
+  const empty = join(dir, "empty.pem");
+  writeFileSync(empty, "");
+  const refused = await serveRefused({
+    PORT: "none",
+    TLS_CERT_FILE: pairs.first.cert,
+    TLS_KEY_FILE: pairs.second.key,
+    REDIS_HOST: "localhost",
+    REDIS_TLS: "true",
+    REDIS_TLS_CA_FILE: empty,
+  });
+  assert.equal(refused.code, 2);
+  for (const found of [/^ {2}TLS_CERT_FILE and .* usable pair/m, /^ {2}REDIS_TLS_CA_FILE /m, /^ {2}PORT /m])
+    assert.match(refused.stderr, found);
+  assert.equal(refused.stderr.trim().split("\n").length, 4);
+});
+
 test("a certificate file that is missing is refused at the start", async () => {
   const refused = await serveRefused({ TLS_CERT_FILE: join(dir, "missing"), TLS_KEY_FILE: pairs.first.key });
   assert.equal(refused.code, 2);
