@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { RedisConnection } from "../redis/connection.ts";
+import { isRefused, type RedisConnection } from "../redis/connection.ts";
 import {
   type Bucket,
   EMAIL_BUCKET_PREFIX,
@@ -42,6 +42,7 @@ end
 return longest`;
 
 // KEYS the list of buckets, then the buckets; ARGV[4] the attempt's id, ARGV[5] and on limit and name of each bucket.
+// The first write is one that a full Redis refuses: behind another one it would let the whole script pass.
 const RESERVE = `${MEASURE}
 local longest, full = 0, false
 for i = 2, #KEYS do
@@ -52,13 +53,13 @@ for i = 2, #KEYS do
 end
 if longest > 0 then return { "throttled", longest } end
 if full then return { "wait", 0 } end
-redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - window)
 for i = 2, #KEYS do
-  redis.call("ZREMRANGEBYSCORE", KEYS[i], "-inf", now - window)
   redis.call("ZADD", KEYS[i], now, "u:" .. ARGV[4])
+  redis.call("ZREMRANGEBYSCORE", KEYS[i], "-inf", now - window)
   redis.call("PEXPIRE", KEYS[i], window + stale)
   redis.call("ZADD", KEYS[1], now, ARGV[2 * i + 2])
 end
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - window)
 redis.call("PEXPIRE", KEYS[1], window + stale)
 return { "reserved", 0 }`;
 
@@ -118,8 +119,12 @@ interface Unsettled {
   script: string;
   id: number;
   buckets: Bucket[];
-  now: number;
+  /** When its places were taken, or it failed. */
+  at: number;
 }
+
+// Together they go in front of the next command; more would hold it up.
+const SETTLED_AT_ONCE = 50;
 
 /**
  * Keeps the counts in Redis, for all processes that share it. Each key goes when what it holds has left the window.
@@ -130,9 +135,10 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   const key = (bucket: string) => `${redis.keyPrefix}throttle:{login}:${bucket}`;
   const knownKey = (bucket: string) => `${redis.keyPrefix}throttle:known:${bucket}`;
   /** The buckets in which this process's attempts under way hold their places. */
-  const held = new Map<number, Bucket[]>();
-  /** What Redis has not answered: places that may be taken still, and would become failures. */
-  const unsettled: Unsettled[] = [];
+  const held = new Map<number, Pick<Unsettled, "buckets" | "at">>();
+  /** What Redis has not taken: places that may be held still, and would become failures. Oldest first. */
+  let unsettled: Unsettled[] = [];
+  let settling = false;
 
   function run(script: string, keys: string[], now: number, args: (string | number)[]): Promise<unknown> {
     return redis.ask((client) => client.eval(script, keys.length, ...keys, now, WINDOW_MS, STALE_ATTEMPT_MS, ...args));
@@ -144,51 +150,64 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   function listed(): Promise<string[]> {
     return redis.ask((client) => client.zrange(list, "0", "-1"));
   }
-  async function settle(script: string, ids: number[], now: number): Promise<void> {
+  /** Ends attempts; without a time as of when their places were taken. */
+  async function settle(script: string, ids: number[], now?: number): Promise<void> {
     for (const id of ids) {
-      const buckets = held.get(id);
+      const places = held.get(id);
       held.delete(id);
-      if (buckets) await settleOne({ script, id, buckets, now });
+      if (places) await settleOne({ script, id, buckets: places.buckets, at: now ?? places.at });
     }
   }
   /** Both scripts may run twice. */
   async function settleOne(one: Unsettled): Promise<void> {
     try {
-      await onBuckets(one.script, one.id, one.buckets, one.now);
+      await onBuckets(one.script, one.id, one.buckets, one.at);
     } catch (error) {
       unsettled.push(one);
       throw error;
     }
   }
-  /** Settles what is left of the time when Redis did not answer, in front of the next command and without a wait for it. */
-  function settleLeft(): void {
-    for (const one of unsettled.splice(0)) settleOne(one).catch(() => {});
+  /**
+   * Settles what is left of the time when Redis did not answer, in front of the next command and without a wait for it.
+   * A failure ends the round, and one is under way at a time: a Redis that takes no writes must not be flooded with them.
+   */
+  async function settleLeft(now: number): Promise<void> {
+    if (settling) return;
+    settling = true;
+    // What has left the window holds no place any more.
+    unsettled = unsettled.filter(({ at }) => at > now - WINDOW_MS);
+    let isTaken = true;
+    while (isTaken && unsettled.length > 0) {
+      const results = await Promise.allSettled(unsettled.splice(0, SETTLED_AT_ONCE).map(settleOne));
+      isTaken = results.every(({ status }) => status === "fulfilled");
+    }
+    settling = false;
   }
 
   return {
     async retryAfterMs(buckets, now) {
-      settleLeft();
+      void settleLeft(now);
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;
     },
     async reserve(buckets, now) {
-      settleLeft();
+      void settleLeft(now);
       const id = randomInt(MAX_ID);
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {
-        unsettled.push({ script: RELEASE, id, buckets, now });
+        if (!isRefused(error)) unsettled.push({ script: RELEASE, id, buckets, at: now });
         throw error;
       })) as Answer;
       if (outcome === "throttled") return { outcome, retryAfterMs };
       if (outcome === "wait") return { outcome };
-      held.set(id, buckets);
+      held.set(id, { buckets, at: now });
       return { outcome, ids: [id] };
     },
     fail(ids, now) {
       return settle(FAIL, ids, now);
     },
     release(ids) {
-      return settle(RELEASE, ids, 0);
+      return settle(RELEASE, ids);
     },
     async remember(bucket, now) {
       await redis.ask((client) => client.set(knownKey(bucket), now, "PX", KNOWN_ADDRESS_MS));

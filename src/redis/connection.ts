@@ -1,4 +1,4 @@
-import { Cluster, Redis } from "ioredis";
+import { Cluster, Redis, ReplyError } from "ioredis";
 import { AppError } from "../errors.ts";
 import { OnceCluster } from "./once-cluster.ts";
 
@@ -50,6 +50,11 @@ export interface RedisConnection {
   /** Runs commands. Throws `store_unavailable` when they fail, or are not done within the time limit. */
   ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
   close(): void;
+}
+
+/** Whether what was asked has certainly not been done: Redis itself answered that it would not. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof AppError && error.cause instanceof ReplyError;
 }
 
 const RETRY_FIRST_MS = 50;

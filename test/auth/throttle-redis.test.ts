@@ -136,6 +136,36 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.ok(performance.now() - pausedAt < 2 * TIMEOUT_MS);
   });
 
+  test("that takes no writes is not flooded with what it refused", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const reservation = await store.reserve([{ bucket: "held", limit: 2 }], NOW);
+    assert.equal(reservation.outcome, "reserved");
+    const look = server.client(t);
+    await look.config("SET", "min-replicas-to-write", "1");
+    await failsWith("store_unavailable", store.release(reservation.ids));
+    await look.config("RESETSTAT");
+    for (let login = 0; login < 50; login++) {
+      assert.equal(await store.retryAfterMs(ONE, NOW), 0);
+      await failsWith("store_unavailable", store.reserve(ONE, NOW));
+    }
+    const calls = /^cmdstat_eval:calls=([0-9]+)/m.exec(await look.info("commandstats"))?.[1];
+    // Two of each login's own, and at most two for the place that is still held.
+    assert.ok(Number(calls) >= 100 && Number(calls) <= 200, String(calls));
+    await look.config("SET", "min-replicas-to-write", "0");
+    await store.retryAfterMs(ONE, NOW);
+    await until(async () => (await look.zcard("authserve:throttle:{login}:held")) === 0);
+  });
+
+  test("that is full takes no attempt, so that nothing is tried without being counted", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    await store.retryAfterMs(ONE, NOW);
+    await server.client(t).config("SET", "maxmemory", "1");
+    await failsWith("store_unavailable", store.reserve(ONE, NOW));
+    assert.equal(await store.retryAfterMs(ONE, NOW), 0);
+  });
+
   test("counts what a server with a clock a little ahead has seen, for no longer than the window", async (t) => {
     const server = await startRedis(t);
     const [ahead, store] = [open(t, server), open(t, server)];
