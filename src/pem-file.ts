@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { describeError, type Fault, SettingsError, systemCode } from "./errors.ts";
@@ -27,17 +27,24 @@ export interface PemPair {
 export function faultOfPair({ cert, key }: PemPair): Fault | undefined {
   try {
     createSecureContext({ cert, key });
-    return undefined;
+    // A context takes a key of another type than the certificate's, and then no handshake succeeds.
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return undefined;
+    return unusablePair("the first certificate is of another key");
   } catch (error) {
-    const found = `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${describeError(error)})`;
-    return { found, remedy: "name a PEM certificate and its key" };
+    return unusablePair(describeError(error));
   }
+}
+
+function unusablePair(why: string): Fault {
+  const found = `TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair (${why})`;
+  return { found, remedy: "name a PEM certificate and its key" };
 }
 
 /** What is wrong with the certificates that REDIS_TLS_CA_FILE names. Node passes over what is none, and then trusts nobody. */
 export function faultOfAuthorities(pem: Buffer): Fault | undefined {
   try {
-    new X509Certificate(pem);
+    // As text: TLS takes PEM only.
+    new X509Certificate(pem.toString());
     return undefined;
   } catch {
     const remedy = "name the certificates of the authority that signed the server's, as PEM";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -145,7 +146,12 @@ test("settings of Redis that contradict each other are refused by name", async (
 test("a REDIS_TLS_CA_FILE without a certificate is refused by name", async () => {
   const dir = workingDir();
   const access = { REDIS_HOST: "localhost", REDIS_TLS: "true" };
-  for (const [name, content] of Object.entries({ "empty.pem": "", "key.pem": readFileSync(TLS_KEY_FILE, "utf8") })) {
+  const contents = {
+    "empty.pem": "",
+    "key.pem": readFileSync(TLS_KEY_FILE),
+    "binary.der": new X509Certificate(readFileSync(TLS_CERT_FILE)).raw,
+  };
+  for (const [name, content] of Object.entries(contents)) {
     writeFileSync(join(dir, name), content);
     const refused = await serveRefused({ ...access, REDIS_TLS_CA_FILE: join(dir, name) });
     assert.equal(refused.code, 2);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -141,6 +142,19 @@ test("a certificate and a key that do not belong together are refused at the sta
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair/);
   assert.doesNotMatch(refused.stderr, /PRIVATE KEY|\n\s+at /);
+});
+
+test("a key of another type than the certificate's is refused at the start, and later", async () => {
+  const files = { cert: join(dir, "typed.crt"), key: join(dir, "typed.key") };
+  use(files, pairs.first);
+  await using server = await startServer({ env: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
+  const { privateKey } = generateKeyPairSync("ed25519");
+  writeFileSync(files.key, privateKey.export({ type: "pkcs8", format: "pem" }));
+  await server.logged("tls_reload_failed");
+  assert.equal(await shownName(server.port), "first");
+  const refused = await serveRefused({ TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair/);
 });
 
 test("files whose content cannot be used are told together with all else that is wrong", async () => {
