@@ -114,7 +114,10 @@ export function describeError(error: unknown): string {
     parts.push(describeOne(current));
     current = current instanceof Error ? current.cause : undefined;
   }
-  return parts.join(": ");
+  return parts
+    .join(": ")
+    .trim()
+    .replace(/\s*[\r\n]+\s*/g, " ");
 }
 
 function describeOne(error: unknown): string {
