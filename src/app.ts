@@ -25,7 +25,7 @@ export function createApp(routes: readonly Route[], options: ExchangeOptions): H
   app.use((event, next) => {
     const request = nodeRequest(event);
     const refusal =
-      hasUsableHost(request) && hasUsableCoding(request)
+      request.httpVersionMajor === 1 && hasUsableHost(request) && hasUsableCoding(request)
         ? refusalOf(request.method ?? "", request.url ?? "")
         : new AppError("bad_request", { headers: { Connection: "close" } });
     return refusal ? fail(refusal)(event) : next();
@@ -43,8 +43,11 @@ function hasUsableHost({ rawHeaders, headers, httpVersion }: IncomingMessage): b
   return count === 1 ? HOST.test(headers.host as string) : count === 0 && httpVersion === "1.0";
 }
 
-/** Whether the body comes as it is or in chunks: Node lets other codings pass in front of `chunked`, and undoes none. */
-function hasUsableCoding({ headers }: IncomingMessage): boolean {
+/**
+ * Whether the body comes as it is or, by HTTP/1.1, in chunks (RFC 9112, 6.1). Node lets other codings pass in front of
+ * `chunked`, and undoes none.
+ */
+function hasUsableCoding({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];
-  return coding === undefined || coding.toLowerCase() === "chunked";
+  return coding === undefined || (coding.toLowerCase() === "chunked" && httpVersion === "1.1");
 }

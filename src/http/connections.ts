@@ -13,15 +13,23 @@ interface Answers {
 /** The answers of each connection. */
 const answers = new WeakMap<Socket, Answers>();
 
+/** Connections that end with the answer to a request that asked for another protocol. */
+const upgrading = new WeakSet<Socket>();
+
 /**
  * Takes a request in, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
  * itself, may change something (RFC 9112, 9.3.2). It is never run when the connection is closed, or is now because too
- * many on it wait for answers.
+ * many on it wait for answers, nor behind one that asked for another protocol: Node's parser drops what came with that
+ * one, and would take the middle of a message for a request.
  */
 export function takeIn(request: IncomingMessage, response: ServerResponse, run: () => void): void {
   const { socket } = request;
   // The parser goes on with what it has read.
-  if (socket.destroyed) return;
+  if (socket.destroyed || upgrading.has(socket)) return;
+  if (request.headers.upgrade !== undefined) {
+    upgrading.add(socket);
+    response.shouldKeepAlive = false;
+  }
   const own = answers.get(socket);
   if (!own) {
     answers.set(socket, { newest: response, before: [] });
@@ -67,8 +75,17 @@ export function afterAnswers(socket: Socket, end: () => void): void {
   ending.add(socket);
   const { newest, before = [] } = answers.get(socket) ?? {};
   const last = newest?.req.complete ? newest : before.at(-1);
-  if (last && !last.closed) last.once("close", end);
+  if (last && !last.closed) onceWritten(last, end);
   else end();
+}
+
+/** Runs behind the last byte of an answer, while the connection of a client that has closed its own side may be written to. */
+function onceWritten(answer: ServerResponse, run: () => void): void {
+  const once = () => {
+    answer.off("prefinish", once).off("close", once);
+    run();
+  };
+  answer.on("prefinish", once).on("close", once);
 }
 
 /** Connections of a TLS server that have not shaken hands: Node's HTTP server does not know of them yet. */

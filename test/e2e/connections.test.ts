@@ -48,6 +48,8 @@ function gather(socket: Socket): () => string {
   return () => text;
 }
 
+const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
 test("what is sent behind a logout or a login on the same connection finds it done", async () => {
   const ask = (line: string, token: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const meWith = (token: string, ...lines: string[]) => `${ask("GET /auth/me", token)}${lines.join("")}\r\n`;
@@ -120,6 +122,50 @@ test("a client that has closed its own side gets its answers", async () => {
   assert.deepEqual(statusesIn(received()), [200]);
 });
 
+test("what lies behind a login under way, and is no HTTP, is answered to a client that has closed its own side", async () => {
+  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
+  for (const [behind, status] of [
+    ["FOO /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+    ["\0\0\0\r\n\r\n", 400],
+    [`GET /healthz HTTP/1.1\r\nX: ${"x".repeat(17_000)}\r\n\r\n`, 431],
+  ] as const) {
+    const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    const received = gather(socket);
+    const closed = once(socket, "end");
+    socket.end(login + credentials + behind);
+    await closed;
+    socket.destroy();
+    assert.deepEqual(statusesIn(received()), [401, status]);
+  }
+});
+
+test("a request for another protocol is answered in this one, as the last on its connection", async () => {
+  for (const protocol of ["h2c", "websocket"]) {
+    const asking = `Host: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
+    const get = `GET /healthz HTTP/1.1\r\n${asking}\r\n`;
+    const post = `POST /webhook HTTP/1.1\r\n${asking}${JSON_TYPE}\r\nContent-Length: 2\r\n\r\n{}`;
+    for (const [first, status] of [
+      [get, 200],
+      [post, 403],
+    ] as const) {
+      const { headers, text } = await sendRaw(server.port, first + HEALTH);
+      assert.deepEqual(statusesIn(text), [status]);
+      assert.equal(headers.connection, "close");
+    }
+    // The head of this POST is dropped with the rest of the packet: its body must not be taken for a request.
+    const socket = await open();
+    const received = gather(socket);
+    const closed = once(socket, "close");
+    socket.write(
+      `${whole("before-upgrade")}${get}POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: ${HEALTH.length}\r\n\r\n`,
+    );
+    socket.write(HEALTH);
+    await closed;
+    assert.deepEqual(statusesIn(received()), [200, 200]);
+  }
+});
+
 test("a sender that waits for a word before the body gets it only when the body is wanted", async () => {
   const refused = [
     ["POST /auth/login HTTP/1.1", JSON_TYPE, "Content-Length: 20000"],
@@ -142,8 +188,6 @@ test("a sender that waits for a word before the body gets it only when the body 
   await once(socket, "close");
   assert.deepEqual(statusesIn(received()), [100, 200]);
 });
-
-const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
 test("a hundred requests may wait for their answers on one connection, and more end it", async () => {
   const many = await sendRaw(
