@@ -108,7 +108,11 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
 
 /** The caller's `X-Request-ID` when it is sane, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers["x-request-id"];
+  return saneRequestId(request.headers["x-request-id"]);
+}
+
+/** The id that a caller gave, when it is sane, else a new one. */
+export function saneRequestId(given: unknown): string {
   return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 

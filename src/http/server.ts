@@ -8,6 +8,7 @@ import { afterAnswers, newestAnswer, takeIn, watchConnections, watchHandshakes }
 import { requestIdOf } from "./exchange.ts";
 import { commonHeaders, problem } from "./problem.ts";
 import { MIN_TLS_VERSION, type TlsFiles } from "./tls.ts";
+import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";
 
 /** A slow sender may take this long for its headers, and for the whole request. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -50,9 +51,7 @@ export function createHttpServer(listener: RequestListener, { tls, refusalOf }: 
   server.on("secureConnection", (socket: Socket) => {
     socket.allowHalfOpen = true;
   });
-  server.on("clientError", (error: ClientError, socket: Socket) => {
-    answerClientError(error, socket, unknownMethod(error, refusalOf));
-  });
+  server.on("clientError", (error, socket: Socket) => answerClientError(error, socket, refusalOf));
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
     socket.on("error", () => {});
@@ -80,35 +79,19 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
-/** What the parser tells of what it could not read. */
-interface ClientError extends NodeJS.ErrnoException {
-  rawPacket?: Buffer;
-  /** Of that packet, until the error. */
-  bytesParsed?: number;
-}
-
-const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([^\s]+) HTTP\/1\.[01]\r\n/;
-
-/** The refusal of a request that is one but for its method; any token may be a method (RFC 9110, 9.1). */
-function unknownMethod({ code, rawPacket, bytesParsed = 0 }: ClientError, refusalOf: Refusal): AppError | undefined {
-  if (code !== "HPE_INVALID_METHOD" || !rawPacket) return undefined;
-  const text = rawPacket.toString("latin1");
-  const [, method, target] = REQUEST_LINE.exec(text.slice(text.lastIndexOf("\n", bytesParsed - 1) + 1)) ?? [];
-  return method !== undefined && target !== undefined ? refusalOf(method, target) : undefined;
-}
-
-function answerClientError(error: ClientError, socket: Socket, refusal?: AppError): void {
+function answerClientError(error: ParseError, socket: Socket, refusalOf: Refusal): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const code = refusal?.code ?? CLIENT_ERRORS[error.code ?? ""] ?? "bad_request";
+  const { refusal, requestId } = refuseUnknownMethod(error, refusalOf) ?? {};
+  const answer = refusal ?? new AppError(CLIENT_ERRORS[error.code ?? ""] ?? "bad_request");
   const newest = newestAnswer(socket);
   const broken = newest?.req.complete === false ? newest : undefined;
-  if (broken) breakOff(broken.req, code);
+  if (broken) breakOff(broken.req, answer.code);
   afterAnswers(socket, () => {
     if (broken?.headersSent || !socket.writable) socket.destroy();
-    else endWith(socket, refusal ?? new AppError(code), broken ? requestIdOf(broken.req) : crypto.randomUUID());
+    else endWith(socket, answer, broken ? requestIdOf(broken.req) : (requestId ?? crypto.randomUUID()));
   });
 }
 

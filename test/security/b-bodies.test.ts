@@ -164,6 +164,16 @@ test("B11 a method that nobody knows is 405 where there is something, and else 4
     assert.equal(JSON.parse(answer.body).code, "method_not_allowed");
     assert.equal((await request(server.port, { method, target: "/nothing?x" })).status, 404);
   }
+  for (const method of ["DESCRIBE", "PLAY", "GET_PARAMETER", "PRI"]) {
+    assert.equal((await request(server.port, { method })).status, 405, method);
+  }
+  const { headers } = await request(server.port, { method: "FOO", lines: ["x-request-id:  mine "] });
+  assert.equal(headers["x-request-id"], "mine");
+  const body = "POST /webhook HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+  for (const method of ["FOO", "PUTT", "get", "DESCRIBE"]) {
+    const { text } = await sendRaw(server.port, `${body}${method} /auth/me HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.deepEqual(statusesIn(text), [403, 405], method);
+  }
   const ahead = "GET /auth/me HTTP/1.1\r\nHost: a\r\n\r\n";
   const { text } = await sendRaw(server.port, `${ahead}BREW /auth/login HTTP/1.1\r\nHost: a\r\n\r\n${ahead}`);
   assert.deepEqual(statusesIn(text), [401, 405]);
@@ -186,6 +196,8 @@ const rawCases: Record<string, string> = {
   "a user in Host": "GET /auth/me HTTP/1.1\r\nHost: a@b\r\n\r\n",
   "half an IPv6 address in Host": "GET /auth/me HTTP/1.1\r\nHost: [::1\r\n\r\n",
   "a long port in Host": "GET /auth/me HTTP/1.1\r\nHost: a:999999\r\n\r\n",
+  "chunks by HTTP/1.0": "POST /auth/login HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "HTTP/2.0 in the form of HTTP/1.1": "GET /auth/me HTTP/2.0\r\nHost: a\r\n\r\n",
   "chunked that is not last": "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
   "a folded header": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Folded: a\r\n b\r\n\r\n",
   "line ends without CR": "GET /auth/me HTTP/1.1\nHost: a\n\n",
