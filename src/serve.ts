@@ -12,6 +12,7 @@ import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
 import type { HttpServing } from "./serving/threads.ts";
 import { lockDataDir } from "./sqlite/database.ts";
+import { clearBrokenRestore } from "./sqlite/restore.ts";
 import { openStorage } from "./storage/open.ts";
 import { within } from "./within.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
@@ -64,6 +65,7 @@ async function wire(
 ): Promise<RunningServer> {
   warnOf(settings, log);
   opened.push(lockDataDir(settings.DATA_DIR));
+  clearBrokenRestore(settings.DATA_DIR, new Date());
   const storage = await openStorage({
     dataDir: settings.DATA_DIR,
     onThreadDeath: (error) =>

@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
+import { inspectDatabase } from "../../src/sqlite/inspect.ts";
 import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
 import { deliver, event, logIn, me } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
@@ -51,7 +63,7 @@ suite("authserve restore", () => {
     const { code, stderr } = await first.run(["restore", kept]);
     assert.equal(code, 0, stderr);
     assert.equal(eventCount(databaseOf(first)), 6);
-    assert.ok(existsSync(`${kept}-wal`), "the log was kept as it was");
+    assert.ok(statSync(`${kept}-wal`).size > 0, "the log was kept as it was");
   });
 
   test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {
@@ -80,6 +92,53 @@ suite("authserve restore", () => {
     assert.match(refused.stderr, /name the backup itself/);
     assert.equal((await server.run(["restore", backup])).code, 0);
     assert.ok(!existsSync(left));
+  });
+
+  for (const [step, goOn] of [
+    ["has given the old database a second name", () => {}],
+    [
+      "has taken in its log",
+      (database: string) => {
+        const opened = new Sqlite(database);
+        opened.pragma("wal_checkpoint(FULL)");
+        opened.close();
+        assert.ok(!existsSync(`${database}-wal`));
+      },
+    ],
+  ] as const) {
+    test(`that was killed when it ${step} has changed nothing, and the next start clears up`, async () => {
+      const { first, backup } = await killedServer();
+      const database = databaseOf(first);
+      beginRestore(backup, database);
+      goOn(database);
+      await using second = await startServer({ dir: first.dir });
+      for (const id of ["evt_before", "evt_after"]) {
+        assert.equal((await deliver(second, event(id))).json.duplicate, true);
+      }
+      await deliver(second, event("evt_new"));
+      await second.stop();
+      assert.deepEqual(inspectDatabase(database, { whole: true }).damage, []);
+      assert.equal(eventCount(database), 3);
+      assert.deepEqual(namesBeside(first), []);
+    });
+  }
+
+  test("that was killed when the backup is in its place has replaced the database, and the next start names the old one", async () => {
+    const { first, backup } = await killedServer();
+    const database = databaseOf(first);
+    beginRestore(backup, database);
+    for (const end of ["-wal", "-shm"]) rmSync(database + end, { force: true });
+    renameSync(`${database}.restoring`, database);
+    await using second = await startServer({ dir: first.dir });
+    assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
+    await second.stop();
+    const [kept, log, ...others] = namesBeside(first);
+    assert.ok(kept && log);
+    assert.deepEqual(others, []);
+    assert.equal(log, `${kept}-wal`);
+    const { code, stderr } = await first.run(["restore", join(first.dir, "data", kept)]);
+    assert.equal(code, 0, stderr);
+    assert.equal(eventCount(database), 2);
   });
 
   for (const [what, file, message] of [
@@ -140,3 +199,28 @@ suite("authserve restore", () => {
     assert.ok(readdirSync(join(server.dir, "data")).some((file) => file.includes("replaced-")));
   });
 });
+
+/** A server that was killed with an event in its log, and a backup from before that event. */
+async function killedServer() {
+  const first = await startServer();
+  await deliver(first, event("evt_before"));
+  const backup = join(first.dir, "backup.db");
+  await first.run(["backup", backup]);
+  await deliver(first, event("evt_after"));
+  await first.kill();
+  assert.ok(statSync(`${databaseOf(first)}-wal`).size > 0);
+  return { first, backup };
+}
+
+/** Does what a restore does before anything is replaced. */
+function beginRestore(backup: string, database: string): void {
+  copyFileSync(backup, `${database}.restoring`);
+  for (const end of ["", "-wal"]) linkSync(database + end, `${database}.replacing${end}`);
+}
+
+/** What a restore has left in the data directory, beside the database. */
+function namesBeside({ dir }: { dir: string }): string[] {
+  return readdirSync(join(dir, "data"))
+    .filter((name) => /\.(?:restoring|replac)/.test(name))
+    .sort();
+}
