@@ -8,5 +8,8 @@ export type Status = (typeof STATUSES)[number];
 /** How an attempt ended, as kept in its history. */
 export type AttemptOutcome = "succeeded" | "failed" | "lease_expired";
 
-/** Where an attempt leaves its event. Times are Unix milliseconds. */
-export type Next = { to: "processed" } | { to: "queued"; runAt: number } | { to: "failed"; reason: string };
+/** Where an attempt leaves its event; a free one uses up nothing of the budget. Times are Unix milliseconds. */
+export type Next =
+  | { to: "processed" }
+  | { to: "queued"; runAt: number; isFree?: boolean }
+  | { to: "failed"; reason: string };

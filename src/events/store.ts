@@ -152,7 +152,7 @@ export interface EventStore {
   renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
   /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that event is not changed. */
   settle(batch: Settlement[]): Promise<boolean[]>;
-  /** Gives back claims whose work was not begun: the events are due now, and the attempts are not counted. */
+  /** Gives back claims whose work was not begun: the events are due, before later ones, and the attempts are not counted. */
   release(claims: Claim[], now: number): Promise<void>;
   /** Frees the leases of workers that are known to be dead. Returns how many. */
   releaseAll(now: number): Promise<number>;

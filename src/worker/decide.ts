@@ -8,12 +8,13 @@ export type Outcome =
   | { kind: "interrupted"; error: string };
 
 /**
- * Decides where an attempt leaves its event. One that was interrupted is never the last: it was the server that ended.
+ * Decides where an attempt leaves its event. One that was interrupted is never the last, and free: it was the server that
+ * ended.
  * `attempt` counts from 1 within the budget; times in Unix milliseconds.
  */
 export function decide(outcome: Outcome, attempt: number, policy: RetryPolicy, now: number, random: number): Next {
   if (outcome.kind === "succeeded") return { to: "processed" };
-  if (outcome.kind === "interrupted") return { to: "queued", runAt: now };
+  if (outcome.kind === "interrupted") return { to: "queued", runAt: now, isFree: true };
   if (attempt >= policy.attempts)
     return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}` };
   return { to: "queued", runAt: now + retryDelayMs(policy, attempt, random) };

@@ -161,6 +161,17 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([freed.eventId, freed.attempt], ["a", 2]);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + 20 })).claimed, []);
     });
+
+    test("what was freed or given back goes before what has come since", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b" })]);
+      const [a, b] = (await claim(store, { limit: 2 })).claimed;
+      assert.ok(a && b);
+      await store.append([newEvent({ eventId: "later", receivedAt: NOW + 10 })]);
+      await store.release([{ id: b.id, owner: "a", attempt: b.attempt }], NOW + 20);
+      assert.equal(await store.releaseAll(NOW + 20), 1);
+      assert.equal(idsOf((await claim(store, { owner: "b", limit: 2, now: NOW + 20 })).claimed), "ab");
+    });
   });
 
   suite(`event store: ${adapter}: settlements`, () => {
@@ -195,6 +206,15 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["failed", null, "no"]);
       assert.deepEqual(event?.deadLetter, { failedAt: NOW + 5, reason: "attempt 1 of 1: no" });
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
+    });
+
+    test("a free attempt uses up nothing of the budget", async (t) => {
+      const store = await withOne(t);
+      const next: Next = { to: "queued", runAt: NOW, isFree: true };
+      await store.settle([settlement(await claimOne(store), { next, error: "the server stopped" })]);
+      const again = await claimOne(store);
+      assert.deepEqual([again.attempt, again.attemptOfBudget], [2, 1]);
+      assert.deepEqual((await claim(store, { maxAttempts: 1, now: NOW + LEASE_MS })).buried.length, 1);
     });
 
     test("a worker that lost its lease cannot settle or renew the event", async (t) => {

@@ -60,8 +60,8 @@ suite("an attempt", () => {
     assert.equal(decide(failed, 1, { ...POLICY, attempts: 1 }, NOW, MIDDLE).to, "failed");
   });
 
-  test("that was interrupted queues its event at once", () => {
+  test("that was interrupted queues its event at once, and uses nothing up", () => {
     for (const attempt of [1, 5, 6])
-      assert.deepEqual(decide(interrupted, attempt, POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW });
+      assert.deepEqual(decide(interrupted, attempt, POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW, isFree: true });
   });
 });

@@ -49,9 +49,13 @@ export const RENEW = `
 UPDATE events SET due_at = @leaseEndsAt
 WHERE id = @id AND status = 'queued' AND lease_owner = @owner AND attempts = @attempt`;
 
-/** Ends an attempt, if its claim is still held: status, due, processed, error, and the claim's id, owner, attempt. */
+/**
+ * Ends an attempt, if its claim is still held: status, due, processed, error, attempts outside of the budget, and the
+ * claim's id, owner, attempt.
+ */
 export const SETTLE = `
-UPDATE events SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, processed_at = ?, last_error = ?
+UPDATE events SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, processed_at = ?, last_error = ?,
+  attempts_before_replay = attempts_before_replay + ?
 WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
 
 /** Dead-letters an event whose last lease ran out. */
@@ -69,11 +73,12 @@ export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, failed_at, reas
 
 /** Undoes a claim that is still held: now, and the claim's id, owner, attempt. */
 export const RELEASE = `
-UPDATE events SET attempts = attempts - 1, due_at = ?, lease_owner = NULL, claimed_at = NULL
+UPDATE events SET attempts = attempts - 1, due_at = min(received_at, ?), lease_owner = NULL, claimed_at = NULL
 WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
 
-/** Ends every lease now. */
-export const RELEASE_ALL = `UPDATE events SET due_at = @now WHERE status = 'queued' AND lease_owner IS NOT NULL AND due_at > @now`;
+/** Ends every lease now. What was in work goes before what has come since. */
+export const RELEASE_ALL = `
+UPDATE events SET due_at = min(received_at, @now) WHERE status = 'queued' AND lease_owner IS NOT NULL AND due_at > @now`;
 
 /** What a replay does to an event: due now, with a fresh budget. */
 const REQUEUED = `

@@ -142,7 +142,8 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     const { id, owner, attempt, next, startedAt, finishedAt, error } = settlement;
     const dueAt = next.to === "queued" ? next.runAt : finishedAt;
     const processedAt = next.to === "processed" ? finishedAt : null;
-    if (settle.run(next.to, dueAt, processedAt, error, id, owner, attempt).changes === 0) return false;
+    const free = next.to === "queued" && next.isFree ? 1 : 0;
+    if (settle.run(next.to, dueAt, processedAt, error, free, id, owner, attempt).changes === 0) return false;
     addAttempt.run(id, attempt, startedAt, finishedAt, error === null ? "succeeded" : "failed", error);
     if (next.to === "failed") addDeadLetter.run({ event: id, failedAt: finishedAt, reason: next.reason });
     return true;
