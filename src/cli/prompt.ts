@@ -5,6 +5,9 @@ const CTRL_D = "\u0004";
 const CTRL_U = "\u0015";
 const BACKSPACE = ["\u0008", "\u007f"];
 
+/** What came behind the end of an answer, e.g. two lines that were pasted. */
+let typedAhead = "";
+
 /** Asks on the terminal without echo. Throws {@link OperatorError} when the person breaks off. */
 export function askHidden(question: string): Promise<string> {
   const { stdin, stderr } = process;
@@ -14,9 +17,15 @@ export function askHidden(question: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed: string[] = [];
     const onData = (text: string) => {
-      for (const character of text) {
-        if (character === "\r" || character === "\n" || character === CTRL_D)
+      const characters = [...text];
+      for (const [index, character] of characters.entries()) {
+        if (character === "\r" || character === "\n" || character === CTRL_D) {
+          typedAhead = characters
+            .slice(index + 1)
+            .join("")
+            .replace(/^\n/, "");
           return finish(() => resolve(typed.join("")));
+        }
         if (character === CTRL_C) return finish(() => reject(new OperatorError("Broken off: nothing was changed", 1)));
         if (character === CTRL_U) typed = [];
         else if (BACKSPACE.includes(character)) typed = typed.slice(0, -1);
@@ -33,6 +42,9 @@ export function askHidden(question: string): Promise<string> {
     stdin.on("data", onData);
     stdin.resume();
     stderr.write(question);
+    const ahead = typedAhead;
+    typedAhead = "";
+    onData(ahead);
   });
 }
 

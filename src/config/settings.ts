@@ -1,4 +1,5 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
@@ -122,9 +123,16 @@ export function readServerSettings(environment: Environment): Settings {
   ]);
 }
 
+/** What can be known of DATA_DIR without making it. */
 function noDirectory({ DATA_DIR }: Environment): Fault[] {
+  if (DATA_DIR === undefined) return [];
   try {
-    if (DATA_DIR === undefined || statSync(DATA_DIR, { throwIfNoEntry: false })?.isDirectory() !== false) return [];
+    const dir = resolve(DATA_DIR);
+    let found = dir;
+    while (!statSync(found, { throwIfNoEntry: false })) found = dirname(found);
+    if (statSync(found).isDirectory()) return [];
+    if (found !== dir)
+      return [{ found: "DATA_DIR cannot be created (ENOTDIR)", remedy: "name a directory that this user can write" }];
   } catch {
     // Whoever opens it says what is wrong with it.
     return [];

@@ -49,9 +49,14 @@ export function identify(headers: IncomingHttpHeaders, payload: ScannedJson, bod
   // Ill-formed ids that differ would be one and the same in UTF-8.
   if (!eventId.isWellFormed()) throw invalid("id", "must be well-formed Unicode");
   if (!type.isWellFormed()) throw invalid("type", "must be well-formed Unicode");
-  if (eventId.length > MAX_ID_LENGTH) throw invalid("id", `must have at most ${MAX_ID_LENGTH} characters`);
-  if (type.length > MAX_TYPE_LENGTH) throw invalid("type", `must have at most ${MAX_TYPE_LENGTH} characters`);
+  if (isLonger(eventId, MAX_ID_LENGTH)) throw invalid("id", `must have at most ${MAX_ID_LENGTH} characters`);
+  if (isLonger(type, MAX_TYPE_LENGTH)) throw invalid("type", `must have at most ${MAX_TYPE_LENGTH} characters`);
   return { eventId, type };
+}
+
+/** In characters, of which one takes one or two units of a string. */
+function isLonger(text: string, max: number): boolean {
+  return text.length > max && (text.length > 2 * max || [...text].length > max);
 }
 
 function textOf(value: unknown): string | undefined {

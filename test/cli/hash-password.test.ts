@@ -71,6 +71,14 @@ test("at a terminal the password is asked for twice and never shown", async () =
   assert.doesNotMatch(shown, /typed|secret\b/);
 });
 
+test("at a terminal both answers may come at once", async () => {
+  for (const end of ["\r", "\r\n"]) {
+    const { code, shown } = await typed([`typed-secret${end}typed-secret${end}`]);
+    assert.equal(code, 0, shown);
+    assert.match(shown, HASH);
+  }
+});
+
 test("at a terminal backspace takes a character back", async () => {
   const { code, shown } = await typed(["typed-secrex\x7ft\r", "typed-secret\r"]);
   assert.equal(code, 0, shown);

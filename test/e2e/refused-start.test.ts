@@ -49,6 +49,8 @@ test("a DATA_DIR below a file is one message and exit code 2", async () => {
   const refused = await serveRefused({ DATA_DIR: join(dir, "file", "data") }, dir);
   assertRefused(refused, /DATA_DIR cannot be created/);
   assert.ok(oneLine(refused));
+  const both = await serveRefused({ DATA_DIR: join(dir, "file", "data"), PORT: "none" }, dir);
+  assertRefused(both, /DATA_DIR cannot be created[\s\S]*PORT is not usable/);
 });
 
 test("a DATA_DIR that the user cannot write is one message and exit code 2", needsOtherUser(), async () => {

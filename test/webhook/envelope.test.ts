@@ -92,8 +92,11 @@ suite("an event's id", () => {
   });
 
   test("has at most 512 characters", () => {
-    assert.equal(idOf({}, { id: "x".repeat(512), type: "t" }).length, 512);
-    throwsCode("invalid_payload", () => idOf({}, { id: "x".repeat(513), type: "t" }));
+    for (const character of ["x", "\u6587", "\u{1F600}"]) {
+      const id = character.repeat(512);
+      assert.equal(idOf({}, { id, type: "t" }), id);
+      throwsCode("invalid_payload", () => idOf({}, { id: id + character, type: "t" }));
+    }
     throwsCode("invalid_payload", () => idOf({ "webhook-id": "x".repeat(513) }, {}));
   });
 
