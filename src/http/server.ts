@@ -106,7 +106,8 @@ function endWith(socket: Socket, error: AppError, requestId: string): void {
     Connection: "close",
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`);
-  // A client that does not close either would keep the connection, which no other limit ends now.
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`, () => {
+    // A client that does not close either would keep the connection, which no other limit ends now.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
 }
