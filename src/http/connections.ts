@@ -13,6 +13,11 @@ interface Answers {
 /** The answers of each connection. */
 const answers = new WeakMap<Socket, Answers>();
 
+/** Whether a request asks for another protocol, and so is the last on its connection. */
+export function isUpgrading({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined;
+}
+
 /** Connections that end with the answer to a request that asked for another protocol. */
 const upgrading = new WeakSet<Socket>();
 
@@ -26,7 +31,7 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
   const { socket } = request;
   // The parser goes on with what it has read.
   if (socket.destroyed || upgrading.has(socket)) return;
-  if (request.headers.upgrade !== undefined) {
+  if (isUpgrading(request)) {
     upgrading.add(socket);
     response.shouldKeepAlive = false;
   }
@@ -68,6 +73,11 @@ export function isNewest(request: IncomingMessage): boolean {
 
 /** Connections whose last answer waits for its turn, or has been given. */
 const ending = new WeakSet<Socket>();
+
+/** Whether a connection has its last answer, or waits for its turn with it. */
+export function isEnding(socket: Socket): boolean {
+  return ending.has(socket);
+}
 
 /** Ends a connection once, behind the answers to the whole requests on it. */
 export function afterAnswers(socket: Socket, end: () => void): void {

@@ -1,10 +1,18 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Refusal } from "./allowed-methods.ts";
 import { awaitReading, breakOff } from "./body.ts";
-import { afterAnswers, newestAnswer, takeIn, watchConnections, watchHandshakes } from "./connections.ts";
+import {
+  afterAnswers,
+  isEnding,
+  isUpgrading,
+  newestAnswer,
+  takeIn,
+  watchConnections,
+  watchHandshakes,
+} from "./connections.ts";
 import { requestIdOf } from "./exchange.ts";
 import { commonHeaders, problem } from "./problem.ts";
 import { MIN_TLS_VERSION, type TlsFiles } from "./tls.ts";
@@ -29,6 +37,7 @@ export interface ServerOptions {
 export function createHttpServer(listener: RequestListener, { tls, refusalOf }: ServerOptions): Server {
   const receive: RequestListener = (request, response) => {
     takeIn(request, response, () => listener(request, response));
+    if (isUpgrading(request)) watchEnd(request, (error) => server.emit("clientError", error, request.socket));
   };
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -66,13 +75,20 @@ export function createHttpServer(listener: RequestListener, { tls, refusalOf }: 
   return server;
 }
 
+/** Tells of a body that its sender has broken off: Node's parser does not, of a request that asks for another protocol. */
+function watchEnd(request: IncomingMessage, onBroken: (error: Error) => void): void {
+  request.socket.once("end", () => {
+    if (!request.complete) onBroken(new Error("the body was broken off"));
+  });
+}
+
 const TLS_LIMITS = {
   minVersion: MIN_TLS_VERSION,
   handshakeTimeout: HEADERS_TIMEOUT_MS,
 } as const;
 
-// Long enough for the last answer to arrive.
-const LINGER_MS = 1000;
+// Long enough for the last answer to arrive, also at a client that is still sending.
+const LINGER_MS = 3000;
 
 const CLIENT_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
@@ -80,6 +96,9 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
 };
 
 function answerClientError(error: ParseError, socket: Socket, refusalOf: Refusal): void {
+  // Behind the last answer, or a request that wants no other: what still comes is read and thrown away, for a connection
+  // that is closed under a client that sends would be reset, and the answer lost.
+  if (error.code === "HPE_CLOSED_CONNECTION" || (isEnding(socket) && error.code !== "ECONNRESET")) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

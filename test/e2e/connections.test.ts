@@ -166,6 +166,24 @@ test("a request for another protocol is answered in this one, as the last on its
   }
 });
 
+test("a request for another protocol whose body is broken off is answered at once", async () => {
+  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 30\r\n\r\n`;
+  const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+  const received = gather(socket);
+  const closed = once(socket, "end");
+  socket.end(`${head}{`);
+  await closed;
+  socket.destroy();
+  assert.deepEqual(statusesIn(received()), [400]);
+});
+
+test("what lies behind a request that closes its connection gets no answer", async () => {
+  const last = HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+  for (const behind of [HEALTH, "FOO / HTTP/1.1\r\n\r\n", "\0\0"]) {
+    assert.deepEqual(statusesIn((await sendRaw(server.port, last + behind)).text), [200]);
+  }
+});
+
 test("a sender that waits for a word before the body gets it only when the body is wanted", async () => {
   const refused = [
     ["POST /auth/login HTTP/1.1", JSON_TYPE, "Content-Length: 20000"],
@@ -202,20 +220,22 @@ test("a hundred requests may wait for their answers on one connection, and more 
   assert.equal((await ask(server, "/healthz")).status, 200);
 });
 
-for (const [path, headers, status] of [
-  ["/webhook", { "Content-Type": "application/json" }, 413],
-  ["/auth/login", { "Content-Type": "application/json" }, 413],
-  ["/auth/login", { "Content-Type": "text/plain" }, 415],
-  ["/nothing-here", { "Content-Type": "application/json" }, 404],
+for (const [method, path, headers, status] of [
+  ["FOO", "/webhook", {}, 405],
+  ["POST", "/webhook", { "X-Large": "x".repeat(17_000) }, 431],
+  ["POST", "/webhook", { "Content-Type": "application/json" }, 413],
+  ["POST", "/auth/login", { "Content-Type": "application/json" }, 413],
+  ["POST", "/auth/login", { "Content-Type": "text/plain" }, 415],
+  ["POST", "/nothing-here", { "Content-Type": "application/json" }, 404],
 ] as const) {
-  test(`${status} reaches a client that sends 20 MB to ${path} before it listens, and wants no other answer`, async () => {
+  test(`${status} reaches a client that sends 20 MB by ${method} to ${path} before it listens, and wants no other answer`, async () => {
     const head = Object.entries({ Host: "x", Connection: "close", "Content-Length": 20_000_000, ...headers });
     const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     const socket = (await open()).pause();
     const failures: Error[] = [];
     socket.on("error", (error) => failures.push(error));
     await new Promise((resolve) =>
-      socket.write(`POST ${path} HTTP/1.1\r\n${lines}\r\n${"x".repeat(20_000_000)}`, resolve),
+      socket.write(`${method} ${path} HTTP/1.1\r\n${lines}\r\n${"x".repeat(20_000_000)}`, resolve),
     );
     const received = gather(socket);
     await once(socket.resume(), "close");
