@@ -65,7 +65,7 @@ async function wire(
 ): Promise<RunningServer> {
   warnOf(settings, log);
   opened.push(lockDataDir(settings.DATA_DIR));
-  clearBrokenRestore(settings.DATA_DIR, new Date());
+  clearBrokenRestore(settings.DATA_DIR);
   const storage = await openStorage({
     dataDir: settings.DATA_DIR,
     onThreadDeath: (error) =>

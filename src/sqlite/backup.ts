@@ -79,7 +79,9 @@ function refuseTarget(database: Database, file: string): void {
 /** Whether a name in a data directory is one that its server gives: the database, what SQLite puts beside it, the lock. */
 function isServers(file: string): boolean {
   const names = [LOCK_FILE, DATABASE_FILE, ...LOG_ENDS.map((end) => DATABASE_FILE + end)];
-  return existsSync(join(dirname(file), LOCK_FILE)) && names.includes(basename(file));
+  const name = basename(file);
+  const isRestores = name.startsWith(`${DATABASE_FILE}.restoring`) || name.startsWith(`${DATABASE_FILE}.replacing-`);
+  return existsSync(join(dirname(file), LOCK_FILE)) && (names.includes(name) || isRestores);
 }
 
 /** Whether two names are of one file that is there. */

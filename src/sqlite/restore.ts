@@ -1,4 +1,14 @@
-import { accessSync, chmodSync, constants, copyFileSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
@@ -34,45 +44,44 @@ function whyNoFile(file: string): string | null {
   }
 }
 
-/** The names that a restore gives in a data directory. */
-function namesIn(dataDir: string, now: Date) {
-  const target = join(dataDir, DATABASE_FILE);
-  return {
-    target,
-    /** The copy of the backup, until it takes the place of the database. */
-    partial: `${target}.restoring`,
-    /** The database that is being replaced: its second name until the copy has taken its place, then its only one. */
-    replaced: `${target}.replacing`,
-    aside: `${target}.replaced-${now.toISOString().replace(/[:.]/g, "-")}`,
-  };
-}
+/** The copy of the backup, until it takes the place of the database. */
+const PARTIAL = `${DATABASE_FILE}.restoring`;
+/** Begins the name of the database that is being replaced, before a time, and of its WAL. */
+const REPLACING = `${DATABASE_FILE}.replacing-`;
+/** Takes the place of {@link REPLACING} when it has been replaced. */
+const REPLACED = `${DATABASE_FILE}.replaced-`;
 
 /**
  * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
  * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed when it says so.
  */
 export function restore(backup: string, dataDir: string, now: Date): Restored {
-  const { target, partial, replaced, aside } = namesIn(dataDir, now);
+  const target = join(dataDir, DATABASE_FILE);
+  const partial = join(dataDir, PARTIAL);
   if (isSameFile(backup, partial))
     throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
+  clearBrokenRestore(dataDir);
+  requireBackup(backup);
+  let outcome = "nothing was changed";
   try {
-    clearBrokenRestore(dataDir, now);
     discard(partial);
     copyChecked(backup, partial);
     const isReplaced = existsSync(target);
+    const time = now.toISOString().replace(/[:.]/g, "-");
+    checkpoint(target);
     // The old file keeps its name until the new one takes it: there is a file at every moment.
-    keep(target, replaced);
-    // One file can be replaced in one step. What is damaged in a WAL is kept beside the old file.
-    if (isReplaced) checkpointIgnoringDamage(target);
-    // SQLite would write a WAL that stays into the new file, also one whose file was gone.
-    for (const end of ["-wal", "-shm"]) rmSync(target + end, { force: true });
-    renameSync(partial, target);
-    flush(dataDir);
-    clearBrokenRestore(dataDir, now);
-    flush(dataDir);
-    return { kept: isReplaced ? aside : null };
+    if (isReplaced) keep(target, join(dataDir, REPLACING + time));
+    // What is left of a WAL is damaged, or of a file that is gone. SQLite would write it into the new file.
+    if (existsSync(`${target}-wal`)) {
+      outcome = "the next start finishes it";
+      renameSync(`${target}-wal`, join(dataDir, `${REPLACING}${time}-wal`));
+    }
+    replace(dataDir);
+    outcome = "the backup is in its place";
+    nameReplaced(dataDir);
+    return { kept: isReplaced ? join(dataDir, REPLACED + time) : null };
   } catch (error) {
-    const outcome = afterFailure(dataDir, now);
+    clearAfter(dataDir);
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(
       `The restore of ${backup} broke off (${describeError(error)}): give DATA_DIR space and this user write access, and run it again; ${outcome}`,
@@ -81,38 +90,59 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   }
 }
 
-function afterFailure(dataDir: string, now: Date): string {
-  const { partial, replaced } = namesIn(dataDir, now);
-  const isDone = !existsSync(partial) && existsSync(replaced);
-  try {
-    clearBrokenRestore(dataDir, now);
-    discard(partial);
-    return isDone ? "the backup is in its place, and the old database beside it" : "nothing was changed";
-  } catch {
-    return "the next start, or restore, clears what is left";
-  }
-}
-
 /**
- * Ends what a restore has begun that was killed: before the copy took the place of the database nothing has changed,
- * after it the old database gets its name. The caller holds the lock of the data directory. Throws {@link OperatorError}.
+ * Ends what a restore has begun that was killed. As long as only a copy and a second name were made they are removed;
+ * when the database has lost its damaged WAL, or its place, the restore is finished. The caller holds the lock of the data
+ * directory. Throws {@link OperatorError}.
  */
-export function clearBrokenRestore(dataDir: string, now: Date): void {
-  const { target, partial, replaced, aside } = namesIn(dataDir, now);
+export function clearBrokenRestore(dataDir: string): void {
+  const partial = join(dataDir, PARTIAL);
   try {
-    if (!existsSync(partial)) {
-      for (const end of ["-wal", ""]) if (existsSync(replaced + end)) renameSync(replaced + end, aside + end);
-      return;
+    const replacing = namesBeside(dataDir);
+    if (existsSync(partial)) {
+      if (replacing.some((name) => name.endsWith("-wal"))) {
+        checkpoint(join(dataDir, DATABASE_FILE));
+        replace(dataDir);
+      } else {
+        for (const name of replacing) discard(join(dataDir, name));
+        discard(partial);
+        return;
+      }
     }
-    if (existsSync(`${replaced}-wal`) && !existsSync(`${target}-wal`)) renameSync(`${replaced}-wal`, `${target}-wal`);
-    discard(replaced);
-    discard(partial);
+    nameReplaced(dataDir);
   } catch (error) {
     throw new OperatorError(
       `What a killed restore left in DATA_DIR cannot be cleared (${describeError(error)}): give this user write access`,
       exitCodeOf(error),
     );
   }
+}
+
+function clearAfter(dataDir: string): void {
+  try {
+    clearBrokenRestore(dataDir);
+  } catch {
+    // The next start tries again; what made the restore fail is what the operator is told.
+  }
+}
+
+/** The names of a database that is being replaced, and of its WAL. */
+function namesBeside(dataDir: string): string[] {
+  return existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name.startsWith(REPLACING)) : [];
+}
+
+/** Puts the copy in the place of the database, in one step. */
+function replace(dataDir: string): void {
+  const target = join(dataDir, DATABASE_FILE);
+  for (const end of ["-wal", "-shm"]) rmSync(target + end, { force: true });
+  renameSync(join(dataDir, PARTIAL), target);
+  flush(dataDir);
+}
+
+function nameReplaced(dataDir: string): void {
+  const replacing = namesBeside(dataDir);
+  for (const name of replacing) renameSync(join(dataDir, name), join(dataDir, name.replace(REPLACING, REPLACED)));
+  if (replacing.length > 0) flush(dataDir);
 }
 
 /** Copies a backup, and makes of the copy a database that may be served. */
@@ -128,22 +158,19 @@ function copyChecked(backup: string, partial: string): void {
   flush(partial);
 }
 
-/** Gives the database and its WAL, where they are there, a second name. */
-function keep(target: string, replaced: string): void {
-  for (const end of ["", "-wal"]) {
-    if (!existsSync(target + end)) continue;
-    linkOrCopy(target + end, replaced + end);
-    flush(replaced + end);
-  }
+function keep(target: string, name: string): void {
+  linkOrCopy(target, name);
+  flush(name);
 }
 
 /**
- * Without leaving WAL mode, a change of its own that a kill could leave half done, and without cutting the WAL short: it
- * has a second name.
+ * Takes the WAL into its database and removes it, unless it is damaged. Without leaving WAL mode, a change of its own that
+ * a kill could leave half done.
  */
-function checkpointIgnoringDamage(target: string): void {
+function checkpoint(target: string): void {
+  if (!existsSync(target) || !existsSync(`${target}-wal`)) return;
   try {
-    change(target, (database) => database.pragma("wal_checkpoint(FULL)"));
+    change(target, (database) => database.pragma("wal_checkpoint(TRUNCATE)"));
   } catch (error) {
     if (!(error instanceof Sqlite.SqliteError)) throw error;
   }

@@ -63,7 +63,7 @@ suite("authserve restore", () => {
     const { code, stderr } = await first.run(["restore", kept]);
     assert.equal(code, 0, stderr);
     assert.equal(eventCount(databaseOf(first)), 6);
-    assert.ok(statSync(`${kept}-wal`).size > 0, "the log was kept as it was");
+    assert.ok(!existsSync(`${kept}-wal`), "its log was taken in");
   });
 
   test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {
@@ -94,51 +94,53 @@ suite("authserve restore", () => {
     assert.ok(!existsSync(left));
   });
 
-  for (const [step, goOn] of [
-    ["has given the old database a second name", () => {}],
-    [
-      "has taken in its log",
-      (database: string) => {
-        const opened = new Sqlite(database);
-        opened.pragma("wal_checkpoint(FULL)");
-        opened.close();
-        assert.ok(!existsSync(`${database}-wal`));
-      },
-    ],
-  ] as const) {
-    test(`that was killed when it ${step} has changed nothing, and the next start clears up`, async () => {
+  test("that was killed before anything was replaced has changed nothing, and undoes nothing that came after it", async () => {
+    const { first, backup, token } = await killedServer();
+    const database = databaseOf(first);
+    beginRestore(backup, database);
+    // Whoever opens the database next takes its log in and removes it.
+    assert.equal((await first.run(["session", "revoke"])).code, 0);
+    assert.equal((await first.run(["events", "list"])).code, 0);
+    assert.ok(!existsSync(`${database}-wal`));
+    await using second = await startServer({ dir: first.dir });
+    assert.equal((await me(second, token)).status, 401);
+    for (const id of ["evt_before", "evt_after"]) {
+      assert.equal((await deliver(second, event(id))).json.duplicate, true);
+    }
+    await deliver(second, event("evt_new"));
+    await second.stop();
+    assert.deepEqual(inspectDatabase(database, { whole: true }).damage, []);
+    assert.equal(eventCount(database), 3);
+    assert.deepEqual(namesBeside(first), []);
+  });
+
+  for (const step of ["has taken the log away", "has put the backup in its place"]) {
+    test(`that was killed when it ${step} is finished by the next start`, async () => {
       const { first, backup } = await killedServer();
       const database = databaseOf(first);
       beginRestore(backup, database);
-      goOn(database);
+      renameSync(`${database}-wal`, `${database}.replacing-${TIME}-wal`);
+      rmSync(`${database}-shm`);
+      if (step.endsWith("place")) renameSync(`${database}.restoring`, database);
       await using second = await startServer({ dir: first.dir });
-      for (const id of ["evt_before", "evt_after"]) {
-        assert.equal((await deliver(second, event(id))).json.duplicate, true);
-      }
-      await deliver(second, event("evt_new"));
+      assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
       await second.stop();
-      assert.deepEqual(inspectDatabase(database, { whole: true }).damage, []);
-      assert.equal(eventCount(database), 3);
-      assert.deepEqual(namesBeside(first), []);
+      const kept = `authserve.db.replaced-${TIME}`;
+      assert.deepEqual(namesBeside(first), [kept, `${kept}-wal`]);
+      const { code, stderr } = await first.run(["restore", join(first.dir, "data", kept)]);
+      assert.equal(code, 0, stderr);
+      assert.equal(eventCount(database), 2);
     });
   }
 
-  test("that was killed when the backup is in its place has replaced the database, and the next start names the old one", async () => {
-    const { first, backup } = await killedServer();
-    const database = databaseOf(first);
-    beginRestore(backup, database);
-    for (const end of ["-wal", "-shm"]) rmSync(database + end, { force: true });
-    renameSync(`${database}.restoring`, database);
-    await using second = await startServer({ dir: first.dir });
-    assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
-    await second.stop();
-    const [kept, log, ...others] = namesBeside(first);
-    assert.ok(kept && log);
-    assert.deepEqual(others, []);
-    assert.equal(log, `${kept}-wal`);
-    const { code, stderr } = await first.run(["restore", join(first.dir, "data", kept)]);
-    assert.equal(code, 0, stderr);
-    assert.equal(eventCount(database), 2);
+  test("gives names that a backup may not have", async () => {
+    const { server } = await withBackup(1);
+    await using _ = server;
+    for (const end of [".restoring", `.replacing-${TIME}`]) {
+      const { code, stderr } = await server.run(["backup", databaseOf(server) + end]);
+      assert.equal(code, 2);
+      assert.match(stderr, /is a server's own file/);
+    }
   });
 
   for (const [what, file, message] of [
@@ -207,15 +209,18 @@ async function killedServer() {
   const backup = join(first.dir, "backup.db");
   await first.run(["backup", backup]);
   await deliver(first, event("evt_after"));
+  const token = await logIn(first);
   await first.kill();
   assert.ok(statSync(`${databaseOf(first)}-wal`).size > 0);
-  return { first, backup };
+  return { first, backup, token };
 }
 
-/** Does what a restore does before anything is replaced. */
+const TIME = "2026-01-31T12-00-00-123Z";
+
+/** Does what a restore does before anything is replaced, but for taking the log in. */
 function beginRestore(backup: string, database: string): void {
   copyFileSync(backup, `${database}.restoring`);
-  for (const end of ["", "-wal"]) linkSync(database + end, `${database}.replacing${end}`);
+  linkSync(database, `${database}.replacing-${TIME}`);
 }
 
 /** What a restore has left in the data directory, beside the database. */
