@@ -30,8 +30,10 @@ export function refuseUnknownMethod(
     const [{ length }, method = "", target = ""] = line;
     const end = line.index + length;
     if (end < bytesParsed) continue;
-    const refusal = line.index <= bytesParsed ? refusalOf(method, target) : undefined;
-    return refusal && { refusal, requestId: saneRequestId(headerIn(text.slice(end - 2), "x-request-id")) };
+    const head = text.slice(end - 2);
+    const hasHost = line[0].endsWith("0\r\n") || headerIn(head, "host") !== undefined;
+    const refusal = line.index <= bytesParsed && hasHost ? refusalOf(method, target) : undefined;
+    return refusal && { refusal, requestId: saneRequestId(headerIn(head, "x-request-id")) };
   }
   return undefined;
 }

@@ -207,6 +207,7 @@ const rawCases: Record<string, string> = {
   "a header name with a control character": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX\x01: b\r\n\r\n",
   "an unknown method without an HTTP version": "LOGIN /auth/me\r\nHost: a\r\n\r\n",
   "an unknown method and a line end without CR": "LOGIN /auth/me HTTP/1.1\nHost: a\r\n\r\n",
+  "an unknown method without a Host": "LOGIN /auth/me HTTP/1.1\r\n\r\n",
   "a method that is no token": "LOG(IN) /auth/me HTTP/1.1\r\nHost: a\r\n\r\n",
   "something that is not HTTP": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 };
