@@ -117,7 +117,7 @@ export function describeError(error: unknown): string {
   return parts
     .join(": ")
     .trim()
-    .replace(/\s*[\r\n]+\s*/g, " ");
+    .replace(/[\r\n]+\s*/g, " ");
 }
 
 function describeOne(error: unknown): string {

@@ -18,8 +18,8 @@ export function isUpgrading({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }
 
-/** Connections that end with the answer to a request that asked for another protocol. */
-const upgrading = new WeakSet<Socket>();
+/** Connections that end with the answer to a request that asked for another protocol: how many requests came behind it. */
+const behindUpgrade = new WeakMap<Socket, number>();
 
 /**
  * Takes a request in, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
@@ -30,9 +30,15 @@ const upgrading = new WeakSet<Socket>();
 export function takeIn(request: IncomingMessage, response: ServerResponse, run: () => void): void {
   const { socket } = request;
   // The parser goes on with what it has read.
-  if (socket.destroyed || upgrading.has(socket)) return;
+  if (socket.destroyed) return;
+  const behind = behindUpgrade.get(socket);
+  if (behind !== undefined) {
+    behindUpgrade.set(socket, behind + 1);
+    if (behind >= MAX_UNANSWERED) socket.destroy();
+    return;
+  }
   if (isUpgrading(request)) {
-    upgrading.add(socket);
+    behindUpgrade.set(socket, 0);
     response.shouldKeepAlive = false;
   }
   const own = answers.get(socket);

@@ -7,6 +7,7 @@ import { awaitReading, breakOff } from "./body.ts";
 import {
   afterAnswers,
   isEnding,
+  isNewest,
   isUpgrading,
   newestAnswer,
   takeIn,
@@ -37,7 +38,8 @@ export interface ServerOptions {
 export function createHttpServer(listener: RequestListener, { tls, refusalOf }: ServerOptions): Server {
   const receive: RequestListener = (request, response) => {
     takeIn(request, response, () => listener(request, response));
-    if (isUpgrading(request)) watchEnd(request, (error) => server.emit("clientError", error, request.socket));
+    if (isUpgrading(request) && isNewest(request))
+      watchEnd(request, (error) => server.emit("clientError", error, request.socket));
   };
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
