@@ -1,19 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import { H3 } from "h3";
 import { AppError } from "./errors.ts";
-import { createRefusal } from "./http/allowed-methods.ts";
+import type { Refusal } from "./http/allowed-methods.ts";
 import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHandler } from "./http/exchange.ts";
 import { countHeader } from "./http/raw-headers.ts";
 
-/** Puts the routes on an h3 app. A known path under another method is 405, anything else 404. */
-export function createApp(routes: readonly Route[], options: ExchangeOptions): H3 {
+/** Puts the routes on an h3 app, and refuses what none of them takes. */
+export function createApp(routes: readonly Route[], refusalOf: Refusal, options: ExchangeOptions): H3 {
   const app = new H3({
     silent: true,
     // What h3 has not thrown itself is a defect of ours; what it has is of a target that it cannot read.
     onError: ({ unhandled, cause }, event) =>
       fail(unhandled ? cause : new AppError("not_found"))(event) as Promise<Response>,
   });
-  const refusalOf = createRefusal(routes);
 
   function fail(error: unknown) {
     const handler: Handler = () => {

@@ -60,9 +60,10 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
   let stopping = false;
   const trustedProxies = settings.TRUSTED_PROXIES;
   const routes = listRoutes({ ...parts, ...shared, intake, onRefused: countRefused(metrics) });
-  const app = createApp(routes, { trustedProxies, log, isStopping: () => stopping });
+  const refusalOf = createRefusal(routes);
+  const app = createApp(routes, refusalOf, { trustedProxies, log, isStopping: () => stopping });
   const tls = tlsFilesOf(settings);
-  const server = createHttpServer(createListener(app), { tls, refusalOf: createRefusal(routes) });
+  const server = createHttpServer(createListener(app), { tls, refusalOf });
   let unwatch = () => {};
 
   return {
