@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError } from "../errors.ts";
-import { DATABASE_FILE, type Database, LOCK_FILE } from "./database.ts";
+import { DATABASE_FILE, type Database, LOCK_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
 /** Told after each step how many pages are copied, of how many. */
@@ -80,7 +80,7 @@ function refuseTarget(database: Database, file: string): void {
 function isServers(file: string): boolean {
   const names = [LOCK_FILE, DATABASE_FILE, ...LOG_ENDS.map((end) => DATABASE_FILE + end)];
   const name = basename(file);
-  const isRestores = name.startsWith(`${DATABASE_FILE}.restoring`) || name.startsWith(`${DATABASE_FILE}.replacing-`);
+  const isRestores = [RESTORING_FILE, REPLACING_PREFIX].some((start) => name.startsWith(start));
   return existsSync(join(dirname(file), LOCK_FILE)) && (names.includes(name) || isRestores);
 }
 

@@ -13,6 +13,10 @@ const CHECKPOINT_PAGES = 4000;
 
 /** The database, in the data directory. */
 export const DATABASE_FILE = "authserve.db";
+/** The copy of a backup, until it takes the place of the database. */
+export const RESTORING_FILE = `${DATABASE_FILE}.restoring`;
+/** Begins the name of a database that is being replaced, before a time, and of its WAL. */
+export const REPLACING_PREFIX = `${DATABASE_FILE}.replacing-`;
 /** The lock that a server holds, in the data directory. */
 export const LOCK_FILE = "serve.lock";
 

@@ -14,7 +14,7 @@ import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../link-or-copy.ts";
 import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
-import { DATABASE_FILE } from "./database.ts";
+import { DATABASE_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
 import { inspectDatabase } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -44,12 +44,8 @@ function whyNoFile(file: string): string | null {
   }
 }
 
-/** The copy of the backup, until it takes the place of the database. */
-const PARTIAL = `${DATABASE_FILE}.restoring`;
-/** Begins the name of the database that is being replaced, before a time, and of its WAL. */
-const REPLACING = `${DATABASE_FILE}.replacing-`;
-/** Takes the place of {@link REPLACING} when it has been replaced. */
-const REPLACED = `${DATABASE_FILE}.replaced-`;
+/** Takes the place of {@link REPLACING_PREFIX} when it has been replaced. */
+const REPLACED_PREFIX = `${DATABASE_FILE}.replaced-`;
 
 /**
  * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
@@ -57,7 +53,7 @@ const REPLACED = `${DATABASE_FILE}.replaced-`;
  */
 export function restore(backup: string, dataDir: string, now: Date): Restored {
   const target = join(dataDir, DATABASE_FILE);
-  const partial = join(dataDir, PARTIAL);
+  const partial = join(dataDir, RESTORING_FILE);
   if (isSameFile(backup, partial))
     throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
   clearBrokenRestore(dataDir);
@@ -68,18 +64,22 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     copyChecked(backup, partial);
     const isReplaced = existsSync(target);
     const time = now.toISOString().replace(/[:.]/g, "-");
+    const replacing = join(dataDir, REPLACING_PREFIX + time);
     checkpoint(target);
     // The old file keeps its name until the new one takes it: there is a file at every moment.
-    if (isReplaced) keep(target, join(dataDir, REPLACING + time));
+    if (isReplaced) {
+      linkOrCopy(target, replacing);
+      flush(replacing);
+    }
     // What is left of a WAL is damaged, or of a file that is gone. SQLite would write it into the new file.
     if (existsSync(`${target}-wal`)) {
       outcome = "the next start finishes it";
-      renameSync(`${target}-wal`, join(dataDir, `${REPLACING}${time}-wal`));
+      renameSync(`${target}-wal`, `${replacing}-wal`);
     }
     replace(dataDir);
     outcome = "the backup is in its place";
     nameReplaced(dataDir);
-    return { kept: isReplaced ? join(dataDir, REPLACED + time) : null };
+    return { kept: isReplaced ? join(dataDir, REPLACED_PREFIX + time) : null };
   } catch (error) {
     clearAfter(dataDir);
     if (error instanceof OperatorError) throw error;
@@ -96,7 +96,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
  * directory. Throws {@link OperatorError}.
  */
 export function clearBrokenRestore(dataDir: string): void {
-  const partial = join(dataDir, PARTIAL);
+  const partial = join(dataDir, RESTORING_FILE);
   try {
     const replacing = namesBeside(dataDir);
     if (existsSync(partial)) {
@@ -128,20 +128,21 @@ function clearAfter(dataDir: string): void {
 
 /** The names of a database that is being replaced, and of its WAL. */
 function namesBeside(dataDir: string): string[] {
-  return existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name.startsWith(REPLACING)) : [];
+  return existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name.startsWith(REPLACING_PREFIX)) : [];
 }
 
 /** Puts the copy in the place of the database, in one step. */
 function replace(dataDir: string): void {
   const target = join(dataDir, DATABASE_FILE);
   for (const end of ["-wal", "-shm"]) rmSync(target + end, { force: true });
-  renameSync(join(dataDir, PARTIAL), target);
+  renameSync(join(dataDir, RESTORING_FILE), target);
   flush(dataDir);
 }
 
 function nameReplaced(dataDir: string): void {
   const replacing = namesBeside(dataDir);
-  for (const name of replacing) renameSync(join(dataDir, name), join(dataDir, name.replace(REPLACING, REPLACED)));
+  for (const name of replacing)
+    renameSync(join(dataDir, name), join(dataDir, name.replace(REPLACING_PREFIX, REPLACED_PREFIX)));
   if (replacing.length > 0) flush(dataDir);
 }
 
@@ -156,11 +157,6 @@ function copyChecked(backup: string, partial: string): void {
   assertRestorable(partial, backup);
   endSessions(partial);
   flush(partial);
-}
-
-function keep(target: string, name: string): void {
-  linkOrCopy(target, name);
-  flush(name);
 }
 
 /**
