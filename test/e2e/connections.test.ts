@@ -48,6 +48,13 @@ function gather(socket: Socket): () => string {
   return () => text;
 }
 
+/** A login that is hashed, in vain. */
+function wrongLogin(): string {
+  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
+  return login + credentials;
+}
+
 const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
 test("what is sent behind a logout or a login on the same connection finds it done", async () => {
@@ -123,8 +130,6 @@ test("a client that has closed its own side gets its answers", async () => {
 });
 
 test("what lies behind a login under way, and is no HTTP, is answered to a client that has closed its own side", async () => {
-  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
-  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
   for (const [behind, status] of [
     ["FOO /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 405],
     ["\0\0\0\r\n\r\n", 400],
@@ -133,7 +138,7 @@ test("what lies behind a login under way, and is no HTTP, is answered to a clien
     const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
     const received = gather(socket);
     const closed = once(socket, "end");
-    socket.end(login + credentials + behind);
+    socket.end(wrongLogin() + behind);
     await closed;
     socket.destroy();
     assert.deepEqual(statusesIn(received()), [401, status]);
@@ -245,10 +250,8 @@ for (const [method, path, headers, status] of [
 }
 
 test("a body that is refused waits for the answers before its own", async () => {
-  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
-  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
   const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
-  const { text } = await sendRaw(server.port, login + credentials + large + "x".repeat(20_000_000));
+  const { text } = await sendRaw(server.port, wrongLogin() + large + "x".repeat(20_000_000));
   assert.deepEqual(statusesIn(text), [401, 413]);
 });
 

@@ -57,13 +57,19 @@ test("the caller's payload is still whole after it was sent to the thread", asyn
   assert.equal((await storage.events.get("e-2"))[0]?.payload.length, 100_000);
 });
 
-test("when the storage thread dies calls under way are store_unavailable, and a new thread serves what was stored", async (t) => {
+/** A storage whose thread may die, with one event. */
+async function openWatched(t: Cleanup) {
   const threads = watchThreads(t);
   const deaths: Error[] = [];
   const dataDir = tempDir(t);
   const storage = await openStorage({ dataDir, onThreadDeath: (error) => void deaths.push(error) });
   t.after(() => storage.close());
   await storage.events.append([newEvent({ eventId: "before" })]);
+  return { storage, dataDir, threads, deaths };
+}
+
+test("when the storage thread dies calls under way are store_unavailable, and a new thread serves what was stored", async (t) => {
+  const { storage, threads, deaths } = await openWatched(t);
 
   const underWay = storage.events.append([newEvent({ eventId: "during" })]);
   void threads[0]?.terminate();
@@ -75,12 +81,7 @@ test("when the storage thread dies calls under way are store_unavailable, and a 
 });
 
 test("a new storage thread takes no other file for the database, and goes on when it is back", async (t) => {
-  const threads = watchThreads(t);
-  const deaths: Error[] = [];
-  const dataDir = tempDir(t);
-  const storage = await openStorage({ dataDir, onThreadDeath: (error) => void deaths.push(error) });
-  t.after(() => storage.close());
-  await storage.events.append([newEvent({ eventId: "before" })]);
+  const { storage, dataDir, threads, deaths } = await openWatched(t);
 
   const file = join(dataDir, DATABASE_FILE);
   renameSync(file, `${file}.away`);
