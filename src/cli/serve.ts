@@ -1,8 +1,8 @@
 import { isAbsolute, relative, sep } from "node:path";
-import { collectGarbageSoon } from "../collect-garbage.ts";
 import { readEnvironment, workingDirectory } from "../config/environment.ts";
 import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
+import { collectGarbageSoon, makeObjectsYoung } from "../garbage-collection.ts";
 import { createLog, openLogOutput } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { say } from "./output.ts";
@@ -17,6 +17,7 @@ const FIRST_EMAIL = "demo@example.com";
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : null;
   const settings = readServerSettings(readEnvironment());
+  makeObjectsYoung();
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
   const output = openLogOutput();

@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { embeddedSessions } from "../auth/sessions/embedded.ts";
 import { sqliteFailures } from "../auth/throttle-sqlite.ts";
-import { collectGarbageSoon } from "../collect-garbage.ts";
 import { sqliteEvents } from "../events/sqlite/store.ts";
+import { collectGarbageSoon } from "../garbage-collection.ts";
 import { assertInPlace, type FileId, openDatabase } from "../sqlite/database.ts";
 import { createAnswering } from "../threads/remote.ts";
 import { type PackedEvents, unpackEvents } from "./packed-events.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createThrottle, FAILURES_PER_ADDRESS_AND_EMAIL } from "../../src/auth/throttle.ts";
 import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
-import { takeCollector } from "../../src/collect-garbage.ts";
+import { takeCollector } from "../../src/garbage-collection.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 

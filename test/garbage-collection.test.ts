@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { takeCollector } from "../src/collect-garbage.ts";
+import { takeCollector } from "../src/garbage-collection.ts";
 
 const TIMES = 300;
 const THREADS = 3;
 
 test("threads that take their collectors at the same time all get them", async () => {
   const take = `
-    import(${JSON.stringify(new URL("../src/collect-garbage.ts", import.meta.url).href)}).then(({ takeCollector }) => {
+    import(${JSON.stringify(new URL("../src/garbage-collection.ts", import.meta.url).href)}).then(({ takeCollector }) => {
       for (let i = 0; i < ${TIMES}; i++) takeCollector();
     });`;
   const threads = Array.from({ length: THREADS }, () => new Worker(take, { eval: true }));
@@ -19,4 +20,12 @@ test("threads that take their collectors at the same time all get them", async (
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.deepEqual((await Promise.all(ends)).flat(), Array(THREADS).fill(0));
+});
+
+test("V8 has the flag that makes objects young", () => {
+  const module = new URL("../src/garbage-collection.ts", import.meta.url).href;
+  const code = `import(${JSON.stringify(module)}).then(({ makeObjectsYoung }) => makeObjectsYoung());`;
+  // It says on stderr when it does not know one, and goes on.
+  const { status, stderr } = spawnSync(process.execPath, ["-e", code], { encoding: "utf8" });
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
 });
