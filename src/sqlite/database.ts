@@ -183,6 +183,8 @@ function migrate(database: Database): void {
   if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
   if (version > MIGRATIONS.length) throw newer(version);
   if (version === MIGRATIONS.length) return;
+  // A step may write to the schema itself.
+  database.unsafeMode(true);
   database
     .transaction(() => {
       // Read again inside the transaction: another process may have migrated meanwhile.
@@ -192,6 +194,7 @@ function migrate(database: Database): void {
       database.pragma(`user_version = ${MIGRATIONS.length}`);
     })
     .immediate();
+  database.unsafeMode(false);
 }
 
 /** Another server holds the data directory. */

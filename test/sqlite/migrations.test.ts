@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { ADD_ATTEMPT, APPEND, DUE, DUE_SIZES, LEASE, NEXT_DUE, SETTLE } from "../../src/events/sqlite/sql.ts";
+import { sqliteEvents } from "../../src/events/sqlite/store.ts";
+import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
+import { APPLICATION_ID } from "../../src/sqlite/inspect.ts";
+import { MIGRATIONS } from "../../src/sqlite/migrations.ts";
+import { tempDir } from "../helpers/temp-dir.ts";
+
+/** A data directory as the version with this many steps has left it. */
+function dataDirOf(t: TestContext, steps: number): string {
+  const dataDir = tempDir(t);
+  const database = new Sqlite(join(dataDir, DATABASE_FILE));
+  for (const step of MIGRATIONS.slice(0, steps)) database.exec(step);
+  database.pragma(`application_id = ${APPLICATION_ID}`);
+  database.pragma(`user_version = ${steps}`);
+  database.close();
+  return dataDir;
+}
+
+function open(t: TestContext, dataDir: string) {
+  const database = openDatabase(dataDir);
+  t.after(() => void database.close());
+  return database;
+}
+
+for (const steps of [0, 3]) {
+  test(`no statement of a delivery's way makes a table of its own, after step ${steps}`, (t) => {
+    const database = open(t, dataDirOf(t, steps));
+    for (const statement of [APPEND, DUE_SIZES, DUE, NEXT_DUE, LEASE, SETTLE, ADD_ATTEMPT]) {
+      const text = `EXPLAIN ${statement.replaceAll("?", "1")}`;
+      const opcodes = database.prepare<[], { opcode: string }>(text).all();
+      assert.ok(opcodes.length > 10, statement);
+      assert.ok(!opcodes.some(({ opcode }) => opcode === "OpenEphemeral"), statement);
+    }
+  });
+
+  test(`a state that there is not is refused, after step ${steps}`, (t) => {
+    const database = open(t, dataDirOf(t, steps));
+    const event = {
+      source: "s",
+      eventId: "e",
+      type: "t",
+      contentType: "c",
+      address: "a",
+      headers: "{}",
+      receivedAt: 1,
+    };
+    sqliteEvents(database).append([{ ...event, payload: Buffer.from("{}") }]);
+    for (const status of ["queued", "processed", "failed"])
+      assert.equal(database.prepare("UPDATE events SET status = ?").run(status).changes, 1);
+    assert.throws(() => database.exec("UPDATE events SET status = 'other'"), /CHECK constraint failed: status/);
+    const add = database.prepare("INSERT INTO attempts VALUES (1, ?, 1, 1, ?, NULL)");
+    for (const [index, outcome] of ["succeeded", "failed", "lease_expired"].entries()) add.run(index, outcome);
+    assert.throws(() => add.run(4, "other"), /CHECK constraint failed: outcome/);
+    assert.equal(database.pragma("integrity_check", { simple: true }), "ok");
+  });
+}
+
+test("a connection that was open before a step goes on", (t) => {
+  const dataDir = dataDirOf(t, 3);
+  const before = new Sqlite(join(dataDir, DATABASE_FILE));
+  t.after(() => void before.close());
+  const insert = before.prepare("INSERT INTO attempts VALUES (1, ?, 1, 1, 'failed', NULL)");
+  insert.run(1);
+  const database = open(t, dataDir);
+  insert.run(2);
+  assert.equal(database.prepare("SELECT count(*) FROM attempts").pluck().get(), 2);
+});
+
+test("the schema cannot be written to once a database is open", (t) => {
+  const database = open(t, dataDirOf(t, 3));
+  database.pragma("writable_schema = ON");
+  assert.throws(() => database.exec("UPDATE sqlite_schema SET sql = ''"), /may not be modified/);
+});
