@@ -5,12 +5,13 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { takeCollector } from "../src/garbage-collection.ts";
 
+const MODULE = JSON.stringify(new URL("../src/garbage-collection.ts", import.meta.url).href);
 const TIMES = 300;
 const THREADS = 3;
 
 test("threads that take their collectors at the same time all get them", async () => {
   const take = `
-    import(${JSON.stringify(new URL("../src/garbage-collection.ts", import.meta.url).href)}).then(({ takeCollector }) => {
+    import(${MODULE}).then(({ takeCollector }) => {
       for (let i = 0; i < ${TIMES}; i++) takeCollector();
     });`;
   const threads = Array.from({ length: THREADS }, () => new Worker(take, { eval: true }));
@@ -23,8 +24,7 @@ test("threads that take their collectors at the same time all get them", async (
 });
 
 test("V8 has the flag that makes objects young", () => {
-  const module = new URL("../src/garbage-collection.ts", import.meta.url).href;
-  const code = `import(${JSON.stringify(module)}).then(({ makeObjectsYoung }) => makeObjectsYoung());`;
+  const code = `import(${MODULE}).then(({ makeObjectsYoung }) => makeObjectsYoung());`;
   // It says on stderr when it does not know one, and goes on.
   const { status, stderr } = spawnSync(process.execPath, ["-e", code], { encoding: "utf8" });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });

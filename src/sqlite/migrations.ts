@@ -106,7 +106,7 @@ export const MIGRATIONS: readonly string[] = [
   // 3: drops what nothing reads. A server of the version before may still run: its statements must go on.
   `DROP INDEX dead_letters_failed`,
   // 4: says the same in words that SQLite is quicker with: it would make a table of the three at every insert. What is
-  // stored stays as it is (SQLite, ALTER TABLE, 8: changes that do not affect the content on disk).
+  // stored stays as it is (SQLite, ALTER TABLE, "Making Other Kinds Of Table Schema Changes").
   `
   PRAGMA writable_schema = ON;
   UPDATE sqlite_schema

@@ -7,6 +7,7 @@ import { sqliteEvents } from "../../src/events/sqlite/store.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
 import { APPLICATION_ID } from "../../src/sqlite/inspect.ts";
 import { MIGRATIONS } from "../../src/sqlite/migrations.ts";
+import { newEvent } from "../helpers/events.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
 
 /** A data directory as the version with this many steps has left it. */
@@ -39,16 +40,7 @@ for (const steps of [0, 3]) {
 
   test(`a state that there is not is refused, after step ${steps}`, (t) => {
     const database = open(t, dataDirOf(t, steps));
-    const event = {
-      source: "s",
-      eventId: "e",
-      type: "t",
-      contentType: "c",
-      address: "a",
-      headers: "{}",
-      receivedAt: 1,
-    };
-    sqliteEvents(database).append([{ ...event, payload: Buffer.from("{}") }]);
+    sqliteEvents(database).append([newEvent()]);
     for (const status of ["queued", "processed", "failed"])
       assert.equal(database.prepare("UPDATE events SET status = ?").run(status).changes, 1);
     assert.throws(() => database.exec("UPDATE events SET status = 'other'"), /CHECK constraint failed: status/);
