@@ -1,6 +1,7 @@
-import { unwatchFile, watchFile } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import type { Server } from "node:https";
-import { describeError, SettingsError } from "../errors.ts";
+import { describeError, SettingsError, systemCode } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { faultOfPair, type PemPair, readPemFile } from "../pem-file.ts";
 
@@ -13,7 +14,10 @@ const WATCH_INTERVAL_MS = 1000;
 export interface TlsFiles {
   /** The pair as it stands. Throws {@link SettingsError} when it is unreadable or does not belong together. */
   read(): PemPair;
-  /** Takes a changed pair into use without dropping a connection; a bad one is logged and the old one stays. Returns a function that ends the watch. */
+  /**
+   * Takes a pair that changed since it was last read into use without dropping a connection; a bad one is logged and the
+   * old one stays. Returns a function that ends the watch.
+   */
   watch(server: Server, log: Log): () => void;
 }
 
@@ -24,7 +28,12 @@ const RETRY_MS = 60_000;
  * seen within a second, and a pair that cannot be used is tried again each minute.
  */
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
+  const files = [certFile, keyFile];
+  let versionRead: string | undefined;
+
   function read() {
+    // Before the content: what changes while it is read is then read again.
+    versionRead = files.map(versionNow).join();
     const pair = { cert: readPemFile("TLS_CERT_FILE", certFile), key: readPemFile("TLS_KEY_FILE", keyFile) };
     const fault = faultOfPair(pair);
     if (fault) throw new SettingsError([fault]);
@@ -46,13 +55,42 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
           retry = setTimeout(reload, RETRY_MS).unref();
         }
       };
-      const files = [certFile, keyFile];
+
       // Polling sees what every way of renewing does: rename, symbolic link, rewrite in place.
-      for (const file of files) watchFile(file, { interval: WATCH_INTERVAL_MS, persistent: false }, reload);
+      let ended = false;
+      let next: NodeJS.Timeout | undefined;
+      const look = async () => {
+        const version = (await Promise.all(files.map(versionSoon))).join();
+        if (ended) return;
+        if (version !== versionRead) reload();
+        next = setTimeout(look, WATCH_INTERVAL_MS).unref();
+      };
+      look();
       return () => {
+        ended = true;
+        clearTimeout(next);
         clearTimeout(retry);
-        for (const file of files) unwatchFile(file, reload);
       };
     },
   };
+}
+
+function versionNow(file: string): string {
+  try {
+    return versionOf(statSync(file, { bigint: true }));
+  } catch (error) {
+    return systemCode(error);
+  }
+}
+
+/** Like {@link versionNow}, but leaves the event loop alone while a slow disk answers. */
+async function versionSoon(file: string): Promise<string> {
+  return stat(file, { bigint: true }).then(versionOf, systemCode);
+}
+
+/** Differs between any two versions of a file. */
+function versionOf(stats: BigIntStats): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+  // What is no file, e.g. the pipe of a shell, can be read only once.
+  return stats.isFile() ? `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}` : "no file";
 }
