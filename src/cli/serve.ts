@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { readEnvironment, workingDirectory } from "../config/environment.ts";
 import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { collectGarbageSoon, makeObjectsYoung } from "../garbage-collection.ts";
+import { collectGarbageSoon, keepShapeOfTicks, makeObjectsYoung } from "../garbage-collection.ts";
 import { createLog, openLogOutput } from "../log.ts";
 import { COMMAND } from "../packaging.ts";
 import { say } from "./output.ts";
@@ -18,6 +18,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : null;
   const settings = readServerSettings(readEnvironment());
   makeObjectsYoung();
+  keepShapeOfTicks();
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
   const output = openLogOutput();

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { openServerAuth } from "../auth/open.ts";
 import type { Settings } from "../config/settings.ts";
+import { keepShapeOfTicks } from "../garbage-collection.ts";
 import { createLog, writeEachTurn } from "../log.ts";
 import { joinStorage } from "../storage/join.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
@@ -55,4 +56,5 @@ async function run(port: MessagePort, data: HttpThreadData): Promise<void> {
 }
 
 if (!parentPort) throw new Error("this file is the HTTP threads'");
+keepShapeOfTicks();
 void run(parentPort, workerData as HttpThreadData);
