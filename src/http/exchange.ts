@@ -78,7 +78,7 @@ export function toEventHandler(
       method: request.method,
       path,
       status: answer.status,
-      ...(code ? { code } : {}),
+      code,
       address,
       durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
     };
