@@ -22,10 +22,19 @@ export function scanPayload(body: Buffer): ScannedJson {
   return scan.json;
 }
 
-/** Checks a payload with `"object": "event"`, as Stripe sends: it must have every member of such an envelope. */
+/**
+ * Checks a payload with `"object": "event"`: it must have every member of Stripe's envelope or, when it was created at
+ * `created_at`, of OpenAI's (https://platform.openai.com/docs/api-reference/webhook-events).
+ */
 function requireEnvelope(payload: ScannedJson): void {
   if (!textOf(payload.get("id"))) throw invalid("id", "must be a non-empty string");
   if (!textOf(payload.get("type"))) throw invalid("type", "must be a non-empty string");
+  const createdAt = payload.get("created_at");
+  if (createdAt !== undefined && payload.get("created") === undefined) {
+    if (!Number.isSafeInteger(createdAt)) throw invalid("created_at", "must be an integer");
+    if (payload.get("data") !== OBJECT) throw invalid("data", "must be an object");
+    return;
+  }
   if (!Number.isSafeInteger(payload.get("created"))) throw invalid("created", "must be an integer");
   if (payload.get("data", "object") !== OBJECT) throw invalid("data.object", "must be an object");
   if (typeof payload.get("livemode") !== "boolean") throw invalid("livemode", "must be a boolean");

@@ -16,7 +16,7 @@ export interface Scheme {
   signed: string;
   /** Where the Unix time in seconds comes from; absent when the scheme has none. */
   timestamp?: { header: string } | { pair: string };
-  /** How the configured secret becomes the key. `whsec`: base64 behind `whsec_`. */
+  /** How the configured secret becomes the key. `whsec`: base64 behind `whsec_`, or without that base64 or its text. */
   key: "utf8" | "whsec";
 }
 

@@ -10,10 +10,13 @@ export type Verifier = (headers: IncomingHttpHeaders, body: Uint8Array, nowSecon
 
 /** Binds the schemes of a source to its secret: a delivery is genuine when any scheme accepts it. */
 export function createVerifier(schemes: readonly Scheme[], secret: string): Verifier {
-  const bound = schemes.flatMap((scheme) => {
-    const key = keyOf(scheme, secret);
-    return key === null ? [] : [{ ...scheme, secretKey: createSecretKey(key), parts: partsOf(scheme.signed) }];
-  });
+  const bound = schemes.flatMap((scheme) =>
+    keysOf(scheme, secret).map((key) => ({
+      ...scheme,
+      secretKey: createSecretKey(key),
+      parts: partsOf(scheme.signed),
+    })),
+  );
   return (headers, body, nowSeconds) => bound.some((scheme) => isGenuine(scheme, headers, body, nowSeconds));
 }
 
@@ -31,12 +34,16 @@ function partsOf(signed: string): Part[] {
   });
 }
 
-/** The key, or null when the secret is not one for this scheme. */
-function keyOf(scheme: Scheme, secret: string): Buffer | null {
-  if (scheme.key === "utf8") return Buffer.from(secret, "utf8");
-  const encoded = secret.replace(/^whsec_/, "");
+/** The keys that a secret may stand for: none when it is not one for this scheme. */
+function keysOf(scheme: Scheme, secret: string): Buffer[] {
+  const text = Buffer.from(secret, "utf8");
+  if (scheme.key === "utf8") return [text];
+  // Supabase shows the secret with its version in front.
+  const encoded = secret.replace(/^(?:v1,)?whsec_/, "");
   // Bits to spare in the last character are passed over, as by the senders' own libraries.
-  return /^[A-Za-z0-9+/]{2,}={0,2}$/.test(encoded) ? Buffer.from(encoded, "base64") : null;
+  const decoded = /^[A-Za-z0-9+/]{2,}={0,2}$/.test(encoded) ? [Buffer.from(encoded, "base64")] : [];
+  // Senders without the prefix also take the text itself, e.g. Polar.
+  return encoded === secret ? [...decoded, text] : decoded;
 }
 
 function isGenuine(scheme: BoundScheme, headers: IncomingHttpHeaders, body: Uint8Array, nowSeconds: number): boolean {
@@ -116,7 +123,8 @@ function digest(scheme: BoundScheme, headers: IncomingHttpHeaders, timestamp: st
     else {
       const header = headers[part.header];
       if (typeof header !== "string") return null;
-      hmac.update(header);
+      // Node gives each byte that was sent as a character.
+      hmac.update(header, "latin1");
     }
   }
   return hmac.digest("hex");

@@ -58,6 +58,33 @@ suite("a payload", () => {
   });
 });
 
+suite("a payload that is an envelope of OpenAI", () => {
+  const COMPLETE = { id: "evt_1", object: "event", created_at: 1_800_000_000, type: "response.completed", data: {} };
+
+  test("is accepted", () => assert.equal(parse(COMPLETE).get("id"), "evt_1"));
+
+  for (const [path, values] of Object.entries({
+    id: [undefined, "", 1],
+    type: [undefined, "", 1],
+    created_at: ["1800000000", 1.5, null],
+    data: [undefined, null, [], "x"],
+  })) {
+    test(`needs ${path}`, () => {
+      for (const value of values) {
+        const error = throwsCode("invalid_payload", () => parse({ ...COMPLETE, [path]: value }));
+        assert.deepEqual(
+          error.errors?.map((found) => found.path),
+          [path],
+        );
+      }
+    });
+  }
+
+  test("is one of Stripe when it has created, too", () => {
+    throwsCode("invalid_payload", () => parse({ ...COMPLETE, created: 1_800_000_000 }));
+  });
+});
+
 suite("an event's id", () => {
   const body = Buffer.from('{"n":1}');
   const headers = { "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "r" };

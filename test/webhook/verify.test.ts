@@ -123,6 +123,45 @@ test("a Standard Webhooks secret with bits to spare in its last character is tak
   assert.equal(accepts(standardHeaders("{}", { secret }), "{}", secret), true);
 });
 
+// The vector of OpenAI's own libraries.
+test("OpenAI's published delivery verifies", () => {
+  const headers = {
+    "webhook-id": "wh_685c059ae39c8190af8c71ed1022a24d",
+    "webhook-timestamp": "1750861210",
+    "webhook-signature": "v1,gUAg4R2hWouRZqRQG4uJypNS8YK885G838+EHb4nKBY=",
+  };
+  const body =
+    '{"id": "evt_685c059ae3a481909bdc86819b066fb6", "object": "event", "created_at": 1750861210, "type": "response.completed", "data": {"id": "resp_123"}}';
+  const secret = "whsec_RdvaYFYUXuIFuEbvZHwMfYFhUf7aMYjYcmM24+Aj40c=";
+  assert.equal(accepts(headers, body, secret, 1_750_861_210), true);
+  assert.equal(accepts(headers, `${body} `, secret, 1_750_861_210), false);
+});
+
+test("a Standard Webhooks secret is taken with its version in front, as Supabase shows it", () => {
+  assert.equal(accepts(standardHeaders("{}"), "{}", `v1,${WHSEC}`), true);
+  assert.equal(accepts(standardHeaders("{}"), "{}", `v2,${WHSEC}`), false);
+});
+
+test("a Standard Webhooks secret without the prefix may be the key itself, as Polar's is", () => {
+  for (const secret of ["polar_whs_0123456789", "letters"]) {
+    const headers = standardHeaders("{}", { secret: Buffer.from(secret).toString("base64") });
+    assert.equal(accepts(headers, "{}", secret), true);
+    assert.equal(accepts(headers, "{}", `whsec_${secret}`), false);
+  }
+});
+
+test("a signed header is taken as the bytes that were sent", () => {
+  const sent = Buffer.from("msg_é");
+  const text = Buffer.concat([sent, Buffer.from(`.${NOW}.{}`)]);
+  const key = Buffer.from(WHSEC.slice("whsec_".length), "base64");
+  const headers = {
+    "webhook-id": sent.toString("latin1"),
+    "webhook-timestamp": String(NOW),
+    "webhook-signature": `v1,${createHmac("sha256", key).update(text).digest("base64")}`,
+  };
+  assert.equal(accepts(headers, "{}", WHSEC), true);
+});
+
 function standardHeaders(body: string, { id = "msg_1", at = NOW, secret = WHSEC } = {}): Headers {
   const signature = new Webhook(secret).sign(id, new Date(at * 1000), body);
   return { "webhook-id": id, "webhook-timestamp": String(at), "webhook-signature": signature };
