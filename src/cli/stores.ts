@@ -11,6 +11,7 @@ import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
 import { openRedis, REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
+import { isLogAlone } from "../sqlite/inspect.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
@@ -52,7 +53,9 @@ export async function withStores<const More extends SettingName = never>(
 /** Throws {@link OperatorError} when no server has made the database yet: a command must not make an empty one. */
 export function requireDatabase(dataDir: string): void {
   try {
-    if (statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false })) return;
+    const file = join(dataDir, DATABASE_FILE);
+    // What lies there without its database is refused when it is opened.
+    if (statSync(file, { throwIfNoEntry: false }) || isLogAlone(file)) return;
   } catch (error) {
     const code = systemCode(error);
     throw new OperatorError(`DATA_DIR cannot be read (${code}): run this as the user that the server runs as`);

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
-import { APPLICATION_ID, inspectDatabase, isDamage } from "./inspect.ts";
+import { APPLICATION_ID, inspectDatabase, isDamage, isLogAlone } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export type Database = Sqlite.Database;
@@ -127,6 +127,7 @@ const MAGIC = "SQLite format 3\0";
  * Offsets are those of the database header (SQLite, File Format, 1.3). A log beside the file makes its header stale.
  */
 function refuseForeignFile(file: string): void {
+  if (isLogAlone(file)) throw logAlone();
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const hasLog = ["-wal", "-journal"].some((end) => (statSync(file + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (size === 0) return;
@@ -150,6 +151,11 @@ function refuseForeignFile(file: string): void {
 const damaged = (how: string) =>
   new OperatorError(
     `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${how}): restore a backup with authserve restore; nothing was changed`,
+  );
+
+const logAlone = () =>
+  new OperatorError(
+    `DATA_DIR/${DATABASE_FILE}-wal holds the newest events of a database that is not there: put its ${DATABASE_FILE} back, or move the log away, too; nothing was changed`,
   );
 
 const foreign = () =>

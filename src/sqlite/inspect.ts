@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { describeError, systemCode } from "../errors.ts";
 
@@ -19,6 +20,18 @@ export interface Inspection {
 /** Whether SQLite refuses a file for what is in it. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(systemCode(error));
+}
+
+/**
+ * Whether a database is missing or empty while its log (WAL) is there, which may hold every event of a young one. SQLite
+ * removes such a log as soon as it opens the database, even to read.
+ */
+export function isLogAlone(file: string): boolean {
+  return sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0;
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 // Codes of a file that cannot be read now, which says nothing about damage.

@@ -15,7 +15,7 @@ import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.
 import { linkOrCopy } from "../link-or-copy.ts";
 import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
 import { DATABASE_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
-import { inspectDatabase } from "./inspect.ts";
+import { inspectDatabase, isLogAlone } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** What a restore did. */
@@ -164,7 +164,7 @@ function copyChecked(backup: string, partial: string): void {
  * a kill could leave half done.
  */
 function checkpoint(target: string): void {
-  if (!existsSync(target) || !existsSync(`${target}-wal`)) return;
+  if (!existsSync(target) || !existsSync(`${target}-wal`) || isLogAlone(target)) return;
   try {
     change(target, (database) => database.pragma("wal_checkpoint(TRUNCATE)"));
   } catch (error) {

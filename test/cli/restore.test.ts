@@ -81,6 +81,22 @@ suite("authserve restore", () => {
     assert.equal(readdirSync(join(first.dir, "data")).filter((file) => /replaced-.*-wal$/.test(file)).length, 1);
   });
 
+  test("keeps the log of a database that was emptied", async () => {
+    await using first = await startServer();
+    await deliver(first, event("evt_before"));
+    const backup = join(first.dir, "backup.db");
+    await first.run(["backup", backup]);
+    await deliver(first, event("evt_after"));
+    await first.kill();
+    const log = readFileSync(`${databaseOf(first)}-wal`);
+    truncateSync(databaseOf(first));
+    const { code, stdout } = await first.run(["restore", backup, "--json"]);
+    const { kept } = JSON.parse(stdout) as { kept: string };
+    assert.equal(code, 0);
+    assert.equal(eventCount(databaseOf(first)), 1);
+    assert.ok(readFileSync(`${kept}-wal`).equals(log));
+  });
+
   test("clears what one left that was killed, and does not take it for a backup", async () => {
     const { server, backup } = await withBackup();
     await using _ = server;

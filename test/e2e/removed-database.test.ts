@@ -30,6 +30,28 @@ test("a server whose database was removed takes nothing more in, says so, and st
   );
 });
 
+test("a database that was moved away from its log is asked for by every command, and is whole when it is back", async () => {
+  await using server = await startServer();
+  await deliver(server, event("before"));
+  await settled(server, "before");
+  await server.kill();
+  const file = join(server.dir, "data", "authserve.db");
+  renameSync(file, `${file}.moved`);
+
+  for (const command of [["serve"], ["events", "list"], ["backup", "backup.db"]]) {
+    const { code, stderr } = await server.run(command);
+    assert.equal(code, 2, command.join(" "));
+    assert.match(stderr, /authserve\.db-wal holds the newest events/);
+  }
+  const { code, stdout } = await server.run(["doctor", "--json"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /authserve\.db-wal holds the newest events/);
+
+  renameSync(`${file}.moved`, file);
+  await using again = await startServer({ dir: server.dir });
+  assert.equal((await deliver(again, event("before"))).json.duplicate, true);
+});
+
 test("a database that was put in the place of the one in use is not taken for it", async () => {
   await using server = await startServer();
   const file = join(server.dir, "data", "authserve.db");

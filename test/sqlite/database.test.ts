@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import Sqlite from "better-sqlite3";
@@ -114,6 +123,34 @@ suite("the database", () => {
     writeFileSync(file, bytes);
     refusedUnchanged(dataDir, /damaged or not a database/);
   });
+
+  for (const [what, lose] of [
+    ["missing", rmSync],
+    ["empty", truncateSync],
+  ] as const) {
+    test(`that is ${what} beside its log is refused, and the log stays`, (t) => {
+      const { database, dataDir } = tempDatabase(t);
+      createMetadata(database).set("key", "value");
+      const file = join(dataDir, DATABASE_FILE);
+      const log = readFileSync(`${file}-wal`);
+      const page = readFileSync(file);
+      database.close();
+      lose(file);
+      writeFileSync(`${file}-wal`, log);
+      const names = readdirSync(dataDir);
+      assert.throws(
+        () => openDatabase(dataDir, { checked: true }),
+        /authserve\.db-wal holds .*: put its authserve\.db back/,
+      );
+      assert.deepEqual(readdirSync(dataDir), names);
+      assert.ok(readFileSync(`${file}-wal`).equals(log));
+
+      writeFileSync(file, page);
+      const again = openDatabase(dataDir);
+      t.after(() => void again.close());
+      assert.equal(createMetadata(again).get("key"), "value");
+    });
+  }
 
   test("that cannot be made names DATA_DIR", (t) => {
     const folder = tempDir(t);
