@@ -77,7 +77,8 @@ async function wire(
   });
   opened.push(() => storage.close());
   const { events } = storage;
-  const auth = await openServerAuth(settings, storage, log);
+  // Another machine may have a file of the same numbers: then a start gives back what that one holds at this moment.
+  const auth = await openServerAuth(settings, storage, log, `${storage.file.dev}-${storage.file.ino}`);
   opened.push(auth.close);
   // What a new password ends is ended now; a Redis that is down keeps nobody from starting.
   void auth.sessions.check().catch(() => {});

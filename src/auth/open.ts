@@ -13,14 +13,18 @@ export interface AuthStores {
   throttle: ThrottleStore;
 }
 
-/** Opens the stores as a server uses them: on a Redis connection of their own when the settings name one. */
+/**
+ * Opens the stores as a server uses them: on a Redis connection of their own when the settings name one. The process that
+ * takes logins says which `server` it is, see {@link createRedisThrottleStore}.
+ */
 export async function openServerAuth(
   settings: Settings,
   embedded: AuthStores,
   log: Log,
+  server?: string,
 ): Promise<AuthStores & { close(): void }> {
   const redis = await openRedis(settings, log);
-  const { sessions, throttle } = await openAuthStores(redis, embedded);
+  const { sessions, throttle } = await openAuthStores(redis, embedded, server);
   return {
     sessions: boundSessions(sessions, settings, log),
     throttle,
@@ -29,11 +33,15 @@ export async function openServerAuth(
 }
 
 /** Opens the stores of sessions and throttle: on Redis when there is a connection, else the embedded ones. */
-export async function openAuthStores(redis: RedisConnection | null, embedded: AuthStores): Promise<AuthStores> {
+export async function openAuthStores(
+  redis: RedisConnection | null,
+  embedded: AuthStores,
+  server?: string,
+): Promise<AuthStores> {
   if (redis === null) return embedded;
   const { createRedisSessionStore } = await import("./sessions/redis.ts");
   const { createRedisThrottleStore } = await import("./throttle-redis.ts");
-  return { sessions: createRedisSessionStore(redis), throttle: createRedisThrottleStore(redis) };
+  return { sessions: createRedisSessionStore(redis), throttle: createRedisThrottleStore(redis, server) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { isRefused, type RedisConnection } from "../redis/connection.ts";
 import {
   type Bucket,
@@ -10,7 +10,7 @@ import {
   WINDOW_MS,
 } from "./throttle-store.ts";
 
-// A bucket is a sorted set by time: "u:<id>" is an attempt under way, "f:<id>" a failure.
+// A bucket is a sorted set by time: "u:<server>:<id>" is an attempt under way, "f:<server>:<id>" a failure.
 // Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
 
 /**
@@ -41,7 +41,8 @@ for i, key in ipairs(KEYS) do
 end
 return longest`;
 
-// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's id, ARGV[5] and on limit and name of each bucket.
+// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's server and id, ARGV[5] and on limit and name of each
+// bucket.
 // The first write is one that a full Redis refuses: behind another one it would let the whole script pass.
 const RESERVE = `${MEASURE}
 local longest, full = 0, false
@@ -74,8 +75,16 @@ for i = 2, #KEYS do
 end
 redis.call("PEXPIRE", KEYS[1], window + stale)`;
 
-// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's id.
+// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's server and id.
 const RELEASE = `for i = 2, #KEYS do redis.call("ZREM", KEYS[i], "u:" .. ARGV[4]) end`;
+
+// KEYS the buckets; ARGV[4] what the attempts of a server begin with.
+const RELEASE_ALL = `
+for _, key in ipairs(KEYS) do
+  for _, place in ipairs(redis.call("ZRANGE", key, 0, -1)) do
+    if place:sub(1, #ARGV[4]) == ARGV[4] then redis.call("ZREM", key, place) end
+  end
+end`;
 
 // KEYS the buckets. Returns the failures of all of them, and how many buckets have any.
 const COUNT = `${MEASURE}
@@ -129,8 +138,12 @@ const SETTLED_AT_ONCE = 50;
 /**
  * Keeps the counts in Redis, for all processes that share it. Each key goes when what it holds has left the window.
  * All counts lie in one slot of a cluster, for an attempt takes its places in several buckets in one step.
+ *
+ * `server` is a name of which one process runs at a time: places that an earlier one held when it was killed are given
+ * back before the first attempt, or a crash loop would shut everybody out. No more guesses go uncounted than are hashed at
+ * once.
  */
-export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore {
+export function createRedisThrottleStore(redis: RedisConnection, server: string = randomUUID()): ThrottleStore {
   const list = `${redis.keyPrefix}throttle:{login}:buckets`;
   const key = (bucket: string) => `${redis.keyPrefix}throttle:{login}:${bucket}`;
   const knownKey = (bucket: string) => `${redis.keyPrefix}throttle:known:${bucket}`;
@@ -145,10 +158,22 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
   }
   function onBuckets(script: string, id: number, buckets: Bucket[], now: number): Promise<unknown> {
     const keys = [list, ...buckets.map(({ bucket }) => key(bucket))];
-    return run(script, keys, now, [id, ...buckets.flatMap(({ bucket, limit }) => [limit, bucket])]);
+    return run(script, keys, now, [`${server}:${id}`, ...buckets.flatMap(({ bucket, limit }) => [limit, bucket])]);
   }
   function listed(): Promise<string[]> {
     return redis.ask((client) => client.zrange(list, "0", "-1"));
+  }
+  let released: Promise<void> | undefined;
+  /** Gives back what an earlier process of this server held, once. */
+  function releaseLeft(now: number): Promise<void> {
+    released ??= releaseAll(now).catch((error) => {
+      released = undefined;
+      throw error;
+    });
+    return released;
+  }
+  async function releaseAll(now: number): Promise<void> {
+    for (const buckets of chunks(await listed())) await run(RELEASE_ALL, buckets.map(key), now, [`u:${server}:`]);
   }
   /** Ends attempts; without a time as of when their places were taken. */
   async function settle(script: string, ids: number[], now?: number): Promise<void> {
@@ -186,12 +211,14 @@ export function createRedisThrottleStore(redis: RedisConnection): ThrottleStore 
 
   return {
     async retryAfterMs(buckets, now) {
+      await releaseLeft(now);
       void settleLeft(now);
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;
     },
     async reserve(buckets, now) {
+      await releaseLeft(now);
       void settleLeft(now);
       const id = randomInt(MAX_ID);
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {

@@ -1,7 +1,10 @@
 /** Failures count for this long. */
 export const WINDOW_MS = 5 * 60_000;
 
-/** An attempt whose process died never settles; after this long it counts as the failure it may have been. */
+/**
+ * An attempt whose process died never settles; after this long it counts as the failure it may have been, unless its server
+ * has started again.
+ */
 export const STALE_ATTEMPT_MS = 60_000;
 
 /** An address that logged in is known for this long. */

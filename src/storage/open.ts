@@ -2,13 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describeError, OperatorError } from "../errors.ts";
 import { startThread } from "../packaging.ts";
-import { DATABASE_FILE, fileIdOf, openDatabase } from "../sqlite/database.ts";
+import { DATABASE_FILE, type FileId, fileIdOf, openDatabase } from "../sqlite/database.ts";
 import { type RemoteThread, remoteThread } from "../threads/remote-thread.ts";
 import { type Stores, storesBehind } from "./proxies.ts";
 import type { StorageThreadData } from "./thread.ts";
 
 /** The stores of a data directory and the thread that writes them. */
 export interface Storage extends Stores {
+  /** Which database it is. */
+  file: FileId;
   /**
    * Makes a port to the storage thread, for another thread to write through. `onReplaced` gets the port to take
    * instead whenever the storage thread has died and been started again.
@@ -81,6 +83,7 @@ export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): P
 
   return {
     ...storesBehind(() => thread.remote, reader),
+    file,
     connect(onReplaced) {
       connected.push(onReplaced);
       return newPort();

@@ -46,6 +46,22 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.equal(await other.isKnown("a", NOW), true);
   });
 
+  test("gives back what an earlier process of the same server held when it was killed, and nothing of others", async (t) => {
+    const redis = await startRedis(t);
+    const as = (server: string) => createRedisThrottleStore(openOnRedis(t, single(redis)).connection, server);
+    const two = [{ bucket: "a", limit: 2 }];
+    const killed = as("one");
+    assert.equal((await killed.reserve(two, NOW)).outcome, "reserved");
+    assert.equal((await as("other").reserve(two, NOW)).outcome, "reserved");
+    assert.equal((await as("another").reserve(two, NOW)).outcome, "wait");
+
+    const again = as("one");
+    assert.equal(await again.retryAfterMs(two, NOW), 0);
+    assert.equal((await again.reserve(two, NOW)).outcome, "reserved");
+    assert.equal((await again.reserve(two, NOW)).outcome, "wait");
+    assert.equal(await again.failures("a", NOW + STALE_ATTEMPT_MS), 2);
+  });
+
   test("leaves keys that all end by themselves", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
