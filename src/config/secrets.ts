@@ -20,7 +20,9 @@ function isRepeated(text: string): boolean {
   return false;
 }
 
-/** Reads a secret from a file, without the line end that editors and `echo` add. */
+/** Reads a secret from a file, without the line end and the byte order mark that editors and `echo` add. */
 export function readSecretFile(path: string): string {
-  return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  return readFileSync(path, "utf8")
+    .replace(/^\uFEFF/, "")
+    .replace(/\r?\n$/, "");
 }

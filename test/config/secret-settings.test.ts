@@ -113,9 +113,9 @@ suite("a secret's NAME_FILE", () => {
   };
 
   for (const name of SECRET_NAMES) {
-    test(`${name}_FILE gives ${name} without the line end`, (t) => {
+    test(`${name}_FILE gives ${name} without the line end and a byte order mark`, (t) => {
       const file = join(tempDir(t), "secret");
-      writeFileSync(file, `${good[name]}\n`);
+      writeFileSync(file, `\ufeff${good[name]}\n`);
       const settings = readSettings({ ...REQUIRED, [name]: undefined, [`${name}_FILE`]: file });
       const value = settings[name];
       assert.equal(typeof value === "object" ? value.encoded : value, good[name]);
