@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describeError, OperatorError } from "../errors.ts";
+import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { DATABASE_FILE, type Database, LOCK_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
@@ -24,30 +24,16 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${file} cannot be looked at (${describeError(error)}): name another file`, 1);
   }
-  const partial = `${file}.${process.pid}.partial`;
+  clearKilled(file);
+  const partial = file + partialEnd(process.pid);
   try {
     closeSync(openSync(partial, "wx", 0o600));
   } catch (error) {
     throw new OperatorError(`${file} cannot be written (${describeError(error)}): name a file in a folder of yours`, 1);
   }
+  const untake = discardOnSignal(partial);
   try {
-    // A snapshot: without it every commit of a server would start the copy again.
-    database.exec("BEGIN; SELECT count(*) FROM metadata");
-    try {
-      const { totalPages } = await database.backup(partial, {
-        progress({ totalPages, remainingPages }) {
-          onProgress(totalPages - remainingPages, totalPages);
-          return PAGES_PER_STEP;
-        },
-      });
-      onProgress(totalPages, totalPages);
-    } finally {
-      database.exec("COMMIT");
-    }
-    leaveWalMode(partial);
-    const { damage } = inspectDatabase(partial);
-    if (damage[0] !== undefined) throw damagedSource(damage[0]);
-    flush(partial);
+    await copy(database, partial, onProgress);
     // A log that lies beside an older copy would be taken for this one's.
     discardLogs(file);
     renameSync(partial, file);
@@ -57,8 +43,66 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     if (error instanceof OperatorError) throw error;
     if (isDamage(error)) throw damagedSource(describeError(error));
     throw new OperatorError(`${file} was not written (${describeError(error)}): is there space?`, 1);
+  } finally {
+    untake();
   }
   return statSync(file).size;
+}
+
+/** Copies the database into a file of its own, checked and on disk. */
+async function copy(database: Database, partial: string, onProgress: Progress): Promise<void> {
+  // A snapshot: without it every commit of a server would start the copy again.
+  database.exec("BEGIN; SELECT count(*) FROM metadata");
+  try {
+    const { totalPages } = await database.backup(partial, {
+      progress({ totalPages, remainingPages }) {
+        onProgress(totalPages - remainingPages, totalPages);
+        return PAGES_PER_STEP;
+      },
+    });
+    onProgress(totalPages, totalPages);
+  } finally {
+    database.exec("COMMIT");
+  }
+  leaveWalMode(partial);
+  const { damage } = inspectDatabase(partial);
+  if (damage[0] !== undefined) throw damagedSource(damage[0]);
+  flush(partial);
+}
+
+const partialEnd = (pid: number) => `.${pid}.partial`;
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Discards an unfinished copy when this process is told to end, which it then does. Returns a function that takes this back. */
+function discardOnSignal(partial: string): () => void {
+  const untake = () => {
+    for (const signal of SIGNALS) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals) => {
+    untake();
+    discard(partial);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  return untake;
+}
+
+/** Discards what backups to this file have left that were killed; one that is still under way keeps its own. */
+function clearKilled(file: string): void {
+  const name = basename(file);
+  for (const found of readdirSync(dirname(file))) {
+    const pid = found.startsWith(name) ? /^\.([0-9]+)\.partial$/.exec(found.slice(name.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid))) discard(join(dirname(file), found));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return systemCode(error) === "EPERM";
+  }
 }
 
 const damagedSource = (how: string) =>

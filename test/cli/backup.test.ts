@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import Sqlite from "better-sqlite3";
 import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { flipBits } from "../helpers/damage.ts";
 import { startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
 
 suite("authserve backup", () => {
   test("writes one whole file of mode 0600 beside a running server", async () => {
@@ -96,6 +98,36 @@ suite("authserve backup", () => {
     await server.stop();
     assert.equal((await server.run(["restore", backup])).code, 0);
     assert.equal(eventCount(databaseOf(server)), 51);
+  });
+
+  test("leaves nothing behind when it is told to end", async () => {
+    await using server = await startServer();
+    await server.stop();
+    const database = new Sqlite(databaseOf(server));
+    database.exec("CREATE TABLE filling (bytes BLOB); INSERT INTO filling VALUES (zeroblob(300000000))");
+    database.close();
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const command = startProgram(EXECUTABLE, ["backup", join(server.dir, "backup.db")], server);
+      const left = () => readdirSync(server.dir).filter((file) => file.startsWith("backup.db"));
+      await until(() => left().length > 0);
+      command.child.kill(signal);
+      assert.deepEqual(await command.exited, { code: null, signal });
+      assert.deepEqual(left(), []);
+    }
+  });
+
+  test("removes what one has left that was killed, and not what another still writes", async () => {
+    const { server, backup } = await withBackup(1);
+    await using _ = server;
+    const gone = startProgram("true", [], server);
+    await gone.exited;
+    const [left, kept] = [`${backup}.${gone.child.pid}.partial`, `${backup}.${process.pid}.partial`];
+    for (const file of [left, `${left}-journal`, kept]) writeFileSync(file, "half a copy");
+    assert.equal((await server.run(["backup", backup])).code, 0);
+    assert.deepEqual(
+      readdirSync(server.dir).filter((file) => file.startsWith("backup.db")),
+      ["backup.db", `backup.db.${process.pid}.partial`],
+    );
   });
 
   test("a database that is damaged gives no backup and leaves no half file", async () => {
