@@ -16,10 +16,14 @@ export async function runReady({ timeout }: { timeout: string }): Promise<void> 
     throw new OperatorError(`--timeout is a duration ${MAX_DURATION.text}, e.g. 10s`);
   const url = `${serverUrl(readSettings(readEnvironment(), ADDRESS_NAMES))}/readyz`;
   const givesUpAt = performance.now() + timeoutMs;
+  let found: string | undefined;
   for (;;) {
-    const found = await statusOf(url, Math.max(1, Math.ceil(givesUpAt - performance.now())));
-    if (found === "200") return;
-    if (performance.now() >= givesUpAt) {
+    const status = await statusOf(url, Math.max(1, Math.ceil(givesUpAt - performance.now())));
+    if (status === "200") return;
+    const isOver = performance.now() >= givesUpAt;
+    // What was cut short by the end says less than what came before.
+    if (!isOver || found === undefined) found = status;
+    if (isOver) {
       throw new OperatorError(`${url} is not ready after ${timeout} (${found}): see the server's log`, 1);
     }
     await delay(POLL_INTERVAL_MS);

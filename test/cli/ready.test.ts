@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,6 +20,22 @@ suite("authserve ready", () => {
     const { code, stderr } = await authserve(["ready", "--timeout", "100ms"], { dir, env });
     assert.equal(code, 1);
     assert.match(stderr, /http:\/\/127\.0\.0\.1:1\/readyz is not ready after 100ms \(ECONNREFUSED/);
+  });
+
+  test("says what the server answered last, also when its end cuts a try short", async (t) => {
+    const dir = workingDir();
+    let asked = 0;
+    // From the third time on it does not answer.
+    const unready = createHttpServer((_, response) => void (++asked < 3 && response.writeHead(503).end()));
+    t.after(() => {
+      unready.close();
+      unready.closeAllConnections();
+    });
+    await once(unready.listen(0, "127.0.0.1"), "listening");
+    const env = settings(dir, { PORT: String((unready.address() as AddressInfo).port) });
+    const { code, stderr } = await authserve(["ready", "--timeout", "500ms"], { dir, env });
+    assert.equal(code, 1);
+    assert.match(stderr, /is not ready after 500ms \(503\)/);
   });
 
   test("takes no longer than its timeout when the server begins to hang meanwhile", async () => {
