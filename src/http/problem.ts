@@ -41,6 +41,8 @@ export function problem(error: unknown, requestId: string): Reply & { code: Erro
     },
     headers: {
       "Content-Type": "application/problem+json",
+      // Every 401 names a scheme (RFC 9110, 15.5.2).
+      ...(status === 401 ? { "WWW-Authenticate": "Bearer" } : {}),
       ...(known.retryAfterSeconds === undefined ? {} : { "Retry-After": String(known.retryAfterSeconds) }),
       ...known.headers,
     },

@@ -44,6 +44,11 @@ test("a wrong password is answered 401 Credenciales inválidas", async () => {
   );
 });
 
+test("a refused login names the scheme that there is, as every 401 must", async () => {
+  const answer = await tryLogin(server, { password: "wrong password" });
+  assert.equal(answer.headers.get("www-authenticate"), "Bearer");
+});
+
 test("a token that is missing, malformed, wrongly signed or expired is answered 401 on me and on logout", async () => {
   const now = Math.floor(Date.now() / 1000);
   const claims = claimsOf(await logIn(server));
