@@ -142,6 +142,21 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.match(stderr, /belongs to another user/);
   });
 
+  test("doctor passes over the add-ons that another user has unpacked", onOwnFileSystem, async (context) => {
+    const dir = tempDir(context);
+    const env = { ...settings(dir), HOME: join(dir, "home") };
+    mkdirSync(join(dir, "data"), { mode: 0o700 });
+    assert.equal((await hash(dir, { ...env, ADDON_DIR: join(dir, "data/addons") })).code, 0);
+    execFileSync("chown", ["-R", "65534", join(dir, "data/addons")]);
+    const { stdout } = await runBinary(["doctor", "--json"], { dir, env });
+    const findings = JSON.parse(stdout) as { check: string; verdict: string }[];
+    assert.deepEqual(
+      findings.filter(({ check, verdict }) => verdict === "wrong" && /add-ons|database/.test(check)),
+      [],
+      stdout,
+    );
+  });
+
   test("a noexec directory is named; where another will do, that is taken", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     const noexec = mountTmpfs(context, "noexec");

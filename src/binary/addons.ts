@@ -61,9 +61,11 @@ function unpack(name: string, { dir }: Candidate): string {
 
 /** Looks at what is unpacked, and when nothing is wrong with it, loads each: only that shows whether it can be. */
 export function reportAddons(): AddonReport {
-  const files = addonDirs().flatMap(({ dir }) =>
-    Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
-  );
+  const files = addonDirs()
+    .filter(({ dir }) => mayBeOurs(dir))
+    .flatMap(({ dir }) =>
+      Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
+    );
   const broken = files.flatMap(({ name, file }) => {
     const problem = isThere(file) ? problemOf(name, file) : null;
     return problem === null ? [] : [{ found: `${file} ${problem}`, remedy: "remove it: it is unpacked again" }];
@@ -77,6 +79,11 @@ export function reportAddons(): AddonReport {
   const place = files.find(({ file }) => isThere(file))?.dir ?? "not unpacked";
   if (failed === undefined) return { place, faults: broken };
   return { place, faults: [{ found: `cannot be unpacked: ${failed.reasons.join("; ")}`, remedy: REMEDY }] };
+}
+
+/** What is in a directory of another user, e.g. of the service that root looks at, is never loaded by this one. */
+function mayBeOurs(dir: string): boolean {
+  return !process.getuid || !isThere(dir) || lstatSync(dir).uid === process.getuid();
 }
 
 /** What this user may not look at is not where its add-ons are. */
