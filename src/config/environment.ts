@@ -28,7 +28,8 @@ function readEnvFile(file: string): Environment {
   // As UTF-16 has it, of which not one line would be understood.
   if (content.includes("\0"))
     throw new SettingsError([{ found: ".env is not text in UTF-8", remedy: "save it as UTF-8" }]);
-  return parseEnv(content.replace(/^\uFEFF/, ""));
+  // Node would take the line behind an empty value that has blanks for the value.
+  return parseEnv(content.replace(/^\uFEFF/, "").replace(/^([^#=\r\n]+=)[ \t]+$/gm, "$1"));
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

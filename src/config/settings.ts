@@ -169,6 +169,9 @@ function plainContent(file: string | undefined): Buffer | undefined {
   }
 }
 
+/** What an open quote in `.env` makes of two settings: one. */
+const HOLDS_A_SETTING = /\n[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]*[ \t]*=/;
+
 /**
  * Reads the named settings, all of them by default; `known` are faults to report with theirs.
  * Throws one {@link SettingsError} of every bad setting.
@@ -182,7 +185,12 @@ export function readSettings<const Name extends SettingName = SettingName>(
   const values: Environment = {};
   /** Settings of which the report says something already. */
   const told = new Set<string>();
-  for (const name of names) values[name] = environment[name];
+  for (const name of names) {
+    values[name] = environment[name];
+    if (!HOLDS_A_SETTING.test(values[name] ?? "")) continue;
+    faults.push({ found: `${name} holds the line behind it`, remedy: "close its quote in .env" });
+    told.add(name);
+  }
 
   for (const name of SECRET_NAMES) {
     const file = environment[`${name}_FILE`];
@@ -219,7 +227,8 @@ export function readSettings<const Name extends SettingName = SettingName>(
 
 /** A message of a schema is what was expected, or the end of a sentence about the value, a colon, and the remedy. */
 function faultOf(name: string, { received, message }: v.BaseIssue<unknown>): Fault {
-  if (received === "undefined") return { found: `${name} is not set`, remedy: "run authserve init, or set it" };
+  if (received === "undefined")
+    return { found: `${name} is not set`, remedy: "set it, or run authserve init where no .env is" };
   const colon = message.indexOf(": ");
   if (message.startsWith("expected ") || colon === -1) return { found: `${name} is not usable`, remedy: message };
   return { found: `${name} ${message.slice(0, colon)}`, remedy: message.slice(colon + 2) };

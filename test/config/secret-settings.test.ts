@@ -38,9 +38,9 @@ suite("the report on bad settings", () => {
 
   test("says of a missing setting how to get it", () => {
     assert.deepEqual(problemsIn({}).sort(), [
-      "DEMO_EMAIL is not set: run authserve init, or set it",
-      "DEMO_PASSWORD is not set: run authserve init, or set it",
-      "JWT_SECRET is not set: run authserve init, or set it",
+      "DEMO_EMAIL is not set: set it, or run authserve init where no .env is",
+      "DEMO_PASSWORD is not set: set it, or run authserve init where no .env is",
+      "JWT_SECRET is not set: set it, or run authserve init where no .env is",
     ]);
   });
 
@@ -172,6 +172,32 @@ suite("the environment", () => {
       DATA_DIR: "./from file",
       LOG_LEVEL: "warn",
     });
+  });
+
+  test("takes an empty value with blanks behind it for empty, and not the next line for it", (t) => {
+    const folder = tempDir(t);
+    for (const end of ["\n", "\r\n"]) {
+      const lines = [
+        "REDIS_PASSWORD= ",
+        "export HOST=\t",
+        "DATA_DIR = ",
+        "  LOG_LEVEL=  ",
+        "",
+        "PORT= 4000 ",
+        "JWT_TTL='60s'",
+      ];
+      writeFileSync(join(folder, ".env"), lines.join(end));
+      assert.deepEqual(readEnvironment(folder, {}), { PORT: "4000", JWT_TTL: "60s" });
+    }
+  });
+
+  test("with a quote in .env that is not closed says so, instead of losing the next setting", (t) => {
+    const folder = tempDir(t);
+    writeFileSync(join(folder, ".env"), "REDIS_PASSWORD='abc\nDATA_DIR='/srv'\n");
+    assert.throws(
+      () => readSettings(readEnvironment(folder, {}), ["REDIS_PASSWORD", "DATA_DIR"]),
+      /REDIS_PASSWORD holds the line behind it: close its quote in \.env/,
+    );
   });
 
   test("keeps a hash from the .env file to the letter", (t) => {
