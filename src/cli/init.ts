@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { hashPassword } from "../auth/password.ts";
+import type { Environment } from "../config/environment.ts";
 import { isEmail } from "../email.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../link-or-copy.ts";
@@ -9,24 +10,33 @@ import { printJson, say } from "./output.ts";
 
 const ENV_FILE = ".env";
 
+/** What was written: the user's password, which is kept nowhere, or null when its hash was given. */
+export interface WrittenEnv {
+  password: string | null;
+}
+
 /**
- * Writes `.env` (mode 0600) with fresh secrets and a user.
- * Returns the user's password, which is kept nowhere, or null when the file is there already. It never replaces a file.
+ * Writes `.env` (mode 0600) with fresh secrets and a user, without what `given` sets by itself or by a file.
+ * Returns null when the file is there already. It never replaces one.
  */
-export async function writeEnvFile(email: string): Promise<string | null> {
+export async function writeEnvFile(email: string, given: Environment = {}): Promise<WrittenEnv | null> {
   if (!isEmail(email)) throw new OperatorError("--email is not an e-mail address: e.g. demo@example.com");
   const quote = email.includes("'") ? '"' : "'";
   if (quote === '"' && /["$`\\]/.test(email)) {
     throw new OperatorError("--email holds quotes that .env cannot: set DEMO_EMAIL in the environment instead");
   }
   const password = randomBytes(15).toString("base64url");
+  const values = {
+    JWT_SECRET: `'${randomBytes(48).toString("base64url")}'`,
+    JWT_TTL: "'900s'",
+    DEMO_EMAIL: quote + email + quote,
+    DEMO_PASSWORD: `'${await hashPassword(password)}'`,
+    WEBHOOK_SECRET: `'${randomBytes(32).toString("base64url")}'`,
+  };
+  const isGiven = (name: string) => Boolean(given[name] || given[`${name}_FILE`]);
   const lines = [
     "# Settings of authserve. Single quotes keep the $ of the hash as it is, here and in a shell.",
-    `JWT_SECRET='${randomBytes(48).toString("base64url")}'`,
-    "JWT_TTL='900s'",
-    `DEMO_EMAIL=${quote}${email}${quote}`,
-    `DEMO_PASSWORD='${await hashPassword(password)}'`,
-    `WEBHOOK_SECRET='${randomBytes(32).toString("base64url")}'`,
+    ...Object.entries(values).flatMap(([name, value]) => (isGiven(name) ? [] : [`${name}=${value}`])),
   ];
   // It has its name when it is whole: half a file would be in the way of the next try.
   const partial = `${ENV_FILE}.${randomUUID()}.partial`;
@@ -41,21 +51,23 @@ export async function writeEnvFile(email: string): Promise<string | null> {
   } finally {
     rmSync(partial, { force: true });
   }
-  return password;
+  return { password: isGiven("DEMO_PASSWORD") ? null : password };
 }
 
 /** Shows the one time what the file does not hold. */
-export function sayWritten(email: string, password: string): void {
-  say(
-    `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${password}\n\nThe password is shown this once; its hash is in .env.`,
-  );
+export function sayWritten(email: string, { password }: WrittenEnv): void {
+  const [shown, note] =
+    password === null
+      ? ["the one whose hash is set", ""]
+      : [password, "\n\nThe password is shown this once; its hash is in .env."];
+  say(`Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${shown}${note}`);
 }
 
 export async function runInit({ email, json }: { email: string; json?: boolean }): Promise<void> {
-  const password = await writeEnvFile(email);
-  if (password !== null) {
-    if (json) printJson({ file: resolve(ENV_FILE), email, password });
-    else sayWritten(email, password);
+  const written = await writeEnvFile(email);
+  if (written !== null) {
+    if (json) printJson({ file: resolve(ENV_FILE), email, password: written.password });
+    else sayWritten(email, written);
     return;
   }
   throw new OperatorError(envFileInTheWay(), 1);

@@ -11,6 +11,7 @@ export function createProgram(): Command {
     )
     .version(packageJson.version)
     .showHelpAfterError("(see --help)")
+    .configureOutput({ outputError: (text, write) => write(withoutExcess(text)) })
     .exitOverride();
 
   program
@@ -151,6 +152,11 @@ export function createProgram(): Command {
     .action(async () => (await import("./man.ts")).runMan(program));
   addHelp(program);
   return program;
+}
+
+/** Leaves out the arguments that there are too many of: one may be a password or a token. */
+function withoutExcess(text: string): string {
+  return text.replace(/^(error: too many arguments .* but got \d+): .*$/s, "$1.\n");
 }
 
 /** Gives a group and those below it a `help` that takes several words; commander's takes one, and passes over unknown ones. */

@@ -31,12 +31,12 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   await Promise.race([server.stop(), signals.second]);
 }
 
-/** Returns the password of the user that it made, or null when there is an `.env`. */
+/** Returns the password of the user that it made, or null when there is an `.env`, or the user is set elsewhere. */
 async function writeFirstEnvFile(): Promise<string | null> {
   const { sayWritten, writeEnvFile } = await import("./init.ts");
-  const password = await writeEnvFile(FIRST_EMAIL);
-  if (password !== null) sayWritten(FIRST_EMAIL, password);
-  return password;
+  const written = await writeEnvFile(FIRST_EMAIL, process.env);
+  if (written !== null) sayWritten(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
+  return written?.password ?? null;
 }
 
 /**
@@ -65,6 +65,11 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
 function firstSteps(url: string, settings: Settings, password: string | null): string {
   const credentials = JSON.stringify({ email: settings.DEMO_EMAIL, password: password ?? "YOUR-PASSWORD" });
   const command = shellWord(commandFrom(workingDirectory()));
+  const testEvent = `
+  # send a signed test event, then see what became of it
+  ${command} events send-test --url ${url}${settings.WEBHOOK_PATH}
+  ${command} events list
+`;
   return `
 authserve is ready at ${url}. In another terminal, in this folder:
 
@@ -74,11 +79,7 @@ authserve is ready at ${url}. In another terminal, in this folder:
 
   # who am I
   curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"
-
-  # send a signed test event, then see what became of it
-  ${command} events send-test --url ${url}${settings.WEBHOOK_PATH}
-  ${command} events list
-
+${settings.WEBHOOK_SECRET === undefined ? "" : testEvent}
 Stop with Ctrl+C.`;
 }
 

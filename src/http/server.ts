@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { TlsOptions } from "node:tls";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Refusal } from "./allowed-methods.ts";
 import { awaitReading, breakOff } from "./body.ts";
@@ -84,10 +85,12 @@ function watchEnd(request: IncomingMessage, onBroken: (error: Error) => void): v
   });
 }
 
-const TLS_LIMITS = {
+const TLS_LIMITS: TlsOptions = {
   minVersion: MIN_TLS_VERSION,
   handshakeTimeout: HEADERS_TIMEOUT_MS,
-} as const;
+  // Node names the first only, and refuses a client that asks for the second.
+  ALPNProtocols: ["http/1.1", "http/1.0"],
+};
 
 // Long enough for the last answer to arrive, also at a client that is still sending.
 const LINGER_MS = 3000;

@@ -16,6 +16,7 @@ import { readEnvironment } from "../../src/config/environment.ts";
 import { needsMount } from "../helpers/back-end.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
 import { authserve, EXECUTABLE, runProgram } from "../helpers/command.ts";
+import { EMAIL, PASSWORD_HASH } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { fill, mountSmallDisk } from "../helpers/small-disk.ts";
@@ -56,6 +57,17 @@ test("init --json gives the password as data", async () => {
   assert.deepEqual([file, email], [join(realpathSync(dir), ".env"), "ana@example.com"]);
   await using server = await startServer({ dir, env: FROM_FILE });
   await assertUsable(server, "ana@example.com", password ?? "");
+});
+
+test("serve --init leaves out of .env what is set already, and shows what holds", async () => {
+  const dir = workingDir();
+  writeFileSync(join(dir, "jwt"), `${"4f1c-9a7e-".repeat(3)}of-a-file`);
+  const env = { ...FROM_FILE, JWT_SECRET_FILE: join(dir, "jwt"), DEMO_EMAIL: EMAIL, DEMO_PASSWORD: PASSWORD_HASH };
+  await using server = await startServer({ dir, env, args: ["--init"] });
+  assert.deepEqual(readFileSync(join(dir, ".env"), "utf8").match(/^[A-Z_]+(?==)/gm), ["JWT_TTL", "WEBHOOK_SECRET"]);
+  assert.match(server.stderr(), new RegExp(`user +${EMAIL}\\n +password +the one whose hash is set\\n`));
+  assert.match(server.stderr(), /"password":"YOUR-PASSWORD"/);
+  await logIn(server);
 });
 
 test("init never replaces a file and makes other secrets each time", async () => {

@@ -224,3 +224,13 @@ test("commands work on the store when the server does not run", async () => {
   );
   assert.equal((await first.run(["events", "stats", "--json"])).code, 0);
 });
+
+test("an argument too many is not repeated: it may be a password or a token", async () => {
+  const dir = workingDir();
+  for (const command of [["hash-password"], ["token", "explain"]]) {
+    const { code, stdout, stderr } = await authserve([...command, "correct-horse"], { dir });
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^error: too many arguments for '[a-z-]+'\. Expected 0 arguments but got 1\.\n/);
+    assert.doesNotMatch(stderr, /correct-horse/);
+  }
+});

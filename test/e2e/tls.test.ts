@@ -85,6 +85,14 @@ test("with a certificate the service speaks HTTPS alone, demands it for the futu
   assert.doesNotMatch(server.stdout(), /PRIVATE KEY/);
 });
 
+test("a client may ask for HTTP/1.1 or HTTP/1.0 while it shakes hands", async () => {
+  await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
+  for (const protocols of [["http/1.1"], ["http/1.0"], ["h2", "http/1.1"], []]) {
+    assert.equal(await shownName(server.port, { ALPNProtocols: protocols }), "first");
+  }
+  await assert.rejects(shownName(server.port, { ALPNProtocols: ["h2"] }));
+});
+
 test("a connection that never shakes hands does not hold up the stop", async (t) => {
   await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
   const silent = connectTcp(server.port, "127.0.0.1").on("error", () => {});
