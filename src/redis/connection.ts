@@ -197,6 +197,8 @@ function createClient({ servers, username, password, db, tls, timeoutMs }: Redis
     sentinels: servers.sentinels,
     name: servers.master,
     sentinelRetryStrategy: backoff,
+    // They name the new master up to ten seconds before the old one learns that it is none: what it took would be lost.
+    failoverDetector: true,
     sentinelCommandTimeout: timeoutMs,
     ...(servers.password === undefined ? {} : { sentinelPassword: servers.password }),
     ...("tls" in single ? { enableTLSForSentinelMode: true, sentinelTLS: single.tls } : {}),

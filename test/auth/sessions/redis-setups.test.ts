@@ -131,6 +131,23 @@ suite("a Redis behind a sentinel", onRedis, () => {
     assert.equal(await successor.get("authserve:session:1"), "b");
   });
 
+  test("is left for its successor as soon as the sentinels name that, while it still lives", async (t) => {
+    const { replica, sentinel } = await startSentinel(t);
+    const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
+    await store.replace("1", "a", 600);
+    const watcher = sentinel.client(t);
+    await watcher.call("SENTINEL", "FAILOVER", "mymaster");
+    const named = async () => (await watcher.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")) as string[];
+    await until(async () => (await named())[1] === String(replica.port), 20_000);
+    const successor = replica.client(t);
+    let round = 0;
+    await until(async () => {
+      const sid = `b${++round}`;
+      await store.replace("1", sid, 600).catch(() => {});
+      return (await successor.get("authserve:session:1")) === sid;
+    }, 3000);
+  });
+
   test("is found by sentinels that ask for a password, and by nobody without it", async (t) => {
     const { sentinel } = await startSentinel(t, "sentinels-only");
     const at = (password?: string) =>
