@@ -80,6 +80,8 @@ async function wire(
   // Another machine may have a file of the same numbers: then a start gives back what that one holds at this moment.
   const auth = await openServerAuth(settings, storage, log, `${storage.file.dev}-${storage.file.ino}`);
   opened.push(auth.close);
+  // A session of the time before Redis would be alive again when sessions come back to the file.
+  if (namesRedis(settings)) await storage.sessions.remove(settings.DEMO_USER_ID).catch(() => {});
   // What a new password ends is ended now; a Redis that is down keeps nobody from starting.
   void auth.sessions.check().catch(() => {});
 

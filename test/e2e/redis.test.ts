@@ -60,6 +60,19 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(second, token)).status, 401);
   });
 
+  test("ends what the file holds, so that a superseded session is not alive again without Redis", async (t) => {
+    const redis = await startRedis(t);
+    const dir = workingDir();
+    await using inFile = await startServer({ dir });
+    const superseded = await logIn(inFile);
+    await inFile.stop();
+    await using onRedis = await startServer({ dir, env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
+    await logIn(onRedis);
+    await onRedis.stop();
+    await using back = await startServer({ dir });
+    assert.equal((await me(back, superseded)).status, 401);
+  });
+
   test("accepts no token of a server that still has the old password", async (t) => {
     const redis = await startRedis(t);
     const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
