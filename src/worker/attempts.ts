@@ -112,7 +112,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       id: event.id,
       owner,
       attempt: event.attempt,
-      next: decide(outcome, event.attemptOfBudget, policy, finishedAt, random()),
+      next: decide(outcome, event, policy, finishedAt, random()),
       startedAt,
       finishedAt,
       error: outcome.kind === "succeeded" ? null : outcome.error,

@@ -1,4 +1,5 @@
 import type { Next } from "../events/event.ts";
+import type { ClaimedEvent } from "../events/store.ts";
 import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
 
 /** How a handler's run ended. `interrupted`: the server stopped before the handler had. */
@@ -9,12 +10,18 @@ export type Outcome =
 
 /**
  * Decides where an attempt leaves its event. One that was interrupted is never the last, and free: it was the server that
- * ended.
- * `attempt` counts from 1 within the budget; times in Unix milliseconds.
+ * ended. Its event goes before what has come since.
+ * Times in Unix milliseconds.
  */
-export function decide(outcome: Outcome, attempt: number, policy: RetryPolicy, now: number, random: number): Next {
+export function decide(
+  outcome: Outcome,
+  { attemptOfBudget: attempt, receivedAt }: Pick<ClaimedEvent, "attemptOfBudget" | "receivedAt">,
+  policy: RetryPolicy,
+  now: number,
+  random: number,
+): Next {
   if (outcome.kind === "succeeded") return { to: "processed" };
-  if (outcome.kind === "interrupted") return { to: "queued", runAt: now, isFree: true };
+  if (outcome.kind === "interrupted") return { to: "queued", runAt: Math.min(receivedAt, now), isFree: true };
   if (attempt >= policy.attempts)
     return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}` };
   return { to: "queued", runAt: now + retryDelayMs(policy, attempt, random) };

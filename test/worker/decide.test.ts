@@ -40,28 +40,34 @@ suite("the wait before a retry", () => {
 suite("an attempt", () => {
   const failed = { kind: "failed", error: "no" } as const;
   const interrupted = { kind: "interrupted", error: "the server stopped" } as const;
+  const at = (attemptOfBudget: number, receivedAt = NOW - 60_000) => ({ attemptOfBudget, receivedAt });
 
   test("that succeeded makes its event processed, also the last one", () => {
     for (const attempt of [1, 5]) {
-      assert.deepEqual(decide({ kind: "succeeded" }, attempt, POLICY, NOW, MIDDLE), { to: "processed" });
+      assert.deepEqual(decide({ kind: "succeeded" }, at(attempt), POLICY, NOW, MIDDLE), { to: "processed" });
     }
   });
 
   test("that failed queues its event for the time after the wait", () => {
-    assert.deepEqual(decide(failed, 1, POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 1000 });
-    assert.deepEqual(decide(failed, 4, POLICY, NOW, 0), { to: "queued", runAt: NOW + 6400 });
+    assert.deepEqual(decide(failed, at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 1000 });
+    assert.deepEqual(decide(failed, at(4), POLICY, NOW, 0), { to: "queued", runAt: NOW + 6400 });
   });
 
   test("that failed as the last one dead-letters its event with the reason", () => {
     for (const attempt of [5, 6]) {
-      const next = decide(failed, attempt, POLICY, NOW, MIDDLE);
+      const next = decide(failed, at(attempt), POLICY, NOW, MIDDLE);
       assert.deepEqual(next, { to: "failed", reason: `attempt ${attempt} of 5: no` });
     }
-    assert.equal(decide(failed, 1, { ...POLICY, attempts: 1 }, NOW, MIDDLE).to, "failed");
+    assert.equal(decide(failed, at(1), { ...POLICY, attempts: 1 }, NOW, MIDDLE).to, "failed");
   });
 
-  test("that was interrupted queues its event at once, and uses nothing up", () => {
-    for (const attempt of [1, 5, 6])
-      assert.deepEqual(decide(interrupted, attempt, POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW, isFree: true });
+  test("that was interrupted queues its event before what has come since, and uses nothing up", () => {
+    for (const attempt of [1, 5, 6]) {
+      const next = decide(interrupted, at(attempt), POLICY, NOW, MIDDLE);
+      assert.deepEqual(next, { to: "queued", runAt: NOW - 60_000, isFree: true });
+    }
+    // A clock that was set back makes nobody wait for it.
+    const ahead = decide(interrupted, at(1, NOW + 60_000), POLICY, NOW, MIDDLE);
+    assert.deepEqual(ahead, { to: "queued", runAt: NOW, isFree: true });
   });
 });
