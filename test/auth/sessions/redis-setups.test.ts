@@ -136,7 +136,8 @@ suite("a Redis behind a sentinel", onRedis, () => {
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
     await store.replace("1", "a", 600);
     const watcher = sentinel.client(t);
-    await watcher.call("SENTINEL", "FAILOVER", "mymaster");
+    // It refuses while it has not heard enough of the replica.
+    await until(() => isWell(() => watcher.call("SENTINEL", "FAILOVER", "mymaster")), 20_000);
     const named = async () => (await watcher.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")) as string[];
     await until(async () => (await named())[1] === String(replica.port), 20_000);
     const successor = replica.client(t);
