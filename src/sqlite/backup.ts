@@ -24,15 +24,12 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${file} cannot be looked at (${describeError(error)}): name another file`, 1);
   }
-  clearKilled(file);
   const partial = file + partialEnd(process.pid);
-  try {
-    closeSync(openSync(partial, "wx", 0o600));
-  } catch (error) {
-    throw new OperatorError(`${file} cannot be written (${describeError(error)}): name a file in a folder of yours`, 1);
-  }
+  // Before there is anything to discard: a signal may come in between.
   const untake = discardOnSignal(partial);
   try {
+    makeEmpty(partial, file);
+    clearKilled(file);
     await copy(database, partial, onProgress);
     // A log that lies beside an older copy would be taken for this one's.
     discardLogs(file);
@@ -47,6 +44,16 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     untake();
   }
   return statSync(file).size;
+}
+
+function makeEmpty(partial: string, file: string): void {
+  try {
+    // In a container each backup may have the number that a killed one had.
+    discard(partial);
+    closeSync(openSync(partial, "wx", 0o600));
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be written (${describeError(error)}): name a file in a folder of yours`, 1);
+  }
 }
 
 /** Copies the database into a file of its own, checked and on disk. */
@@ -91,9 +98,18 @@ function discardOnSignal(partial: string): () => void {
 /** Discards what backups to this file have left that were killed; one that is still under way keeps its own. */
 function clearKilled(file: string): void {
   const name = basename(file);
-  for (const found of readdirSync(dirname(file))) {
+  for (const found of namesIn(dirname(file))) {
     const pid = found.startsWith(name) ? /^\.([0-9]+)\.partial$/.exec(found.slice(name.length))?.[1] : undefined;
     if (pid !== undefined && !isAlive(Number(pid))) discard(join(dirname(file), found));
+  }
+}
+
+/** None in a folder that may be written to and not be read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
