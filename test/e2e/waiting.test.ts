@@ -21,7 +21,8 @@ describe("what takes its time", { concurrency: true }, () => {
     assert.equal(at.length, 5);
     for (const [index, expected] of [1000, 2000, 4000, 8000].entries()) {
       const gap = (at[index + 1] ?? 0) - (at[index] ?? 0);
-      assert.ok(gap >= expected * 0.8 - 5 && gap <= expected * 1.2 + 150, `wait ${index + 1} took ${gap} ms`);
+      // At most a fifth shorter by the jitter; a slow machine makes it longer, and still shorter than the next one.
+      assert.ok(gap >= expected * 0.8 - 5 && gap < expected * 2 * 0.8, `wait ${index + 1} took ${gap} ms`);
     }
   });
 
