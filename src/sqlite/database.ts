@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
-import { APPLICATION_ID, inspectDatabase, isDamage, isLogAlone } from "./inspect.ts";
+import { APPLICATION_ID, inspectDatabase, isDamage, isLogAlone, sizeOf } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export type Database = Sqlite.Database;
@@ -128,8 +128,8 @@ const MAGIC = "SQLite format 3\0";
  */
 function refuseForeignFile(file: string): void {
   if (isLogAlone(file)) throw logAlone();
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const hasLog = ["-wal", "-journal"].some((end) => (statSync(file + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  const size = sizeOf(file);
+  const hasLog = ["-wal", "-journal"].some((end) => sizeOf(file + end) > 0);
   if (size === 0) return;
   const header = Buffer.alloc(HEADER_BYTES);
   const handle = openSync(file, "r");
@@ -153,9 +153,12 @@ const damaged = (how: string) =>
     `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${how}): restore a backup with authserve restore; nothing was changed`,
   );
 
+/** What it means that a log lies alone, as the beginning of a sentence. */
+export const LOG_ALONE = `${DATABASE_FILE}-wal holds the newest events of a database that is not there`;
+
 const logAlone = () =>
   new OperatorError(
-    `DATA_DIR/${DATABASE_FILE}-wal holds the newest events of a database that is not there: put its ${DATABASE_FILE} back, or move the log away, too; nothing was changed`,
+    `DATA_DIR/${LOG_ALONE}: put its ${DATABASE_FILE} back, or move the log away, too; nothing was changed`,
   );
 
 const foreign = () =>
@@ -167,7 +170,7 @@ const newer = (version: number) =>
   );
 
 function assertSound(file: string): void {
-  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const bytes = sizeOf(file);
   if (bytes === 0 || bytes > QUICKLY_CHECKED_BYTES) return;
   const [damage] = inspectDatabase(file).damage;
   if (damage === undefined) return;

@@ -30,7 +30,8 @@ export function isLogAlone(file: string): boolean {
   return sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0;
 }
 
-function sizeOf(file: string): number {
+/** In bytes; 0 where nothing is. */
+export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 

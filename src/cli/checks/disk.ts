@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
-import { DATABASE_FILE } from "../../sqlite/database.ts";
+import { DATABASE_FILE, LOG_ALONE } from "../../sqlite/database.ts";
 import { type Inspection, inspectDatabase, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
@@ -33,9 +33,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
       return { findings: [wrong("database", "DATA_DIR is no directory", remedy)], newestAt: null };
     }
     if (isLogAlone(file)) {
-      const found = `${DATABASE_FILE}-wal holds the newest events of a database that is not there`;
       const remedy = `put its ${DATABASE_FILE} back, or restore a backup, which keeps the log`;
-      return { findings: [wrong("database", found, remedy)], newestAt: null };
+      return { findings: [wrong("database", LOG_ALONE, remedy)], newestAt: null };
     }
     if (!statSync(file, { throwIfNoEntry: false })) {
       if (lstatSync(file, { throwIfNoEntry: false })) {
