@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { isRefused, type RedisConnection } from "../redis/connection.ts";
+import { untilDone } from "../until-done.ts";
 import {
   type Bucket,
   EMAIL_BUCKET_PREFIX,
@@ -163,18 +164,10 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
   function listed(): Promise<string[]> {
     return redis.ask((client) => client.zrange(list, "0", "-1"));
   }
-  let released: Promise<void> | undefined;
-  /** Gives back what an earlier process of this server held, once. */
-  function releaseLeft(now: number): Promise<void> {
-    released ??= releaseAll(now).catch((error) => {
-      released = undefined;
-      throw error;
-    });
-    return released;
-  }
-  async function releaseAll(now: number): Promise<void> {
-    for (const buckets of chunks(await listed())) await run(RELEASE_ALL, buckets.map(key), now, [`u:${server}:`]);
-  }
+  /** Gives back what an earlier process of this server held. */
+  const releaseLeft = untilDone(async () => {
+    for (const buckets of chunks(await listed())) await run(RELEASE_ALL, buckets.map(key), 0, [`u:${server}:`]);
+  });
   /** Ends attempts; without a time as of when their places were taken. */
   async function settle(script: string, ids: number[], now?: number): Promise<void> {
     for (const id of ids) {
@@ -211,14 +204,14 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
 
   return {
     async retryAfterMs(buckets, now) {
-      await releaseLeft(now);
+      await releaseLeft();
       void settleLeft(now);
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;
     },
     async reserve(buckets, now) {
-      await releaseLeft(now);
+      await releaseLeft();
       void settleLeft(now);
       const id = randomInt(MAX_ID);
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {

@@ -1,3 +1,4 @@
+import { untilDone } from "../../until-done.ts";
 import type { SessionStore } from "./store.ts";
 
 /**
@@ -5,22 +6,11 @@ import type { SessionStore } from "./store.ts";
  * it fails, and the next call tries it again.
  */
 export function afterStep(step: () => Promise<void>, sessions: SessionStore): SessionStore {
-  let isDone = false;
-  let underWay: Promise<void> | null = null;
-
-  async function done(): Promise<void> {
-    underWay ??= step();
-    try {
-      await underWay;
-      isDone = true;
-    } finally {
-      underWay = null;
-    }
-  }
+  const done = untilDone(step);
   const first =
     <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
     (...args: Args): Promise<Result> =>
-      isDone ? run(...args) : done().then(() => run(...args));
+      done()?.then(() => run(...args)) ?? run(...args);
 
   return {
     replace: first(sessions.replace),
