@@ -25,15 +25,15 @@ export async function writeEnvFile(email: string, given: Environment = {}): Prom
   if (quote === '"' && /["$`\\]/.test(email)) {
     throw new OperatorError("--email holds quotes that .env cannot: set DEMO_EMAIL in the environment instead");
   }
-  const password = randomBytes(15).toString("base64url");
+  const isGiven = (name: string) => Boolean(given[name] || given[`${name}_FILE`]);
+  const password = isGiven("DEMO_PASSWORD") ? null : randomBytes(15).toString("base64url");
   const values = {
     JWT_SECRET: `'${randomBytes(48).toString("base64url")}'`,
     JWT_TTL: "'900s'",
     DEMO_EMAIL: quote + email + quote,
-    DEMO_PASSWORD: `'${await hashPassword(password)}'`,
+    DEMO_PASSWORD: password === null ? null : `'${await hashPassword(password)}'`,
     WEBHOOK_SECRET: `'${randomBytes(32).toString("base64url")}'`,
   };
-  const isGiven = (name: string) => Boolean(given[name] || given[`${name}_FILE`]);
   const lines = [
     "# Settings of authserve. Single quotes keep the $ of the hash as it is, here and in a shell.",
     ...Object.entries(values).flatMap(([name, value]) => (isGiven(name) ? [] : [`${name}=${value}`])),
@@ -51,7 +51,7 @@ export async function writeEnvFile(email: string, given: Environment = {}): Prom
   } finally {
     rmSync(partial, { force: true });
   }
-  return { password: isGiven("DEMO_PASSWORD") ? null : password };
+  return { password };
 }
 
 /** Shows the one time what the file does not hold. */
