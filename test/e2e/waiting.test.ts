@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { deliver, event } from "../helpers/client.ts";
 import { sendRaw } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
-import { settled } from "../helpers/stored-events.ts";
+import { settled, show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 
 const target = await startTarget();
@@ -18,10 +18,14 @@ describe("what takes its time", { concurrency: true }, () => {
     await deliver(server, event("spaced"));
     await settled(server, "spaced", "event_dead_lettered", 25_000);
     const at = target.of("spaced").map((request) => request.at);
+    const ends = (await show(server, "spaced")).attemptHistory.map(({ finishedAt }) => Date.parse(finishedAt));
+    const due = server.log("event_retried").map(({ runAt }) => Date.parse(String(runAt)));
     assert.equal(at.length, 5);
     for (const [index, expected] of [1000, 2000, 4000, 8000].entries()) {
       const gap = (at[index + 1] ?? 0) - (at[index] ?? 0);
-      // At most a fifth shorter by the jitter; a slow machine makes it longer, and still shorter than the next one.
+      const decided = (due[index] ?? 0) - (ends[index] ?? 0);
+      assert.ok(decided >= expected * 0.8 && decided <= expected * 1.2, `wait ${index + 1} was to be ${decided} ms`);
+      // A slow machine makes it longer, and still shorter than the next one.
       assert.ok(gap >= expected * 0.8 - 5 && gap < expected * 2 * 0.8, `wait ${index + 1} took ${gap} ms`);
     }
   });

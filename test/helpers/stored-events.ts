@@ -17,7 +17,7 @@ export interface Shown extends Listed {
   address: string;
   contentType: string;
   headers: Record<string, string>;
-  attemptHistory: { attempt: number; outcome: string; error: string | null }[];
+  attemptHistory: { attempt: number; finishedAt: string; outcome: string; error: string | null }[];
   deadLetter: { reason: string } | null;
   conflicts: { deliveries: number; payloadSha256: string }[];
   payload: string;
