@@ -67,13 +67,7 @@ suite("authserve restore", () => {
   });
 
   test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {
-    await using first = await startServer();
-    await deliver(first, event("evt_before"));
-    const backup = join(first.dir, "backup.db");
-    await first.run(["backup", backup]);
-    await deliver(first, event("evt_after"));
-    await first.kill();
-    assert.ok(existsSync(`${databaseOf(first)}-wal`));
+    const { first, backup } = await killedServer();
     rmSync(databaseOf(first));
     const { code, stdout } = await first.run(["restore", backup, "--json"]);
     assert.deepEqual([code, JSON.parse(stdout).kept], [0, null]);
@@ -82,12 +76,7 @@ suite("authserve restore", () => {
   });
 
   test("keeps the log of a database that was emptied", async () => {
-    await using first = await startServer();
-    await deliver(first, event("evt_before"));
-    const backup = join(first.dir, "backup.db");
-    await first.run(["backup", backup]);
-    await deliver(first, event("evt_after"));
-    await first.kill();
+    const { first, backup } = await killedServer();
     const log = readFileSync(`${databaseOf(first)}-wal`);
     truncateSync(databaseOf(first));
     const { code, stdout } = await first.run(["restore", backup, "--json"]);

@@ -10,33 +10,12 @@ import { connect } from "node:tls";
 import { event } from "../helpers/client.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
+import { pairNamed, shownName, use } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-interface Pair {
-  cert: string;
-  key: string;
-}
-
-/** A self-signed pair for localhost; its common name is its own name. */
-function pairNamed(name: string): Pair {
-  const fixture = join(import.meta.dirname, "../fixtures", name);
-  return { cert: `${fixture}.crt`, key: `${fixture}.key` };
-}
-
 const dir = workingDir();
 const pairs = { first: pairNamed("first"), second: pairNamed("second") };
-
-/** The common name of the certificate that a new connection is shown. */
-function shownName(port: number, more: object = {}): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...more }, () => {
-      resolve(String(socket.getPeerCertificate().subject.CN));
-      socket.end();
-    });
-    socket.on("error", reject);
-  });
-}
 
 function get(port: number, path: string, ca: string): Promise<{ status: number; hsts: string | undefined }> {
   return new Promise((resolve, reject) => {
@@ -49,11 +28,6 @@ function get(port: number, path: string, ca: string): Promise<{ status: number; 
     sent.on("error", reject);
     sent.end();
   });
-}
-
-function use(files: Pair, { cert, key }: Pair): void {
-  writeFileSync(files.key, readFileSync(key));
-  writeFileSync(files.cert, readFileSync(cert));
 }
 
 test("with a certificate the service speaks HTTPS alone, demands it for the future, and takes a new pair while it runs", async () => {

@@ -1,38 +1,24 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { copyFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { connect } from "node:tls";
 import { createTlsFiles } from "../../src/http/tls.ts";
 import { recordingLog } from "../helpers/log.ts";
+import { pairNamed, shownName, use } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 const dir = workingDir();
-const cert = join(dir, "served.crt");
-const key = join(dir, "served.key");
-
-function use(name: "first" | "second"): void {
-  const fixture = join(import.meta.dirname, "../fixtures", name);
-  copyFileSync(`${fixture}.key`, key);
-  copyFileSync(`${fixture}.crt`, cert);
-}
-
-async function shownName(port: number): Promise<string> {
-  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
-  await once(socket, "secureConnect");
-  const name = String(socket.getPeerCertificate().subject.CN);
-  socket.destroy();
-  return name;
-}
+const served = { cert: join(dir, "served.crt"), key: join(dir, "served.key") };
+const [first, second] = [pairNamed("first"), pairNamed("second")];
 
 /** Starts a server with the first pair; `between` happens after the pair was read, and before the watch begins. */
 async function serveFirst(t: TestContext, between: () => void = () => {}) {
-  use("first");
-  const files = createTlsFiles(cert, key);
+  use(served, first);
+  const files = createTlsFiles(served.cert, served.key);
   const server = createServer(files.read());
   between();
   const { log, named } = recordingLog();
@@ -43,7 +29,7 @@ async function serveFirst(t: TestContext, between: () => void = () => {}) {
 }
 
 test("a pair that changes between its reading and the beginning of the watch is taken into use", async (t) => {
-  const { port, named } = await serveFirst(t, () => use("second"));
+  const { port, named } = await serveFirst(t, () => use(served, second));
   await until(async () => (await shownName(port)) === "second");
   assert.equal(named("tls_reloaded").length, 1);
 });
@@ -51,11 +37,11 @@ test("a pair that changes between its reading and the beginning of the watch is 
 test("a pair is reloaded once for each change of its files", async (t) => {
   const { port, named } = await serveFirst(t);
   assert.equal(await shownName(port), "first");
-  use("second");
+  use(served, second);
   await until(async () => (await shownName(port)) === "second");
-  rmSync(key);
+  rmSync(served.key);
   await until(() => named("tls_reload_failed").length === 1);
-  use("first");
+  use(served, first);
   await until(async () => (await shownName(port)) === "first");
   assert.equal(named("tls_reloaded").length, 2);
   assert.equal(named("tls_reload_failed").length, 1);
