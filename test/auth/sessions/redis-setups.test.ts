@@ -234,6 +234,8 @@ suite("a Redis cluster", onRedis, () => {
     const owner = await ownerOf(t, nodes, "authserve:session:1");
     await owner.client(t).save();
     const { store } = openOnRedis(t, cluster(nodes));
+    // A cluster this young may end a first connection.
+    await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
     assert.equal(await store.bind("1", "new password"), true);
     await owner.kill();
     await owner.restart();
