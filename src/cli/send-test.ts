@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { readEnvironment } from "../config/environment.ts";
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
+import { printable } from "../printable.ts";
 import { isLoopback } from "../serving/endpoint.ts";
 import { ask } from "./ask.ts";
 import { printData, printJson, say } from "./output.ts";
@@ -47,7 +48,7 @@ export async function runSendTest({ type, id, url, json }: SendOptions): Promise
   const isTaken = status >= 200 && status <= 299;
   if (json) printJson({ url: target, status, answer: text });
   else {
-    printData(text);
+    printData(printable(text));
     if (!isTaken) say(`${target} answered ${status}`);
   }
   if (!isTaken) process.exitCode = 1;

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
 
-// Kept out of the record: what proves who the sender is. The signature of every provider has one of these in its name.
+// Kept out of the record: what proves who the sender is. The signature of every provider has one of these in its name, and so
+// has what a proxy that signs its users in adds.
 const CONFIDENTIAL =
-  /signature|hmac|authorization|cookie|secret|token|api-?key|password|mac$|^x-hub-|^x-trello-webhook$/;
+  /signature|hmac|authorization|cookie|secret|token|api-?key|password|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
 
 // Senders use few names, so each is judged once; the bound is for one that does not.
 const MAX_JUDGED_NAMES = 1000;

@@ -113,6 +113,15 @@ test("events send-test --json tells the answer as data, also when it is a refusa
   assert.deepEqual([refused.code, JSON.parse(refused.stdout).status, refused.stderr], [1, 403, ""]);
 });
 
+test("events send-test lets no answer control the terminal", async () => {
+  const { code, stdout } = await server.run(["events", "send-test", "--id", "evt_\u009b31m"], {
+    PORT: String(server.port),
+  });
+  assert.equal(code, 0);
+  assert.match(stdout, /"eventId":"evt_\\u\{9b\}31m"/);
+  assert.doesNotMatch(stdout, /[\u007f-\u009f]/);
+});
+
 test("a command that fails says all it has to say", async () => {
   const ids = Array.from({ length: 3000 }, (_, number) => `unknown-${number}`);
   const { code, stdout } = await server.run(["events", "replay", "--json", ...ids]);

@@ -19,8 +19,28 @@ const CONFIDENTIAL = [
   "X-Trello-Webhook",
   "X-Api-Key",
   "X-Webhook-Secret",
+  "PayPal-Transmission-Sig",
+  "X-Nowpayments-Sig",
+  "BTCPay-Sig",
+  "X-Sig",
+  "CF-Webhook-Auth",
+  "CF-Access-Jwt-Assertion",
+  "X-Goog-IAP-JWT-Assertion",
+  "X-Amzn-Oidc-Data",
+  "Verif-Hash",
+  "Plaid-Verification",
+  "X-Payload-Digest",
 ];
-const KEPT = ["User-Agent", "Content-Type", "X-Event-Type", "X-Request-ID", "X-GitHub-Delivery", "Webhook-Id"];
+const KEPT = [
+  "User-Agent",
+  "Content-Type",
+  "X-Event-Type",
+  "X-Request-ID",
+  "X-GitHub-Delivery",
+  "Webhook-Id",
+  "X-Design",
+  "X-Author",
+];
 
 /** The stored text, read back. */
 const keptOf = (request: IncomingMessage) => JSON.parse(storedHeaders(request)) as Record<string, string>;

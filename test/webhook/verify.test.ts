@@ -215,6 +215,9 @@ suite("while a sender rotates its secret", () => {
       `${old} ${headers["webhook-signature"]}`,
       `${headers["webhook-signature"]} ${old}`,
       `v1a,x ${headers["webhook-signature"]}`,
+      // Two headers of that name, as Node joins them.
+      `${old}, ${headers["webhook-signature"]}`,
+      `${headers["webhook-signature"]}, ${old}`,
     ]) {
       assert.equal(accepts({ ...headers, "webhook-signature": list }, "{}", WHSEC), true, list);
     }
