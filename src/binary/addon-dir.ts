@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type Environment, readEnvironment } from "../config/environment.ts";
+import { readEnvironment } from "../config/environment.ts";
+import type { Environment } from "../config/settings.ts";
 import { exitCodeOf, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
 

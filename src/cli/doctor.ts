@@ -1,5 +1,5 @@
-import { type Environment, readEnvironment, workingDirectory } from "../config/environment.ts";
-import { readSettings, type SettingName } from "../config/settings.ts";
+import { readEnvironment, workingDirectory } from "../config/environment.ts";
+import { type Environment, readSettings, type SettingName } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";

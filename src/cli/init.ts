@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { hashPassword } from "../auth/password.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/settings.ts";
 import { isEmail } from "../email.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../link-or-copy.ts";

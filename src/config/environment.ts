@@ -1,8 +1,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { SettingsError, systemCode } from "../errors.ts";
-
-export type Environment = Record<string, string | undefined>;
+import { type Environment, isOurs, namesHeld, openQuote } from "./settings.ts";
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
 export function readEnvironment(folder = workingDirectory(), own: Environment = process.env): Environment {
@@ -29,7 +28,12 @@ function readEnvFile(file: string): Environment {
   if (content.includes("\0"))
     throw new SettingsError([{ found: ".env is not text in UTF-8", remedy: "save it as UTF-8" }]);
   // Node would take the line behind an empty value that has blanks for the value.
-  return parseEnv(content.replace(/^\uFEFF/, "").replace(/^([^#=\r\n]+=)[ \t]+$/gm, "$1"));
+  const values = parseEnv(content.replace(/^\uFEFF/, "").replace(/^([^#=\r\n]+=)[ \t]+$/gm, "$1"));
+  const faults = Object.entries(values)
+    .filter(([, value = ""]) => namesHeld(value).some(isOurs))
+    .map(([name]) => openQuote(name));
+  if (faults.length > 0) throw new SettingsError(faults);
+  return values;
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

@@ -4,7 +4,6 @@ import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../pem-file.ts";
-import type { Environment } from "./environment.ts";
 import {
   A_DAY,
   addresses,
@@ -26,6 +25,8 @@ import {
   yesOrNo,
 } from "./fields.ts";
 import { readSecretFile } from "./secrets.ts";
+
+export type Environment = Record<string, string | undefined>;
 
 const USER_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 const USER_ID_FORM = "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1";
@@ -169,8 +170,22 @@ function plainContent(file: string | undefined): Buffer | undefined {
   }
 }
 
-/** What an open quote in `.env` makes of two settings: one. */
-const HOLDS_A_SETTING = /\n[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]*[ \t]*=/;
+const FURTHER_NAME = /\n[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/g;
+
+/** The names that further lines of a value would set: an open quote in `.env` makes one setting of several. */
+export function namesHeld(value: string): string[] {
+  return Array.from(value.matchAll(FURTHER_NAME), ([, name = ""]) => name);
+}
+
+/** Whether a name is a setting, or that of a secret's file. */
+export function isOurs(name: string): boolean {
+  return [...SETTING_NAMES, ...SECRET_NAMES.map((secret) => `${secret}_FILE`)].includes(name);
+}
+
+/** What is said of a value that holds further settings. */
+export function openQuote(name: string): Fault {
+  return { found: `${name} holds the line behind it`, remedy: "close its quote in .env" };
+}
 
 /**
  * Reads the named settings, all of them by default; `known` are faults to report with theirs.
@@ -187,8 +202,8 @@ export function readSettings<const Name extends SettingName = SettingName>(
   const told = new Set<string>();
   for (const name of names) {
     values[name] = environment[name];
-    if (!HOLDS_A_SETTING.test(values[name] ?? "")) continue;
-    faults.push({ found: `${name} holds the line behind it`, remedy: "close its quote in .env" });
+    if (namesHeld(values[name] ?? "").length === 0) continue;
+    faults.push(openQuote(name));
     told.add(name);
   }
 

@@ -198,6 +198,24 @@ suite("the environment", () => {
       () => readSettings(readEnvironment(folder, {}), ["REDIS_PASSWORD", "DATA_DIR"]),
       /REDIS_PASSWORD holds the line behind it: close its quote in \.env/,
     );
+    // Also where it is another program's setting that swallows one of ours.
+    for (const line of ["WEBHOOK_ALLOWED_ADDRESSES='203.0.113.0/24'", "export JWT_SECRET_FILE='/run/secret'"]) {
+      writeFileSync(join(folder, ".env"), `TZ='Europe/Madrid\n${line}\n`);
+      assert.throws(() => readEnvironment(folder, {}), /TZ holds the line behind it: close its quote in \.env/);
+    }
+  });
+
+  test("takes what other programs keep in .env, over several lines too", (t) => {
+    const folder = tempDir(t);
+    const key = "-----BEGIN KEY-----\nQ==\nOTHER=1\n-----END KEY-----";
+    writeFileSync(join(folder, ".env"), `KEY="${key}"\nPORT=4000\n`);
+    assert.deepEqual(readEnvironment(folder, {}), { KEY: key, PORT: "4000" });
+  });
+
+  test("passes over a byte order mark in front of .env", (t) => {
+    const folder = tempDir(t);
+    writeFileSync(join(folder, ".env"), "\uFEFFPORT=4000\n");
+    assert.deepEqual(readEnvironment(folder, {}), { PORT: "4000" });
   });
 
   test("keeps a hash from the .env file to the letter", (t) => {

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../config/settings.ts";
 import { readServerSettings, SECRET_NAMES } from "../../config/settings.ts";
 import { describeError } from "../../errors.ts";
 import { reportAddons } from "../../packaging.ts";
