@@ -4,9 +4,9 @@ import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../strict-json.ts";
 import { countHeader } from "./raw-headers.ts";
 
-// What is still read and thrown away of a body that is too large, so that the answer reaches a client that is busy sending.
-const TOO_LARGE_BYTES = 64 * 1024 * 1024;
-const TOO_LARGE_MS = 3000;
+// What is still read and thrown away of a body that may never end, so that the answer reaches a client that is busy sending.
+const REST_BYTES = 64 * 1024 * 1024;
+const REST_MS = 3000;
 
 const MAX_TYPE_LENGTH = 256;
 
@@ -40,11 +40,6 @@ function inviteBody(request: IncomingMessage): void {
   if (request.headers.expect === undefined) return;
   waiting.get(request)?.writeContinue();
   waiting.delete(request);
-}
-
-/** Whether more of the body is on its way: it has not ended, and its sender does not wait to be invited. */
-export function isComing(request: IncomingMessage): boolean {
-  return !request.complete && !waiting.has(request);
 }
 
 /** Requests whose body will not come to its end, and what their senders are told. */
@@ -88,16 +83,18 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
 }
 
 /**
- * Lets the rest of a body run out that nobody wants, for as long as a request may take. One that is too large is cut off
- * when it does not end soon. `onOver` is told of the end of the body, and of the connection.
+ * Lets the rest of a body run out that nobody wants, for as long as a request may take. One that is too large, or that
+ * its sender may wait with until it is invited, is cut off when it does not end soon. `onOver` is told of the end of the
+ * body, and of the connection.
  */
 export function discardRest(request: IncomingMessage, isTooLarge: boolean, onOver: () => void): void {
   let discarded = 0;
   const cut = () => request.socket.destroy();
-  const timer = isTooLarge ? setTimeout(cut, TOO_LARGE_MS).unref() : undefined;
+  const mayNotEnd = isTooLarge || waiting.has(request);
+  const timer = mayNotEnd ? setTimeout(cut, REST_MS).unref() : undefined;
   request.on("data", (chunk: Buffer) => {
     discarded += chunk.length;
-    if (isTooLarge && discarded > TOO_LARGE_BYTES) cut();
+    if (mayNotEnd && discarded > REST_BYTES) cut();
   });
   request.on("error", () => {});
   request.on("close", () => {

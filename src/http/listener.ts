@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import type { H3 } from "h3";
 import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
-import { discardRest, isComing } from "./body.ts";
+import { discardRest } from "./body.ts";
 
 /** An answer whose head and text are at hand, so that they leave in one write. */
 export class TextResponse extends FastResponse {
@@ -36,7 +36,7 @@ function sendText({ head, content }: TextResponse, response: ServerResponse): vo
   if (response.destroyed) return;
   response.writeHead(head.status, head.statusText, head.headers);
   const { req } = response;
-  if (!isComing(req)) {
+  if (req.complete) {
     response.end(content);
     return;
   }
