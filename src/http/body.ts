@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../strict-json.ts";
+import { BodyBytes } from "./body-bytes.ts";
 import { countHeader } from "./raw-headers.ts";
 
 // What is still read and thrown away of a body that may never end, so that the answer reaches a client that is busy sending.
@@ -56,26 +57,32 @@ function goneError(request: IncomingMessage): AppError {
 
 /**
  * Reads the body as the bytes that were sent.
- * Throws `payload_too_large` as soon as more than `limitBytes` is announced or has come.
+ * Throws `payload_too_large` as soon as more than `limitBytes` is announced or has come, and `queue_full` when too much is
+ * coming on all connections together.
  */
 export function readRawBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
-    return Promise.reject(new AppError("payload_too_large"));
-  }
+  const expected = Number(request.headers["content-length"] ?? limitBytes);
+  if (expected > limitBytes) return Promise.reject(new AppError("payload_too_large"));
   if (request.destroyed && !request.complete) return Promise.reject(goneError(request));
   inviteBody(request);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= limitBytes) return;
+    const bytes = new BodyBytes(expected);
+    const refuse = (error: unknown) => {
+      bytes.drop();
       request.off("data", onData).pause();
-      reject(new AppError("payload_too_large"));
+      reject(error);
     };
-    const onEnd = () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+    const onData = (piece: Buffer) => {
+      try {
+        bytes.add(piece);
+        if (bytes.size > limitBytes) refuse(new AppError("payload_too_large"));
+      } catch (error) {
+        refuse(error);
+      }
+    };
+    const onEnd = () => resolve(bytes.take());
     const onGone = () => {
+      bytes.drop();
       if (!request.readableEnded) reject(goneError(request));
     };
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { ask, assertProblem, deliver, event, post } from "../helpers/client.ts";
+import { statusesIn } from "../helpers/raw-http.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
+import { until } from "../helpers/until.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+/** What a process takes of the memory, in MB. */
+const residentMb = (pid: number) =>
+  Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
+
+/** Begins an unsigned delivery that does not end, and resolves when all of it was taken off our hands. */
+async function begin(t: TestContext, server: Server, header: string, part: string | Buffer, parts = 1) {
+  const socket = connect(server.port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  socket.write(`POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}\r\n\r\n`);
+  for (let sent = 0; sent < parts; sent++) await new Promise((resolve) => socket.write(part, resolve));
+  return socket;
+}
+
+test("bodies in pieces of one byte take no more than their size", async (t) => {
+  await using server = await startServer();
+  await ask(server, "/healthz");
+  const before = residentMb(server.pid);
+  const pieces = "1\r\na\r\n".repeat(10_000);
+  let most = 0;
+  let answered = 0;
+  const sending = [1, 2, 3, 4].map(async () => {
+    const socket = await begin(t, server, "Transfer-Encoding: chunked", pieces, 50);
+    const answer = once(socket, "data");
+    socket.write("0\r\n\r\n");
+    assert.deepEqual(statusesIn(String(await answer)), [403]);
+    answered++;
+  });
+  await until(() => {
+    most = Math.max(most, residentMb(server.pid));
+    return answered === sending.length;
+  }, 30_000);
+  await Promise.all(sending);
+  t.diagnostic(`grown by ${(most - before).toFixed(0)} MB`);
+  assert.ok(most - before < 200);
+});
+
+test("unfinished bodies take 64 MiB together, of which small deliveries take none", async (t) => {
+  await using server = await startServer();
+  const part = Buffer.alloc(MEGABYTE - 1, "a");
+  const refused: string[] = [];
+  const sockets: Socket[] = [];
+  for (let count = 0; count < 80; count++) {
+    const socket = await begin(t, server, `Content-Length: ${MEGABYTE}`, part);
+    socket.on("data", (chunk) => refused.push(String(chunk)));
+    sockets.push(socket);
+  }
+  await until(() => refused.length >= 16, 10_000);
+  assert.deepEqual(new Set(refused.flatMap(statusesIn)), new Set([503]));
+  assert.match(refused[0] ?? "", /^Retry-After: [0-9]+\r$/im);
+  assert.match(refused[0] ?? "", /"code":"queue_full"/);
+  assert.equal((await deliver(server, event("small"))).status, 200);
+
+  const large = JSON.stringify({ ...event("large"), filler: "x".repeat(MEGABYTE - 4096) });
+  const send = () => post(server, "/webhook", large, { "X-Signature": signature(large) });
+  assertProblem(await send(), 503, "queue_full");
+  for (const socket of sockets) socket.destroy();
+  await until(async () => (await send()).status === 200, 10_000);
+});
