@@ -9,7 +9,7 @@ import { MIGRATIONS } from "./migrations.ts";
 export type Database = Sqlite.Database;
 
 // 16 MB of log between checkpoints. Each one writes a page once, however often it changed, and waits for the disk twice.
-const CHECKPOINT_PAGES = 4000;
+export const CHECKPOINT_PAGES = 4000;
 
 /** The database, in the data directory. */
 export const DATABASE_FILE = "authserve.db";

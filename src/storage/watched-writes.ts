@@ -1,8 +1,8 @@
-import { statfsSync } from "node:fs";
 import { AppError, systemCode } from "../errors.ts";
 import { assertInPlace, type Database, type FileId, guarded } from "../sqlite/database.ts";
 import { isDamage } from "../sqlite/inspect.ts";
 import { createMetadata } from "../sqlite/metadata.ts";
+import { createCheckpoints, freeBytes } from "./checkpoints.ts";
 
 /** Transactions whose failure is remembered: a full disk goes on answering what is only read. */
 export interface WatchedWrites {
@@ -21,6 +21,7 @@ const ROOM_BYTES = 1024 * 1024;
 /** Watches the transactions of the one connection that writes; `file` is what the server has opened. */
 export function watchWrites(database: Database, file: FileId): WatchedWrites {
   const metadata = createMetadata(database);
+  const checkpoints = createCheckpoints(database);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
   /** Why the newest change was lost, and how many were made until then. */
   let lost: { error: AppError; changes: unknown } | null = null;
@@ -28,6 +29,7 @@ export function watchWrites(database: Database, file: FileId): WatchedWrites {
   return {
     run(group) {
       try {
+        checkpoints.tend(lost !== null && isFull(lost.error.cause));
         const result = guarded(() => database.transaction(group).immediate());
         if (lost && totalChanges.get() !== lost.changes) lost = null;
         return result;
@@ -41,7 +43,8 @@ export function watchWrites(database: Database, file: FileId): WatchedWrites {
       assertInPlace(database.name, file);
       if (!lost) return;
       // A change elsewhere in the file would say nothing of the damaged page, and a small one nothing of the next delivery.
-      if (isDamage(lost.error.cause) || (isFull(lost.error.cause) && !hasRoom(database.name))) throw lost.error;
+      if (isDamage(lost.error.cause) || (isFull(lost.error.cause) && freeBytes(database.name) < ROOM_BYTES))
+        throw lost.error;
       metadata.set("last_write_check", new Date().toISOString());
     },
   };
@@ -49,10 +52,4 @@ export function watchWrites(database: Database, file: FileId): WatchedWrites {
 
 function isFull(cause: unknown): boolean {
   return cause instanceof Error && systemCode(cause) === "SQLITE_FULL";
-}
-
-/** A file system without a bound says that it has no blocks. */
-function hasRoom(file: string): boolean {
-  const { blocks, bavail, bsize } = statfsSync(file);
-  return blocks === 0 || bavail * bsize >= ROOM_BYTES;
 }

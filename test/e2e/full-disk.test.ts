@@ -55,6 +55,22 @@ test(
   },
 );
 
+test("a small disk is not filled by the write-ahead log", needsMount(), async () => {
+  const dir = workingDir();
+  using _disk = mountSmallDisk(join(dir, "data"));
+  await using server = await startServer({ dir });
+  // The frames that each of these writes to the log and those that its processing does come to 30 KB.
+  for (let n = 0; n < 400; n++) assert.equal((await deliver(server, event(`small-${n}`))).status, 200);
+  await settled(server, "small-399");
+
+  fill(join(dir, "data", "filler"));
+  for (let n = 0; (await deliver(server, event(`full-${n}`, { pad: "x".repeat(20_000) }))).status === 200; n++);
+  truncateSync(join(dir, "data", "filler"), statSync(join(dir, "data", "filler")).size - 700_000);
+  await until(async () => (await deliver(server, event("room"))).status === 200, 5000);
+  for (let n = 0; n < 200; n++) assert.equal((await deliver(server, event(`again-${n}`))).status, 200);
+  await settled(server, "again-199");
+});
+
 test("a disk with less room than a delivery may need is not ready after it refused one", needsMount(), async () => {
   const dir = workingDir();
   const filler = join(dir, "data", "filler");
