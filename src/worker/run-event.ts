@@ -1,4 +1,4 @@
-import { describeError } from "../errors.ts";
+import { describeError, systemCode } from "../errors.ts";
 import type { ClaimedEvent } from "../events/store.ts";
 import type { Outcome } from "./decide.ts";
 
@@ -9,6 +9,9 @@ import type { Outcome } from "./decide.ts";
 export type EventHandler = (event: ClaimedEvent, signal: AbortSignal) => Promise<void>;
 
 const MAX_ERROR_LENGTH = 1000;
+
+// Whoever opens connections enough brings this about: it says nothing of the event or its target.
+const NO_DESCRIPTORS = /^E[MN]FILE$/;
 
 /** Runs the handler within a time limit and never throws. A handler that ignores its signal is left behind. */
 export async function runEvent(
@@ -42,7 +45,8 @@ export async function runEvent(
     else await Promise.race([handler(event, abort.signal), givenUp]);
     return ended ?? { kind: "succeeded" };
   } catch (error) {
-    return ended ?? { kind: "failed", error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
+    const kind = error instanceof Error && NO_DESCRIPTORS.test(systemCode(error)) ? "unable" : "failed";
+    return ended ?? { kind, error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
   } finally {
     clearTimeout(timer);
     clearImmediate(late);

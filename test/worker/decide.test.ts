@@ -53,6 +53,17 @@ suite("an attempt", () => {
     assert.deepEqual(decide(failed, at(4), POLICY, NOW, 0), { to: "queued", runAt: NOW + 6400 });
   });
 
+  test("that this machine could not make waits like one that failed, and is free, also the last one", () => {
+    const unable = { kind: "unable", error: "EMFILE" } as const;
+    for (const [attempt, wait] of [
+      [1, 1000],
+      [5, 16_000],
+    ] as const) {
+      const next = decide(unable, at(attempt), POLICY, NOW, MIDDLE);
+      assert.deepEqual(next, { to: "queued", runAt: NOW + wait, isFree: true });
+    }
+  });
+
   test("that failed as the last one dead-letters its event with the reason", () => {
     for (const attempt of [5, 6]) {
       const next = decide(failed, at(attempt), POLICY, NOW, MIDDLE);

@@ -39,6 +39,13 @@ suite("a handler", () => {
     assert.deepEqual(await run(throws), { kind: "failed", error: "at once" });
   });
 
+  test("that finds no descriptor left has not failed", async () => {
+    for (const code of ["EMFILE", "ENFILE"]) {
+      const outcome = await run(() => Promise.reject(Object.assign(new Error(`${code}: connect`), { code })));
+      assert.deepEqual(outcome, { kind: "unable", error: `${code}: connect` });
+    }
+  });
+
   const loop = new Error("loop");
   loop.cause = loop;
   for (const [what, thrown] of [
