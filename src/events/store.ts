@@ -154,7 +154,7 @@ export interface EventStore {
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims whose work was not begun: the events are due, before later ones, and the attempts are not counted. */
   release(claims: Claim[], now: number): Promise<void>;
-  /** Frees the leases of workers that are known to be dead. Returns how many. */
+  /** Frees the leases of workers that are known to be dead, and what waits for longer than any policy asks. Returns how many. */
   releaseAll(now: number): Promise<number>;
   /** Queues events again, due now, with a fresh budget and their history kept. Returns how many. */
   replay(filter: ReplayFilter, now: number): Promise<number>;

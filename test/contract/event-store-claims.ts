@@ -162,6 +162,17 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + 20 })).claimed, []);
     });
 
+    test("what waits for longer than a day was queued by a clock that was wrong, and is due at a start", async (t) => {
+      const store = await open(t);
+      const day = 24 * 3_600_000;
+      await store.append([
+        newEvent({ eventId: "far", receivedAt: NOW + 1000 * day }),
+        newEvent({ eventId: "near", receivedAt: NOW + day }),
+      ]);
+      assert.equal(await store.releaseAll(NOW), 1);
+      assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
+    });
+
     test("what was freed or given back goes before what has come since", async (t) => {
       const store = await open(t);
       await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b" })]);

@@ -76,9 +76,13 @@ export const RELEASE = `
 UPDATE events SET attempts = attempts - 1, due_at = min(received_at, ?), lease_owner = NULL, claimed_at = NULL
 WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
 
-/** Ends every lease now. What was in work goes before what has come since. */
+/**
+ * Ends every lease now, and every wait that is longer than any: the clock was wrong when it began. What was in work goes
+ * before what has come since.
+ */
 export const RELEASE_ALL = `
-UPDATE events SET due_at = min(received_at, @now) WHERE status = 'queued' AND lease_owner IS NOT NULL AND due_at > @now`;
+UPDATE events SET due_at = min(received_at, @now)
+WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`;
 
 /** What a replay does to an event: due now, with a fresh budget. */
 const REQUEUED = `

@@ -39,6 +39,8 @@ const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 // A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these.
 const MAX_CLAIMED_BYTES = 8 * 1024 * 1024;
 
+const LONGEST_WAIT_MS = 24 * 3_600_000;
+
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
 
 /** Keeps events in a SQLite database that somebody else opens and closes. */
@@ -210,7 +212,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       guarded(() => releaseEach(claims, now));
     },
     releaseAll(now) {
-      return guarded(() => releaseAll.run({ now }).changes);
+      return guarded(() => releaseAll.run({ now, longestWaitMs: LONGEST_WAIT_MS }).changes);
     },
     replay(filter, now) {
       return guarded(() => replay(filter, now));
