@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -38,6 +39,27 @@ function mountTmpfs(context: TestContext, options: string): string {
     rmdirSync(dir);
   });
   return dir;
+}
+
+/** The newest versions of system libraries' symbols that the add-ons need: those of glibc 2.34 and GCC 11. */
+const NEWEST = { GLIBC: "GLIBC_2.34", GLIBCXX: "GLIBCXX_3.4.29" };
+
+const byVersion = (one: string, other: string) => one.localeCompare(other, "en", { numeric: true });
+
+const ownLibstdcxx =
+  process.platform === "linux" ? loadedLibraries().find((path) => /libstdc\+\+/.test(path)) : undefined;
+
+const inGlibc = needs("an older libstdc++", () => ownLibstdcxx !== undefined, "it needs Linux with glibc");
+
+function loadedLibraries(): string[] {
+  return (process.report.getReport() as unknown as { sharedObjects: string[] }).sharedObjects;
+}
+
+/** Puts a libstdc++ into a directory that lacks a version of symbols, as an older one does: it has it by another name. */
+function olderCopy(version: string, dir: string): void {
+  const text = readFileSync(ownLibstdcxx ?? "", "latin1");
+  const older = text.replaceAll(`\0${version}\0`, `\0${version.replace(/[0-9]/g, "0")}\0`);
+  writeFileSync(join(dir, "libstdc++.so.6"), older, "latin1");
 }
 
 suite("the single binary", { skip: binaryIsMissing() }, () => {
@@ -176,6 +198,40 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.equal(code, 1);
     assert.match(stderr, /ENOSPC/);
     assert.deepEqual(readdirSync(join(full, "addons")), []);
+  });
+
+  test(
+    "a system that is too old for the add-ons is named, and no other directory is tried",
+    inGlibc,
+    async (context) => {
+      const dir = tempDir(context);
+      olderCopy(NEWEST.GLIBCXX, dir);
+      const env = { ...settings(dir), LD_LIBRARY_PATH: dir, HOME: join(dir, "home") };
+      const { code, stderr } = await runBinary(["serve"], { dir, env });
+      assert.equal(code, 2);
+      assert.match(stderr, /^authserve: The native add-ons cannot be loaded:\n {2}.*GLIBCXX_.* not found/);
+      assert.match(stderr, /\n {2}this system is too old: [^\n]* needs glibc [0-9.]+ [^\n]*\n$/);
+      const { stdout } = await runBinary(["doctor", "--json"], { dir, env });
+      const found = (JSON.parse(stdout) as { check: string; remedy: string | null }[]).find(
+        ({ check }) => check === "add-ons",
+      );
+      assert.match(found?.remedy ?? "", /^this system is too old: /);
+      assert.ok(!existsSync(join(dir, "data/addons")));
+    },
+  );
+
+  test("it needs the versions of system libraries that are documented, and no newer ones", inGlibc, () => {
+    const binary = readFileSync(BINARY, "latin1");
+    for (const [library, newest] of Object.entries(NEWEST)) {
+      const found = [...binary.matchAll(new RegExp(`\0${library}_([0-9.]+)(?=\0)`, "g"))].map(
+        (match) => match[1] ?? "",
+      );
+      assert.equal(`${library}_${found.sort(byVersion).at(-1)}`, newest);
+    }
+    for (const file of ["README.md", "docs/deploy.md"]) {
+      const text = readFileSync(join(import.meta.dirname, "..", file), "utf8").replaceAll(/\s+/g, " ");
+      assert.match(text, /glibc 2\.34 .*GCC 11/, file);
+    }
   });
 
   test("doctor says when the add-ons can be put nowhere, and serve tells bad settings first", async (context) => {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { describeError, exitCodeOf, OperatorError } from "../errors.ts";
+import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import type { AddonReport } from "../packaging.ts";
 import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
 import { readAsset } from "./assets.ts";
@@ -10,19 +10,21 @@ declare const ADDONS: Record<string, { sha256: string; bytes: number }>;
 
 /**
  * Loads a native add-on from a real file, as the operating system demands: unpacks it when it is missing, and checks its
- * content before any of it runs. Throws {@link OperatorError} when no directory will do.
+ * content before any of it runs. Throws {@link OperatorError} when no directory will do, or the system is too old for it.
  */
 export function loadAddon(name: string): unknown {
   const loaded = load(name);
   if ("exports" in loaded) return loaded.exports;
-  const { reasons, exitCode } = loaded;
-  throw new OperatorError(["The native add-ons cannot be unpacked:", ...reasons, REMEDY].join("\n  "), exitCode);
+  const { reasons, remedy, exitCode } = loaded;
+  throw new OperatorError(["The native add-ons cannot be loaded:", ...reasons, remedy].join("\n  "), exitCode);
 }
 
-const REMEDY = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
+const OTHER_DIR = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
+const OTHER_SYSTEM =
+  "this system is too old: authserve needs glibc 2.34 and the libstdc++ of GCC 11, or newer, e.g. Debian 12, Ubuntu 22.04 or RHEL 9";
 
-/** An add-on, or why each directory will not do. */
-type Loaded = { exports: unknown; dir: string } | { reasons: string[]; exitCode: 1 | 2 };
+/** An add-on, or why it cannot be loaded from any directory. */
+type Loaded = { exports: unknown; dir: string } | { reasons: string[]; remedy: string; exitCode: 1 | 2 };
 
 function load(name: string): Loaded {
   const reasons: string[] = [];
@@ -34,11 +36,19 @@ function load(name: string): Loaded {
       process.dlopen(loaded, file);
       return { ...loaded, dir: candidate.dir };
     } catch (error) {
+      const reason = describeError(error);
+      if (isTooNew(error)) return { reasons: [reason], remedy: OTHER_SYSTEM, exitCode: 2 };
       if (exitCodeOf(error) === 1) exitCode = 1;
-      reasons.push(`${candidate.dir} (${candidate.from}): ${describeError(error)}`);
+      reasons.push(`${candidate.dir} (${candidate.from}): ${reason}`);
     }
   }
-  return { reasons, exitCode };
+  return { reasons, remedy: OTHER_DIR, exitCode };
+}
+
+/** Whether an add-on needs a library, or something of one, that this system lacks: in the words of glibc's loader. */
+function isTooNew(error: unknown): boolean {
+  const wants = /version `[^']+' not found|undefined symbol|^lib[^/:]+: cannot open shared object file/;
+  return error instanceof Error && systemCode(error) === "ERR_DLOPEN_FAILED" && wants.test(error.message);
 }
 
 /** Makes sure that the file of an add-on is there with the content this binary was built with. Returns its path. */
@@ -78,7 +88,7 @@ export function reportAddons(): AddonReport {
           .find((loaded) => "reasons" in loaded);
   const place = files.find(({ file }) => isThere(file))?.dir ?? "not unpacked";
   if (failed === undefined) return { place, faults: broken };
-  return { place, faults: [{ found: `cannot be unpacked: ${failed.reasons.join("; ")}`, remedy: REMEDY }] };
+  return { place, faults: [{ found: `cannot be loaded: ${failed.reasons.join("; ")}`, remedy: failed.remedy }] };
 }
 
 /** What is in a directory of another user, e.g. of the service that root looks at, is never loaded by this one. */

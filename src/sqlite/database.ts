@@ -232,6 +232,8 @@ export function lockDataDir(dataDir: string): () => void {
     if (systemCode(error) === "SQLITE_BUSY") {
       throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
     }
+    // The add-on that SQLite is in has said what it lacks.
+    if (error instanceof OperatorError) throw error;
     if (isDamage(error) || isNoFile(file)) throw noLock();
     throw new OperatorError(
       `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
