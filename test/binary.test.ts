@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,7 +19,7 @@ import { suite, type TestContext, test } from "node:test";
 import { needs } from "./helpers/back-end.ts";
 import { BINARY, binaryIsMissing, runBinary } from "./helpers/binary.ts";
 import { deliver, event, logIn, me } from "./helpers/client.ts";
-import { startProgram } from "./helpers/command.ts";
+import { runProgram, startProgram } from "./helpers/command.ts";
 import { settings } from "./helpers/server.ts";
 import { tempDir } from "./helpers/temp-dir.ts";
 import { until } from "./helpers/until.ts";
@@ -232,6 +233,17 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       const text = readFileSync(join(import.meta.dirname, "..", file), "utf8").replaceAll(/\s+/g, " ");
       assert.match(text, /glibc 2\.34 .*GCC 11/, file);
     }
+  });
+
+  test("a file that an earlier process with this number has left does not stop it", async (context) => {
+    const dir = tempDir(context);
+    const env = { ADDON_DIR: join(dir, "addons") };
+    await hash(dir, env);
+    const file = join(dir, "addons", readdirSync(env.ADDON_DIR).find((name) => name.startsWith("argon2-")) ?? "");
+    rmSync(file);
+    const script = ': >"$0.$$"; exec "$1" hash-password';
+    const { code, stderr } = await runProgram("sh", ["-c", script, file, BINARY], { dir, env, input: "correct horse" });
+    assert.equal(code, 0, stderr);
   });
 
   test("doctor says when the add-ons can be put nowhere, and serve tells bad settings first", async (context) => {

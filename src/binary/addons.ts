@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import type { AddonReport } from "../packaging.ts";
@@ -58,7 +58,8 @@ function unpack(name: string, { dir }: Candidate): string {
   const problem = problemOf(name, file);
   if (problem === null) return file;
   if (problem !== "is missing") process.stderr.write(`authserve: ${file} ${problem}: it was replaced\n`);
-  const half = `${file}.${process.pid}`;
+  // In containers numbers of processes come again: a name with one may be that of a file which a killed start has left.
+  const half = `${file}.${randomUUID()}`;
   try {
     writeFileSync(half, readAsset(name), { mode: 0o600, flag: "wx", flush: true });
     renameSync(half, file);
