@@ -17,7 +17,7 @@ const BAR_WIDTH = 40;
 export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
   const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
   requireDatabase(DATA_DIR);
-  const database = openDatabase(DATA_DIR);
+  const database = openDatabase(DATA_DIR, { asItIs: true });
   try {
     const bytes = await backUp(database, resolve(file), process.stderr.isTTY ? drawBar : () => {});
     if (process.stderr.isTTY) process.stderr.write("\n");

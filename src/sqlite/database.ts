@@ -36,6 +36,8 @@ interface OpenOptions {
   busyTimeoutMs?: number;
   /** Looks for damage before anything is written, as far as that is quick. */
   checked?: boolean;
+  /** Leaves an older schema as it is: the version that made it opens no newer one. */
+  asItIs?: boolean;
   /**
    * This process has it open already, so it is not looked at again: closing any descriptor of a file ends all locks that
    * its process holds on it (POSIX), and another program would then take the log of a live database away.
@@ -81,7 +83,7 @@ function statOf(path: string): BigIntStats | undefined {
 const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
 
 /**
- * Opens the database of a data directory and brings its schema up to date.
+ * Opens the database of a data directory and brings its schema up to date, unless it is wanted as it is.
  * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or was made by a newer version.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
@@ -100,7 +102,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     database.pragma("synchronous = FULL");
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     makePrivate(file);
-    migrate(database);
+    migrate(database, options);
     return database;
   } catch (error) {
     database?.close();
@@ -185,13 +187,13 @@ function openFailure(error: unknown): OperatorError {
   );
 }
 
-function migrate(database: Database): void {
+function migrate(database: Database, { asItIs }: OpenOptions): void {
   const applicationId = database.pragma("application_id", { simple: true });
   const version = database.pragma("user_version", { simple: true }) as number;
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
   if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
   if (version > MIGRATIONS.length) throw newer(version);
-  if (version === MIGRATIONS.length) return;
+  if (version === MIGRATIONS.length || (asItIs && version > 0)) return;
   // A step may write to the schema itself.
   database.unsafeMode(true);
   database

@@ -1,4 +1,8 @@
-import { type Database, openDatabase } from "../../src/sqlite/database.ts";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
+import { APPLICATION_ID } from "../../src/sqlite/inspect.ts";
+import { MIGRATIONS } from "../../src/sqlite/migrations.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 
 /** A new database in a directory of its own; both go when the test ends. */
@@ -12,4 +16,15 @@ export function tempDatabase(
   const dataDir = tempDir(context);
   database = openDatabase(dataDir, options);
   return { database, dataDir };
+}
+
+/** A data directory as the version with this many steps has left it. */
+export function dataDirOf(context: Cleanup, steps: number): string {
+  const dataDir = tempDir(context);
+  const database = new Sqlite(join(dataDir, DATABASE_FILE));
+  for (const step of MIGRATIONS.slice(0, steps)) database.exec(step);
+  database.pragma(`application_id = ${APPLICATION_ID}`);
+  database.pragma(`user_version = ${steps}`);
+  database.close();
+  return dataDir;
 }

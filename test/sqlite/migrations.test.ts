@@ -5,21 +5,8 @@ import Sqlite from "better-sqlite3";
 import { ADD_ATTEMPT, APPEND, DUE, DUE_SIZES, LEASE, NEXT_DUE, SETTLE } from "../../src/events/sqlite/sql.ts";
 import { sqliteEvents } from "../../src/events/sqlite/store.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
-import { APPLICATION_ID } from "../../src/sqlite/inspect.ts";
-import { MIGRATIONS } from "../../src/sqlite/migrations.ts";
+import { dataDirOf } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
-import { tempDir } from "../helpers/temp-dir.ts";
-
-/** A data directory as the version with this many steps has left it. */
-function dataDirOf(t: TestContext, steps: number): string {
-  const dataDir = tempDir(t);
-  const database = new Sqlite(join(dataDir, DATABASE_FILE));
-  for (const step of MIGRATIONS.slice(0, steps)) database.exec(step);
-  database.pragma(`application_id = ${APPLICATION_ID}`);
-  database.pragma(`user_version = ${steps}`);
-  database.close();
-  return dataDir;
-}
 
 function open(t: TestContext, dataDir: string) {
   const database = openDatabase(dataDir);
