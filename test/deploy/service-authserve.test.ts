@@ -8,7 +8,10 @@ import { workingDir } from "../helpers/working-dir.ts";
 const script = readFileSync(join(import.meta.dirname, "../../deploy/service-authserve"), "utf8");
 
 /** The environment that a command gets by these settings, when the service lives in a directory of the test's. */
-async function environmentBy(settings: string | Buffer): Promise<Record<string, string>> {
+async function environmentBy(
+  settings: string | Buffer,
+  callers: Record<string, string> = {},
+): Promise<Record<string, string>> {
   const dir = workingDir();
   for (const folder of ["etc/authserve", "var/lib/authserve", "bin"]) mkdirSync(join(dir, folder), { recursive: true });
   writeFileSync(join(dir, "etc/authserve/authserve.conf"), settings);
@@ -24,7 +27,7 @@ async function environmentBy(settings: string | Buffer): Promise<Record<string, 
   );
   const { code, stdout, stderr } = await runProgram("sh", [join(dir, "script"), "events", "list"], {
     dir,
-    env: { PATH: `${join(dir, "bin")}:${process.env.PATH}` },
+    env: { ...callers, PATH: `${join(dir, "bin")}:${process.env.PATH}` },
   });
   assert.deepEqual([code, stderr], [0, ""]);
   return Object.fromEntries(
@@ -75,4 +78,27 @@ test("service-authserve's settings win over the unit's directories, and its secr
 test("service-authserve takes a secret from the file that the settings name", async () => {
   const { JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET } = await environmentBy("JWT_SECRET_FILE=/srv/secret\n");
   assert.deepEqual([JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET], [undefined, "/srv/secret", "of webhook_secret"]);
+});
+
+test("service-authserve has the clash that the unit has when the settings hold a secret whose file the unit names", async () => {
+  const { JWT_SECRET, JWT_SECRET_FILE, ...others } = await environmentBy("JWT_SECRET=own\nDEMO_PASSWORD=\n");
+  assert.equal(JWT_SECRET, "own");
+  assert.match(JWT_SECRET_FILE ?? "", /\/etc\/authserve\/jwt_secret$/);
+  assert.deepEqual([others.DEMO_PASSWORD, others.DEMO_PASSWORD_FILE], ["of demo_password", undefined]);
+});
+
+test("service-authserve takes a secret from the settings that clear its file, and none where they hold none", async () => {
+  const { JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET } = await environmentBy(
+    "JWT_SECRET_FILE=\nJWT_SECRET=own\nWEBHOOK_SECRET_FILE=\n",
+  );
+  assert.deepEqual([JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET], ["own", "", undefined]);
+});
+
+test("service-authserve takes no secret from whoever calls it", async () => {
+  const callers = { JWT_SECRET: "the caller's", DEMO_PASSWORD_FILE: "/root/file", WEBHOOK_SECRET_FILE: "" };
+  const { JWT_SECRET, JWT_SECRET_FILE, DEMO_PASSWORD, WEBHOOK_SECRET } = await environmentBy("", callers);
+  assert.deepEqual(
+    [JWT_SECRET, JWT_SECRET_FILE, DEMO_PASSWORD, WEBHOOK_SECRET],
+    ["of jwt_secret", undefined, "of demo_password", "of webhook_secret"],
+  );
 });
