@@ -71,9 +71,11 @@ function componentsOf(target: Target): Component[] {
   });
 }
 
-/** What lies beside the executable in an archive. */
+/** What lies beside the executable in an archive: the README with what it links to, among others. */
 function accompanying(): Entry[] {
-  const files = ["LICENSE", "README.md", "CHANGELOG.md", "docs/deploy.md"];
+  const links = readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\(([^):#]+)[^):]*\)/g);
+  const linked = new Set([...links].map(([, path]) => path as string));
+  const files = ["LICENSE", "README.md", "CHANGELOG.md", ...[...linked].sort()];
   if (existsSync(join(ROOT, "deploy")))
     files.push(
       ...readdirSync(join(ROOT, "deploy"))
