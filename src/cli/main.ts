@@ -211,6 +211,8 @@ export async function run(): Promise<void> {
   });
   // Words that nobody can be told are no reason to stop.
   process.stderr.on("error", () => {});
+  // Node would open its debugger, to every user of this machine: it reads the secrets and runs what it is told.
+  process.on("SIGUSR1", () => {});
   process.on("uncaughtException", (error) => {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);

@@ -125,3 +125,11 @@ test("X4 the figures count logins and deliveries, and name no user, address or e
   assert.ok(text.includes('\nauthserve_deliveries_total{result="new"} 1\n'));
   for (const named of ["@", EMAIL, "127.0.0.1", "counted"]) assert.ok(!text.includes(named), named);
 });
+
+test("no signal opens Node's debugger, which would read the secrets to every user of the machine", async () => {
+  await using alone = await startServer();
+  alone.signal("SIGUSR1");
+  assert.equal((await ask(alone, "/healthz")).status, 200);
+  assert.deepEqual(await alone.stop(), { code: 0, signal: null });
+  assert.doesNotMatch(alone.stderr(), /debugger/i);
+});
