@@ -1,31 +1,6 @@
 import { Cluster, Redis, ReplyError } from "ioredis";
 import { AppError } from "../errors.ts";
-import { OnceCluster } from "./once-cluster.ts";
-
-export interface RedisAddress {
-  host: string;
-  port: number;
-}
-
-/** Which servers to connect to: one, the master that sentinels name, or a cluster by some of its nodes. */
-export type RedisServers =
-  | { kind: "single"; address: RedisAddress }
-  | { kind: "sentinels"; sentinels: RedisAddress[]; master: string; password?: string | undefined }
-  | { kind: "cluster"; nodes: RedisAddress[] };
-
-/** How to connect to Redis. */
-export interface RedisOptions {
-  servers: RedisServers;
-  username?: string | undefined;
-  password?: string | undefined;
-  db?: number | undefined;
-  /** TLS with the system's authorities, or with these PEM certificates as the only ones. */
-  tls?: { ca?: string | undefined } | undefined;
-  /** Stands before every key. */
-  keyPrefix: string;
-  /** No operation takes longer than this; beyond it the answer is `store_unavailable`. */
-  timeoutMs: number;
-}
+import { createClient, RETRY_MAX_MS, type RedisOptions } from "./client.ts";
 
 /** What a server says about itself; null where this user may not ask. */
 export interface RedisFacts {
@@ -56,11 +31,6 @@ export interface RedisConnection {
 export function isRefused(error: unknown): boolean {
   return error instanceof AppError && error.cause instanceof ReplyError;
 }
-
-const RETRY_FIRST_MS = 50;
-const RETRY_MAX_MS = 500;
-// A server that hangs never acknowledges the end of a connection.
-const DISCONNECT_MS = 50;
 
 /** Connects in the background: an operation that comes earlier waits for the connection, within its time limit. */
 export function connectRedis(options: RedisOptions, watcher: RedisWatcher): RedisConnection {
@@ -137,7 +107,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
         // The driver itself bounds a command that is sent over one connection.
         if (isUp && !isCluster) return await command(client);
         if (!isUp && client.status === "reconnecting") throw new Error("there is no connection to Redis");
-        return await within(timeoutMs, async (isLate) => {
+        return await withDeadline(timeoutMs, async (isLate) => {
           if (!isUp) await attempt.promise;
           // What has been answered with 503 must not be written later.
           if (isLate()) throw new Error("too late");
@@ -155,56 +125,6 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   };
 }
 
-function createClient({ servers, username, password, db, tls, timeoutMs }: RedisOptions): Redis | Cluster {
-  const backoff = (tries: number) => Math.min(RETRY_FIRST_MS * 2 ** (tries - 1), RETRY_MAX_MS);
-  const common = {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls === undefined ? {} : { tls: tls.ca === undefined ? {} : { ca: tls.ca } }),
-    commandTimeout: timeoutMs,
-    connectTimeout: timeoutMs,
-    disconnectTimeout: DISCONNECT_MS,
-    // A connection that has gone silent is given up, and with it the commands that wait on it.
-    socketTimeout: timeoutMs,
-    // `admit` reads INFO and judges it.
-    enableReadyCheck: false,
-    // A command fails while there is no connection, and is never sent again: it may have been done the first time.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    disableClientInfo: true,
-  };
-  if (servers.kind === "cluster") {
-    return new OnceCluster(servers.nodes, {
-      redisOptions: common,
-      enableOfflineQueue: false,
-      clusterRetryStrategy: backoff,
-      slotsRefreshTimeout: timeoutMs,
-      // Host names stay as they are announced, for the certificates to match them.
-      dnsLookup: (address, callback) => callback(null, address),
-    });
-  }
-  const single = {
-    ...common,
-    ...(db === undefined ? {} : { db }),
-    retryStrategy: backoff,
-    // After a failover the old address may lead to a replica: connecting again finds the new master.
-    reconnectOnError: (error: Error) => error.message.includes("READONLY"),
-  };
-  if (servers.kind === "single") return new Redis({ ...single, ...servers.address });
-  return new Redis({
-    ...single,
-    sentinels: servers.sentinels,
-    name: servers.master,
-    sentinelRetryStrategy: backoff,
-    // They name the new master up to ten seconds before the old one learns that it is none: what it took would be lost.
-    failoverDetector: true,
-    sentinelCommandTimeout: timeoutMs,
-    ...(servers.password === undefined ? {} : { sentinelPassword: servers.password }),
-    ...("tls" in single ? { enableTLSForSentinelMode: true, sentinelTLS: single.tls } : {}),
-  });
-}
-
 /** A promise for the connection that is being made. Nobody may be waiting when it fails. */
 function openAttempt(): PromiseWithResolvers<void> {
   const attempt = Promise.withResolvers<void>();
@@ -212,7 +132,7 @@ function openAttempt(): PromiseWithResolvers<void> {
   return attempt;
 }
 
-async function within<T>(timeoutMs: number, run: (isLate: () => boolean) => Promise<T>): Promise<T> {
+async function withDeadline<T>(timeoutMs: number, run: (isLate: () => boolean) => Promise<T>): Promise<T> {
   let late = false;
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

@@ -2,7 +2,8 @@ import type { Settings } from "../config/settings.ts";
 import { describeError, SettingsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { faultOfAuthorities, readPemFile } from "../pem-file.ts";
-import type { RedisConnection, RedisFacts, RedisOptions, RedisServers } from "./connection.ts";
+import type { RedisOptions, RedisServers } from "./client.ts";
+import type { RedisConnection, RedisFacts } from "./connection.ts";
 
 export const REDIS_SETTING_NAMES = [
   "REDIS_HOST",

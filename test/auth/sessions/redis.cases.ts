@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { SessionStore } from "../../../src/auth/sessions/store.ts";
-import type { RedisOptions } from "../../../src/redis/connection.ts";
+import type { RedisOptions } from "../../../src/redis/client.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { heals, openOnRedis, unavailableInTime } from "../../helpers/redis-store.ts";
