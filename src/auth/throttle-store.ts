@@ -51,7 +51,10 @@ export interface Totals {
  * parallel guesses cannot pass the bound. It becomes a failure unless it is released.
  */
 export interface ThrottleStore {
-  /** How long until none of the buckets is full of failures, in milliseconds; 0 when none is. Writes nothing. */
+  /**
+   * How long until none of the buckets is full of failures, in milliseconds; 0 when none is. Takes no place; places that are
+   * held no longer may be given back.
+   */
   retryAfterMs(buckets: Bucket[], now: number): Promise<number>;
   /** Takes a place in every bucket, or in none. */
   reserve(buckets: Bucket[], now: number): Promise<Reservation>;
