@@ -215,3 +215,18 @@ export async function ownerOf(context: Cleanup, nodes: RedisProcess[], key: stri
   for (const node of nodes) if ((await node.client(context).keys("*")).includes(key)) return node;
   throw new Error(`no node holds ${key}`);
 }
+
+/** Begins to move the slot of a key to another node; its keys still lie where they were. */
+export async function beginToMove(
+  context: Cleanup,
+  nodes: RedisProcess[],
+  key: string,
+): Promise<{ source: RedisProcess; target: RedisProcess }> {
+  const source = await ownerOf(context, nodes, key);
+  const target = nodes.find((node) => node !== source) as RedisProcess;
+  const [from, to] = [source.client(context), target.client(context)];
+  const slot = await from.cluster("KEYSLOT", key);
+  await to.cluster("SETSLOT", slot, "IMPORTING", await from.cluster("MYID"));
+  await from.cluster("SETSLOT", slot, "MIGRATING", await to.cluster("MYID"));
+  return { source, target };
+}

@@ -5,12 +5,14 @@ import type { SessionStore, Supersession } from "./store.ts";
 // KEYS the record and its credential; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's
 // key, the supersession or "", and the credential or "". Which sid is superseded shows only here; the key's beginning
 // holds it in the record's slot. The credential is written again, for a flush takes it along with the record.
+// While a cluster moves the slot it refuses a key that KEYS does not name: then the supersession is not kept. It comes
+// first, where nothing is half done, and a full Redis refuses the record all the same.
 const REPLACE = `
 local old = redis.call("GET", KEYS[1])
 local left = redis.call("PTTL", KEYS[1])
+if old and left > 0 and ARGV[4] ~= "" then redis.pcall("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
 if ARGV[5] ~= "" then redis.call("SET", KEYS[2], ARGV[5]) end
-if old and left > 0 and ARGV[4] ~= "" then redis.call("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 return old and 1 or 0`;
 
 // KEYS the record and its credential, ARGV[1] the credential that must have opened it, or "" for any: another server may

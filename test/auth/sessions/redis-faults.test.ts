@@ -95,9 +95,10 @@ suite("a Redis that", onRedis, () => {
     const { server, store } = await withSession(t);
     const admin = server.client(t);
     await admin.config("SET", "maxmemory", "1");
-    await unavailableInTime(() => store.replace("1", "b", 60));
+    await unavailableInTime(() => store.replace("1", "b", 60, { network: "203.0.113.0/24", userAgent: null }));
     await unavailableInTime(() => store.check());
     assert.equal(await store.current("1"), "a");
+    assert.deepEqual(await admin.keys("*"), ["authserve:session:1"]);
     await admin.config("SET", "maxmemory", "0");
     await store.check();
     assert.equal(await store.replace("1", "b", 60), true);

@@ -3,19 +3,10 @@ import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { needsRedis } from "../../helpers/back-end.ts";
-import {
-  clusterIsWhole,
-  ownerOf,
-  startCluster,
-  startRedis,
-  startSentinel,
-  TLS_CERT_FILE,
-} from "../../helpers/redis.ts";
+import { startRedis, startSentinel, TLS_CERT_FILE } from "../../helpers/redis.ts";
 import {
   addressOf,
   allUnavailableInTime,
-  cluster,
-  HEALS_WITHIN_MS,
   heals,
   openOnRedis,
   single,
@@ -165,98 +156,5 @@ suite("a Redis behind a sentinel", onRedis, () => {
     await allUnavailableInTime(
       openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(gone)], master: "mymaster" }).store,
     );
-  });
-});
-
-suite("a Redis cluster", onRedis, () => {
-  test("serves a user with the rights that the README lists", async (t) => {
-    const nodes = await startCluster(t);
-    const listed = /it needs `~authserve:\* ([^`]+)`,.*`([^`]+)` in a cluster/.exec(readFileSync("README.md", "utf8"));
-    const rights = `${listed?.[1]} ${listed?.[2]}`.replaceAll("\\", "").split(" ");
-    for (const node of nodes) {
-      await node.client(t).call("ACL", "SETUSER", "service", "on", ">its-password", "~authserve:*", ...rights);
-    }
-    const { store } = openOnRedis(t, cluster(nodes), { username: "service", password: "its-password" });
-    await store.replace("1", "a", 60);
-    assert.equal(await store.current("1"), "a");
-    assert.equal(await store.removeIf("1", "a"), true);
-  });
-
-  test("holds sessions on all its nodes", async (t) => {
-    const nodes = await startCluster(t);
-    const { store, ups } = openOnRedis(t, cluster(nodes.slice(0, 1)));
-    const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
-    for (const user of users) await store.replace(user, `sid of ${user}`, 60);
-    for (const user of users) assert.equal(await store.current(user), `sid of ${user}`);
-    const sizes = await Promise.all(nodes.map((node) => node.client(t).dbsize()));
-    assert.ok(
-      sizes.every((size) => size > 0),
-      sizes.join(),
-    );
-    assert.equal(await store.removeIf("user-1", "sid of user-1"), true);
-    assert.equal((await store.find("user-2"))?.sid, "sid of user-2");
-    assert.equal(ups.length, 1);
-  });
-
-  test("that has lost a node is unavailable in time, and well again when the node is back", async (t) => {
-    const nodes = await startCluster(t);
-    const { store } = openOnRedis(t, cluster(nodes));
-    await store.replace("1", "a", 60);
-    const owner = await ownerOf(t, nodes, "authserve:session:1");
-    await owner.kill();
-    await unavailableInTime(() => store.current("1"));
-    await unavailableInTime(() => store.replace("1", "b", 60));
-    await owner.restart();
-    await clusterIsWhole(t, nodes);
-    await heals(store);
-    await until(() => isWell(() => store.replace("1", "b", 60)), HEALS_WITHIN_MS);
-    assert.equal(await store.current("1"), "b");
-  });
-
-  test("with a node that hangs is unavailable in time, and well again when it goes on", async (t) => {
-    const nodes = await startCluster(t);
-    const { store } = openOnRedis(t, cluster(nodes));
-    await store.replace("1", "a", 60);
-    const owner = await ownerOf(t, nodes, "authserve:session:1");
-    owner.pause();
-    for (let round = 0; round < 3; round++) await unavailableInTime(() => store.current("1"));
-    owner.resume();
-    await clusterIsWhole(t, nodes);
-    await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
-    assert.equal(await store.current("1"), "a");
-  });
-
-  test("with a node that comes back with older data knows no session of an earlier password", async (t) => {
-    const nodes = await startCluster(t);
-    const { store: old } = openOnRedis(t, cluster(nodes));
-    await old.bind("1", "old password");
-    await old.replace("1", "a", 600);
-    const owner = await ownerOf(t, nodes, "authserve:session:1");
-    await owner.client(t).save();
-    const { store } = openOnRedis(t, cluster(nodes));
-    // A cluster this young may end a first connection.
-    await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
-    assert.equal(await store.bind("1", "new password"), true);
-    await owner.kill();
-    await owner.restart();
-    await clusterIsWhole(t, nodes);
-    assert.equal(await owner.client(t).get("authserve:session:1"), "a");
-    await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
-    assert.equal(await store.current("1"), null);
-  });
-
-  test("writes nothing later that was answered as unavailable", async (t) => {
-    const nodes = await startCluster(t);
-    const { store } = openOnRedis(t, cluster(nodes));
-    await store.replace("1", "a", 600);
-    const owner = await ownerOf(t, nodes, "authserve:session:1");
-    const look = owner.client(t);
-    owner.pause();
-    await Promise.all([1, 2, 3].map((login) => unavailableInTime(() => store.replace("1", `late ${login}`, 600))));
-    owner.resume();
-    await until(() => isWell(() => store.replace("1", "b", 600)), HEALS_WITHIN_MS);
-    // The driver tries for this long by itself.
-    const endsAt = performance.now() + 2000;
-    while (performance.now() < endsAt) assert.equal(await look.get("authserve:session:1"), "b");
   });
 });
