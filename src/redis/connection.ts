@@ -1,6 +1,10 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Redis, ReplyError } from "ioredis";
 import { AppError } from "../errors.ts";
 import { createClient, RETRY_MAX_MS, type RedisOptions } from "./client.ts";
+import { isRefusedForNow } from "./once-cluster.ts";
+
+const REFUSED_RETRY_MS = 100;
 
 /** What a server says about itself; null where this user may not ask. */
 export interface RedisFacts {
@@ -109,9 +113,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
         if (!isUp && client.status === "reconnecting") throw new Error("there is no connection to Redis");
         return await withDeadline(timeoutMs, async (isLate) => {
           if (!isUp) await attempt.promise;
-          // What has been answered with 503 must not be written later.
-          if (isLate()) throw new Error("too late");
-          return command(client);
+          return untilTaken(() => command(client), isLate);
         });
       } catch (error) {
         if (error instanceof AppError) throw error;
@@ -130,6 +132,20 @@ function openAttempt(): PromiseWithResolvers<void> {
   const attempt = Promise.withResolvers<void>();
   attempt.promise.catch(() => {});
   return attempt;
+}
+
+/** Runs a command, and again as long as a cluster refuses it for the moment. */
+async function untilTaken<T>(command: () => Promise<T>, isLate: () => boolean): Promise<T> {
+  for (;;) {
+    // What has been answered with 503 must not be written later.
+    if (isLate()) throw new Error("too late");
+    try {
+      return await command();
+    } catch (error) {
+      if (!isRefusedForNow(error)) throw error;
+    }
+    await delay(REFUSED_RETRY_MS);
+  }
 }
 
 async function withDeadline<T>(timeoutMs: number, run: (isLate: () => boolean) => Promise<T>): Promise<T> {

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { failsWith } from "../helpers/fails-with.ts";
+import { startFakeCluster } from "../helpers/fake-cluster.ts";
+import { openOnRedis } from "../helpers/redis-store.ts";
+
+const REFUSALS = ["-TRYAGAIN Multiple keys request during rehashing of slot", "-CLUSTERDOWN The cluster is down"];
+
+suite("a cluster that refuses a command for the moment", () => {
+  for (const refusal of REFUSALS) {
+    const [code] = refusal.slice(1).split(" ");
+
+    test(`with ${code} is asked again`, async (t) => {
+      const fake = await startFakeCluster(t, (nth) => (nth === 1 ? refusal : ":1"));
+      const { store } = openOnRedis(t, fake.servers);
+      assert.equal(await store.replace("1", "a", 60), true);
+      assert.equal(fake.scripts(), 2);
+    });
+
+    test(`with ${code} is asked no more once the client has its 503`, async (t) => {
+      const fake = await startFakeCluster(t, () => refusal);
+      const { store, connection } = openOnRedis(t, fake.servers, { timeoutMs: 250 });
+      await failsWith("store_unavailable", store.replace("1", "a", 60));
+      // Answered behind whatever has been sent before.
+      await connection.ask((client) => client.get("authserve:session:1"));
+      const asked = fake.scripts();
+      assert.ok(asked > 1, String(asked));
+      const endsAt = performance.now() + 500;
+      while (performance.now() < endsAt) {
+        assert.equal(fake.scripts(), asked);
+        await delay(5);
+      }
+    });
+  }
+});
