@@ -53,7 +53,7 @@ export function listRoutes(parts: RouteParts): Route[] {
     {
       method: "GET",
       path: "/readyz",
-      handler: readyRoute({ events: () => events.check(), sessions: () => sessions.check() }, log),
+      handler: readyRoute({ events: () => events.check(), sessions: () => sessions.check(settings.DEMO_USER_ID) }, log),
       quiet: true,
     },
   ];

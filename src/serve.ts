@@ -83,7 +83,7 @@ async function wire(
   // A session of the time before Redis would be alive again when sessions come back to the file.
   if (namesRedis(settings)) await storage.sessions.remove(settings.DEMO_USER_ID).catch(() => {});
   // What a new password ends is ended now; a Redis that is down keeps nobody from starting.
-  void auth.sessions.check().catch(() => {});
+  void auth.sessions.check(settings.DEMO_USER_ID).catch(() => {});
 
   // The lock on the data directory says that no other server lives: leases in the file are a dead one's. On a full disk
   // they run out by themselves.

@@ -137,17 +137,24 @@ interface Unsettled {
 const SETTLED_AT_ONCE = 50;
 
 /**
+ * The key of something that the throttle keeps. All of it lies in one slot of a cluster: an attempt takes its places in
+ * several buckets in one step, and a check of the slot covers all that a login asks of the throttle.
+ */
+export function throttleKey({ keyPrefix }: Pick<RedisConnection, "keyPrefix">, name: string): string {
+  return `${keyPrefix}throttle:{login}:${name}`;
+}
+
+/**
  * Keeps the counts in Redis, for all processes that share it. Each key goes when what it holds has left the window.
- * All counts lie in one slot of a cluster, for an attempt takes its places in several buckets in one step.
  *
  * `server` is a name of which one process runs at a time: places that an earlier one held when it was killed are given
  * back before the first attempt, or a crash loop would shut everybody out. No more guesses go uncounted than are hashed at
  * once.
  */
 export function createRedisThrottleStore(redis: RedisConnection, server: string = randomUUID()): ThrottleStore {
-  const list = `${redis.keyPrefix}throttle:{login}:buckets`;
-  const key = (bucket: string) => `${redis.keyPrefix}throttle:{login}:${bucket}`;
-  const knownKey = (bucket: string) => `${redis.keyPrefix}throttle:known:${bucket}`;
+  const list = throttleKey(redis, "buckets");
+  const key = (bucket: string) => throttleKey(redis, bucket);
+  const knownKey = (bucket: string) => throttleKey(redis, `known:${bucket}`);
   /** The buckets in which this process's attempts under way hold their places. */
   const held = new Map<number, Pick<Unsettled, "buckets" | "at">>();
   /** What Redis has not taken: places that may be held still, and would become failures. Oldest first. */

@@ -27,7 +27,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   const database = canLoad ? checkDatabase(dataDir) : withoutAddons;
   findings.push(...untold(findings, database.findings), checkSpace(dataDir), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));
-  const redis = usable(environment, REDIS_SETTING_NAMES);
+  const redis = usable(environment, ["DEMO_USER_ID", ...REDIS_SETTING_NAMES]);
   if (redis) findings.push(...untold(findings, await checkRedis(redis)));
   const tls = usable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...untold(findings, checkTls(tls)));

@@ -5,8 +5,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
+import { needsRedis } from "../helpers/back-end.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
+import { startRedis } from "../helpers/redis.ts";
 import { type Server, settings, startServer } from "../helpers/server.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -217,5 +219,15 @@ suite("authserve doctor", () => {
     assert.equal(code, 1);
     assert.match(of("port")[0]?.found ?? "", /is in use$/);
     assert.equal(of("Redis")[0]?.verdict, "wrong");
+  });
+
+  test("a Redis that takes no login is wrong, though it answers", needsRedis(), async (t) => {
+    const dir = workingDir();
+    const redis = await startRedis(t);
+    const inRedis = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
+    const found = async () => (await examine({ dir, env: settings(dir) }, inRedis)).of("Redis")[0]?.found ?? "";
+    assert.match(await found(), /keeps sessions$/);
+    await redis.client(t).config("SET", "maxmemory", "1");
+    assert.match(await found(), /answers and keeps no session \(OOM /);
   });
 });

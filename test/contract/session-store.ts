@@ -105,7 +105,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
 
     test("a store that answers says so", async (t) => {
       const store = await open(t);
-      await store.check();
+      await store.check("1");
     });
   });
 }

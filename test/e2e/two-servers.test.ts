@@ -65,6 +65,6 @@ suite("two servers on one Redis", needsRedis(), () => {
   test("know the address that logged in on either", async (t) => {
     const { redis, one } = await startPair(t);
     await logIn(one);
-    assert.equal((await redis.client(t).keys("authserve:throttle:known:*")).length, 1);
+    assert.equal((await redis.client(t).keys("authserve:throttle:{login}:known:*")).length, 1);
   });
 });

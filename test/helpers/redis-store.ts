@@ -54,11 +54,11 @@ export async function allUnavailableInTime(store: SessionStore): Promise<void> {
     unavailableInTime(() => store.removeIf("1", "never")),
     unavailableInTime(() => store.remove("2")),
     unavailableInTime(() => store.bind("2", "never")),
-    unavailableInTime(() => store.check()),
+    unavailableInTime(() => store.check("1")),
   ]);
 }
 
 /** Waits for a store to answer again. */
 export async function heals(store: SessionStore, withinMs = HEALS_WITHIN_MS): Promise<void> {
-  await until(() => isWell(() => store.check()), withinMs);
+  await until(() => isWell(() => store.check("1")), withinMs);
 }

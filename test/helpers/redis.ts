@@ -144,12 +144,12 @@ const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
 const SLOTS = 16_384;
 const CLUSTER_SIZE = 3;
 
-/** Starts a cluster of three masters and waits until each of them knows it is whole. */
-export async function startCluster(context: Cleanup): Promise<RedisProcess[]> {
+/** Starts a cluster of three masters, with more arguments, and waits until each of them knows it is whole. */
+export async function startCluster(context: Cleanup, more: string[] = []): Promise<RedisProcess[]> {
   const nodes: RedisProcess[] = [];
   for (let i = 0; i < CLUSTER_SIZE; i++) {
     const { port, bus } = await clusterPorts();
-    const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus];
+    const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus, ...more];
     nodes.push(await startRedis(context, { port, args }));
   }
   const clients = nodes.map((node) => node.client(context));
@@ -208,6 +208,12 @@ export async function startSentinel(
     return replicas.length === 1 && (await replica.client(context).info("replication")).includes("link_status:up");
   }, 20_000);
   return { master, replica, sentinel };
+}
+
+/** The node of a cluster where a key belongs, whether it is there or not. */
+export async function nodeOf(context: Cleanup, nodes: RedisProcess[], key: string): Promise<RedisProcess> {
+  const slot = (await nodes[0]?.client(context).cluster("KEYSLOT", key)) ?? 0;
+  return nodes[Math.floor((slot * CLUSTER_SIZE) / SLOTS)] as RedisProcess;
 }
 
 /** The node of a cluster that holds a key. */

@@ -1,4 +1,5 @@
 import type { RedisConnection } from "../../redis/connection.ts";
+import { throttleKey } from "../throttle-redis.ts";
 import type { SessionStore, Supersession } from "./store.ts";
 
 // `SET … GET` would need Redis 6.2.
@@ -33,6 +34,12 @@ const BIND = `
 if redis.call("GET", KEYS[2]) == ARGV[1] then return 0 end
 redis.call("SET", KEYS[2], ARGV[1])
 return redis.call("DEL", KEYS[1])`;
+
+// What a login does in each slot of a cluster that it needs; one that is full, or a replica, goes on answering reads.
+// KEYS a key of its own there, ARGV its lifetime in milliseconds.
+const CHECK = `
+redis.call("SET", KEYS[1], "", "PX", ARGV[1])
+return redis.call("GET", KEYS[1])`;
 
 /** How long the key of a check stays. */
 const CHECK_MS = 1000;
@@ -78,9 +85,9 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
       bound.set(userId, credential);
       return ended;
     },
-    async check() {
-      // A write: one that is full, or a replica, goes on answering reads.
-      await redis.ask((client) => client.set(`${redis.keyPrefix}check`, "", "PX", CHECK_MS));
+    async check(userId) {
+      const keys = [beside("check", userId), throttleKey(redis, "check")];
+      await Promise.all(keys.map((one) => redis.ask((client) => client.eval(CHECK, 1, one, CHECK_MS))));
     },
     // The connection belongs to whoever opened it.
     async close() {},

@@ -45,7 +45,7 @@ export interface SessionStore {
    * returns whether a live one was. Where processes share the store, `current` then knows no record of another one.
    */
   bind(userId: string, credential: string): Promise<boolean>;
-  /** Throws `store_unavailable` when the store does not answer, or takes no login. */
-  check(): Promise<void>;
+  /** Throws `store_unavailable` when the store does not answer, or takes no login of the user. */
+  check(userId: string): Promise<void>;
   close(): Promise<void>;
 }

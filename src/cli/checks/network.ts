@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/settings.ts";
@@ -16,7 +15,9 @@ import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
 // A server that is well answers within milliseconds.
 const ANSWER_MS = 2000;
 
-export async function checkRedis(settings: RedisSettings): Promise<Finding[]> {
+type LoginSettings = RedisSettings & Pick<Settings, "DEMO_USER_ID">;
+
+export async function checkRedis(settings: LoginSettings): Promise<Finding[]> {
   let redis: RedisConnection | null;
   try {
     redis = await openRedis(settings, createLog("silent"));
@@ -25,13 +26,14 @@ export async function checkRedis(settings: RedisSettings): Promise<Finding[]> {
   }
   if (redis === null) return [ok("Redis", "not configured: sessions are in the database")];
   try {
-    return [await tryRedis(redis, placeOf(settings))];
+    return [await tryRedis(redis, settings)];
   } finally {
     redis.close();
   }
 }
 
-async function tryRedis(redis: RedisConnection, where: string): Promise<Finding> {
+async function tryRedis(redis: RedisConnection, settings: LoginSettings): Promise<Finding> {
+  const where = placeOf(settings);
   try {
     await redis.ask((client) => client.ping());
   } catch (error) {
@@ -43,10 +45,7 @@ async function tryRedis(redis: RedisConnection, where: string): Promise<Finding>
   }
   try {
     const { createRedisSessionStore } = await import("../../auth/sessions/redis.ts");
-    const sessions = createRedisSessionStore(redis);
-    const user = `doctor:${randomUUID()}`;
-    await sessions.replace(user, "doctor", 1);
-    await sessions.remove(user);
+    await createRedisSessionStore(redis).check(settings.DEMO_USER_ID);
     return ok("Redis", `${where} keeps sessions`);
   } catch (error) {
     const remedy = "give REDIS_USERNAME the rights that the README lists, under REDIS_KEY_PREFIX, and Redis memory";

@@ -56,5 +56,5 @@ test("a database whose table is gone is store_unavailable", async (t) => {
   const store = createEmbeddedSessionStore(database);
   database.exec("DROP TABLE sessions");
   await failsWith("store_unavailable", store.current("1"));
-  await failsWith("store_unavailable", store.check());
+  await failsWith("store_unavailable", store.check("1"));
 });

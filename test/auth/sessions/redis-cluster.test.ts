@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { needsRedis } from "../../helpers/back-end.ts";
-import { beginToMove, clusterIsWhole, ownerOf, startCluster } from "../../helpers/redis.ts";
+import { beginToMove, clusterIsWhole, nodeOf, ownerOf, type RedisProcess, startCluster } from "../../helpers/redis.ts";
 import { cluster, HEALS_WITHIN_MS, heals, openOnRedis, unavailableInTime } from "../../helpers/redis-store.ts";
 import { isWell, until } from "../../helpers/until.ts";
 
@@ -110,5 +110,21 @@ suite("a Redis cluster", needsRedis(), () => {
     assert.equal(await store.current("1"), "b");
     assert.equal(await source.client(t).get("authserve:session:1"), "b");
     assert.equal(await target.client(t).dbsize(), 0);
+    await store.check("1");
+  });
+
+  test("that has lost a node takes no login of a user who needs that node, for session or throttle", async (t) => {
+    for (const lost of ["session", "throttle", "other"] as const) {
+      const nodes = await startCluster(t, ["--cluster-require-full-coverage", "no"]);
+      const { store } = openOnRedis(t, cluster(nodes));
+      await store.check("3");
+      const session = await nodeOf(t, nodes, "authserve:session:3");
+      const throttle = await nodeOf(t, nodes, "authserve:throttle:{login}");
+      const other = nodes.find((node) => node !== session && node !== throttle) as RedisProcess;
+      assert.notEqual(session, throttle);
+      await { session, throttle, other }[lost].kill();
+      if (lost === "other") await until(() => isWell(() => store.check("3")), HEALS_WITHIN_MS);
+      else for (let round = 0; round < 3; round++) await unavailableInTime(() => store.check("3"));
+    }
   });
 });

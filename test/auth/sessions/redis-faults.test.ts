@@ -37,7 +37,7 @@ suite("a Redis that", onRedis, () => {
   test("sleeps in one command is unavailable within the time limit", async (t) => {
     const server = await startRedis(t, { args: redisMajor() < 7 ? [] : ["--enable-debug-command", "yes"] });
     const { store } = openOnRedis(t, single(server));
-    await store.check();
+    await store.check("1");
     const other = server.client(t);
     await other.ping();
     const asleep = server.client(t).call("DEBUG", "SLEEP", "3");
@@ -96,11 +96,11 @@ suite("a Redis that", onRedis, () => {
     const admin = server.client(t);
     await admin.config("SET", "maxmemory", "1");
     await unavailableInTime(() => store.replace("1", "b", 60, { network: "203.0.113.0/24", userAgent: null }));
-    await unavailableInTime(() => store.check());
+    await unavailableInTime(() => store.check("1"));
     assert.equal(await store.current("1"), "a");
     assert.deepEqual(await admin.keys("*"), ["authserve:session:1"]);
     await admin.config("SET", "maxmemory", "0");
-    await store.check();
+    await store.check("1");
     assert.equal(await store.replace("1", "b", 60), true);
   });
 

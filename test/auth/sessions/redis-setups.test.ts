@@ -36,7 +36,7 @@ suite("session store on Redis", onRedis, () => {
   test("tells once what it found", async (t) => {
     const server = await startRedis(t, { args: ["--maxmemory-policy", "allkeys-lru"] });
     const { store, ups } = openOnRedis(t, single(server));
-    await store.check();
+    await store.check("1");
     assert.match(ups[0]?.version ?? "", /^(?:Redis|Valkey) [0-9]+\./);
     assert.equal(ups[0]?.evictionPolicy, "allkeys-lru");
     assert.equal(ups.length, 1);

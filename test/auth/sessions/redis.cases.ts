@@ -87,7 +87,7 @@ suite("a Redis that", () => {
         unavailableInTime(() => store.current("1")),
         unavailableInTime(() => store.find("1")),
         unavailableInTime(() => store.removeIf("1", "other")),
-        unavailableInTime(() => store.check()),
+        unavailableInTime(() => store.check("1")),
       ]);
     } finally {
       server.resume();
