@@ -1,5 +1,6 @@
 import { type Cluster, Redis } from "ioredis";
 import { OnceCluster } from "./once-cluster.ts";
+import { watchSentinels } from "./sentinel-watch.ts";
 
 export interface RedisAddress {
   host: string;
@@ -32,12 +33,66 @@ export const RETRY_MAX_MS = 500;
 // A server that hangs never acknowledges the end of a connection.
 const DISCONNECT_MS = 50;
 
-/** Creates the driver's client, which connects by itself and again after each outage. */
-export function createClient({ servers, username, password, db, tls, timeoutMs }: RedisOptions): Redis | Cluster {
-  const backoff = (tries: number) => Math.min(RETRY_FIRST_MS * 2 ** (tries - 1), RETRY_MAX_MS);
-  const common = {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
+export interface OpenedClient {
+  /** The driver's, which connects again by itself after each outage. */
+  client: Redis | Cluster;
+  /** Ends it and all that belongs to it. */
+  close(): void;
+}
+
+/** Connects in the background. */
+export function openClient(options: RedisOptions): OpenedClient {
+  const { servers, timeoutMs } = options;
+  if (servers.kind === "sentinels") return openBehindSentinels(servers, options);
+  const client =
+    servers.kind === "single"
+      ? new Redis({ ...toOneServer(options), ...servers.address })
+      : new OnceCluster(servers.nodes, {
+          redisOptions: { ...overConnection(options), ...asUser(options) },
+          enableOfflineQueue: false,
+          clusterRetryStrategy: backoff,
+          slotsRefreshTimeout: timeoutMs,
+          // Host names stay as they are announced, for the certificates to match them.
+          dnsLookup: (address, callback) => callback(null, address),
+        });
+  return { client, close: () => client.disconnect() };
+}
+
+function openBehindSentinels(
+  { sentinels, master, password }: Extract<RedisServers, { kind: "sentinels" }>,
+  options: RedisOptions,
+): OpenedClient {
+  const connection = overConnection(options);
+  const watch = watchSentinels(sentinels, master, { ...connection, ...(password === undefined ? {} : { password }) });
+  const client = new Redis({
+    ...toOneServer(options),
+    ...watch.driverOptions,
+    sentinels,
+    name: master,
+    sentinelRetryStrategy: backoff,
+    sentinelCommandTimeout: options.timeoutMs,
+    ...(password === undefined ? {} : { sentinelPassword: password }),
+    ...("tls" in connection ? { enableTLSForSentinelMode: true, sentinelTLS: connection.tls } : {}),
+  });
+  // They name the new master up to ten seconds before the old one learns that it is none: what it took would be lost.
+  watch.onNewMaster(() => client.disconnect(true));
+  return {
+    client,
+    close() {
+      watch.close();
+      client.disconnect();
+    },
+  };
+}
+
+/** How long to wait before the next try to connect. */
+function backoff(tries: number): number {
+  return Math.min(RETRY_FIRST_MS * 2 ** (tries - 1), RETRY_MAX_MS);
+}
+
+/** What every connection is made with, to sentinels too. */
+function overConnection({ tls, timeoutMs }: RedisOptions) {
+  return {
     ...(tls === undefined ? {} : { tls: tls.ca === undefined ? {} : { ca: tls.ca } }),
     commandTimeout: timeoutMs,
     connectTimeout: timeoutMs,
@@ -52,33 +107,22 @@ export function createClient({ servers, username, password, db, tls, timeoutMs }
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
   };
-  if (servers.kind === "cluster") {
-    return new OnceCluster(servers.nodes, {
-      redisOptions: common,
-      enableOfflineQueue: false,
-      clusterRetryStrategy: backoff,
-      slotsRefreshTimeout: timeoutMs,
-      // Host names stay as they are announced, for the certificates to match them.
-      dnsLookup: (address, callback) => callback(null, address),
-    });
-  }
-  const single = {
-    ...common,
-    ...(db === undefined ? {} : { db }),
+}
+
+function asUser({ username, password }: RedisOptions) {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+  };
+}
+
+function toOneServer(options: RedisOptions) {
+  return {
+    ...overConnection(options),
+    ...asUser(options),
+    ...(options.db === undefined ? {} : { db: options.db }),
     retryStrategy: backoff,
     // After a failover the old address may lead to a replica: connecting again finds the new master.
     reconnectOnError: (error: Error) => error.message.includes("READONLY"),
   };
-  if (servers.kind === "single") return new Redis({ ...single, ...servers.address });
-  return new Redis({
-    ...single,
-    sentinels: servers.sentinels,
-    name: servers.master,
-    sentinelRetryStrategy: backoff,
-    // They name the new master up to ten seconds before the old one learns that it is none: what it took would be lost.
-    failoverDetector: true,
-    sentinelCommandTimeout: timeoutMs,
-    ...(servers.password === undefined ? {} : { sentinelPassword: servers.password }),
-    ...("tls" in single ? { enableTLSForSentinelMode: true, sentinelTLS: single.tls } : {}),
-  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Redis, ReplyError } from "ioredis";
 import { AppError } from "../errors.ts";
-import { createClient, RETRY_MAX_MS, type RedisOptions } from "./client.ts";
+import { openClient, RETRY_MAX_MS, type RedisOptions } from "./client.ts";
 import { isRefusedForNow } from "./once-cluster.ts";
 
 const REFUSED_RETRY_MS = 100;
@@ -40,7 +40,7 @@ export function isRefused(error: unknown): boolean {
 export function connectRedis(options: RedisOptions, watcher: RedisWatcher): RedisConnection {
   const { timeoutMs } = options;
   const isCluster = options.servers.kind === "cluster";
-  const client = createClient(options);
+  const { client, close } = openClient(options);
   let isUp = false;
   let isClosed = false;
   let outageTold = false;
@@ -122,7 +122,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
     },
     close() {
       isClosed = true;
-      client.disconnect();
+      close();
     },
   };
 }

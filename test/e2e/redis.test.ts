@@ -6,7 +6,7 @@ import { suite, test } from "node:test";
 import { needsRedis } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
 import { cheapHash } from "../helpers/credentials.ts";
-import { startRedis, TLS_CERT_FILE, TLS_KEY_FILE } from "../helpers/redis.ts";
+import { startRedis, startSentinel, TLS_CERT_FILE, TLS_KEY_FILE } from "../helpers/redis.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -32,6 +32,24 @@ suite("a server on Redis", onRedis, () => {
     const token = await logIn(server);
     assert.equal((await me(server, token)).status, 200);
     assert.doesNotMatch(server.stdout() + server.stderr(), /redis password/);
+  });
+
+  test("and its commands, behind sentinels that come and go, end when told to and print nothing of them", async (t) => {
+    const { sentinel } = await startSentinel(t);
+    const gone = await startRedis(t);
+    await gone.kill();
+    const sentinels = [gone, sentinel].map(({ port }) => `127.0.0.1:${port}`).join();
+    await using server = await startServer({ env: { REDIS_SENTINELS: sentinels } });
+    const token = await logIn(server);
+    const shown = await server.run(["session", "show"]);
+    assert.deepEqual([shown.code, shown.stderr], [0, ""]);
+    await sentinel.kill();
+    const endsAt = performance.now() + 1500;
+    while (performance.now() < endsAt) assert.equal((await me(server, token)).status, 200);
+    const refused = await server.run(["session", "show"]);
+    assert.equal(refused.code, 1);
+    assert.equal((await server.stop()).code, 0);
+    assert.doesNotMatch(refused.stderr + server.stderr(), /ioredis/);
   });
 
   test("whose data is older than the new password ends the session all the same", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { failsWith } from "../helpers/fails-with.ts";
-import { startFakeCluster } from "../helpers/fake-cluster.ts";
+import { startFakeCluster } from "../helpers/fake-redis.ts";
 import { openOnRedis } from "../helpers/redis-store.ts";
 
 const REFUSALS = ["-TRYAGAIN Multiple keys request during rehashing of slot", "-CLUSTERDOWN The cluster is down"];

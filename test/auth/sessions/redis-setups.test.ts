@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
+import type { Redis } from "ioredis";
+import type { SessionStore } from "../../../src/auth/sessions/store.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { needsRedis } from "../../helpers/back-end.ts";
-import { startRedis, startSentinel, TLS_CERT_FILE } from "../../helpers/redis.ts";
+import { type RedisProcess, startRedis, startSentinel, TLS_CERT_FILE } from "../../helpers/redis.ts";
 import {
   addressOf,
   allUnavailableInTime,
@@ -12,6 +14,7 @@ import {
   single,
   unavailableInTime,
 } from "../../helpers/redis-store.ts";
+import type { Cleanup } from "../../helpers/temp-dir.ts";
 import { isWell, until } from "../../helpers/until.ts";
 
 // As the README names them, without the one that is optional.
@@ -106,6 +109,25 @@ suite("session store on Redis", onRedis, () => {
 });
 
 suite("a Redis behind a sentinel", onRedis, () => {
+  /** Has a sentinel replace a master by its replica, and waits until it names that. */
+  async function failOver(t: Cleanup, sentinel: RedisProcess, master: string, replica: RedisProcess): Promise<void> {
+    const watcher = sentinel.client(t);
+    // It refuses while it has not heard enough of the replica.
+    await until(() => isWell(() => watcher.call("SENTINEL", "FAILOVER", master)), 30_000);
+    const named = async () => (await watcher.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)) as string[];
+    await until(async () => (await named())[1] === String(replica.port), 20_000);
+  }
+
+  /** Waits until logins are kept there. */
+  async function writesTo(store: SessionStore, successor: Redis): Promise<void> {
+    let round = 0;
+    await until(async () => {
+      const sid = `b${++round}`;
+      await store.replace("1", sid, 600).catch(() => {});
+      return (await successor.get("authserve:session:1")) === sid;
+    }, 3000);
+  }
+
   test("is found, and its successor after a failover", async (t) => {
     const { master, replica, sentinel } = await startSentinel(t);
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
@@ -126,18 +148,40 @@ suite("a Redis behind a sentinel", onRedis, () => {
     const { replica, sentinel } = await startSentinel(t);
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
     await store.replace("1", "a", 600);
-    const watcher = sentinel.client(t);
-    // It refuses while it has not heard enough of the replica.
-    await until(() => isWell(() => watcher.call("SENTINEL", "FAILOVER", "mymaster")), 20_000);
-    const named = async () => (await watcher.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")) as string[];
-    await until(async () => (await named())[1] === String(replica.port), 20_000);
-    const successor = replica.client(t);
-    let round = 0;
-    await until(async () => {
-      const sid = `b${++round}`;
-      await store.replace("1", sid, 600).catch(() => {});
-      return (await successor.get("authserve:session:1")) === sid;
-    }, 3000);
+    await failOver(t, sentinel, "mymaster", replica);
+    await writesTo(store, replica.client(t));
+  });
+
+  test("is left for its successor also when the sentinel has just started again", async (t) => {
+    const { replica, sentinel } = await startSentinel(t);
+    const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
+    await store.replace("1", "a", 600);
+    await sentinel.kill();
+    await sentinel.restart();
+    await failOver(t, sentinel, "mymaster", replica);
+    await writesTo(store, replica.client(t));
+  });
+
+  test("is kept when the sentinels replace another master", async (t) => {
+    const { sentinel } = await startSentinel(t);
+    const master = await startRedis(t);
+    const replica = await startRedis(t, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
+    await sentinel.client(t).call("SENTINEL", "MONITOR", "other", "127.0.0.1", String(master.port), "1");
+    const { store, downs } = openOnRedis(t, {
+      kind: "sentinels",
+      sentinels: [addressOf(sentinel)],
+      master: "mymaster",
+    });
+    await store.replace("1", "a", 600);
+    let isOver = false;
+    const failover = failOver(t, sentinel, "other", replica).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) assert.equal(await store.current("1"), "a");
+    await failover;
+    const endsAt = performance.now() + 1500;
+    while (performance.now() < endsAt) assert.equal(await store.current("1"), "a");
+    assert.deepEqual(downs, []);
   });
 
   test("is found by sentinels that ask for a password, and by nobody without it", async (t) => {

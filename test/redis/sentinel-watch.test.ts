@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RedisAddress } from "../../src/redis/client.ts";
+import { needsRedis } from "../helpers/back-end.ts";
+import { startFakeSentinel } from "../helpers/fake-redis.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { addressOf, openOnRedis } from "../helpers/redis-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import { isWell, until } from "../helpers/until.ts";
+
+// Each sentinel is asked four times in it.
+const WHILE_MS = 2000;
+
+suite("what sentinels say of the master", needsRedis(), () => {
+  async function openBehind(t: Cleanup, count: number) {
+    const [old, successor] = [await startRedis(t), await startRedis(t)];
+    const named: RedisAddress[] = Array.from({ length: count }, () => addressOf(old));
+    const sentinels: RedisAddress[] = [];
+    for (const index of named.keys()) {
+      sentinels.push(await startFakeSentinel(t, () => named[index] as RedisAddress));
+    }
+    const opened = openOnRedis(t, { kind: "sentinels", sentinels, master: "mymaster" });
+    await opened.store.replace("1", "on the old", 600);
+    return { ...opened, old, successor, named };
+  }
+
+  async function staysWell(check: () => Promise<unknown>): Promise<void> {
+    const endsAt = performance.now() + WHILE_MS;
+    while (performance.now() < endsAt) {
+      await check();
+      await delay(5);
+    }
+  }
+
+  test("is followed when the first of them names another, and once, though the others lag", async (t) => {
+    const { store, successor, named, ups, downs } = await openBehind(t, 3);
+    await staysWell(() => store.current("1"));
+    assert.deepEqual(downs, []);
+    named[1] = addressOf(successor);
+    const other = successor.client(t);
+    await other.set("authserve:session:1", "on the new");
+    await until(async () => (await store.current("1").catch(() => null)) === "on the new", 1500);
+    await staysWell(async () => assert.equal(await store.current("1"), "on the new"));
+    named[2] = addressOf(successor);
+    await staysWell(async () => assert.equal(await store.current("1"), "on the new"));
+    assert.equal(ups.length, 2);
+    assert.equal(downs.length, 1);
+  });
+
+  test("is followed back", async (t) => {
+    const { store, old, successor, named } = await openBehind(t, 2);
+    for (const now of [successor, old]) {
+      named.fill(addressOf(now));
+      const sid = `on ${now.port}`;
+      await now.client(t).set("authserve:session:1", sid);
+      await until(async () => (await store.current("1").catch(() => null)) === sid, 1500);
+    }
+  });
+
+  test("is asked of the next one when the master that one names is none", async (t) => {
+    const { store, old, successor, named } = await openBehind(t, 2);
+    await old.client(t).call("REPLICAOF", "127.0.0.1", String(successor.port));
+    named[1] = addressOf(successor);
+    await until(() => isWell(() => store.replace("1", "on the new", 600)), 3000);
+    assert.equal(await successor.client(t).get("authserve:session:1"), "on the new");
+  });
+});
