@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { hashPassword } from "../auth/password.ts";
 import type { Environment } from "../config/settings.ts";
@@ -25,6 +25,7 @@ export async function writeEnvFile(email: string, given: Environment = {}): Prom
   if (quote === '"' && /["$`\\]/.test(email)) {
     throw new OperatorError("--email holds quotes that .env cannot: set DEMO_EMAIL in the environment instead");
   }
+  if (isEnvFileThere()) return null;
   const isGiven = (name: string) => Boolean(given[name] || given[`${name}_FILE`]);
   const password = isGiven("DEMO_PASSWORD") ? null : randomBytes(15).toString("base64url");
   const values = {
@@ -52,6 +53,15 @@ export async function writeEnvFile(email: string, given: Environment = {}): Prom
     rmSync(partial, { force: true });
   }
   return { password };
+}
+
+/** Whatever it is, as far as this user may look. */
+function isEnvFileThere(): boolean {
+  try {
+    return lstatSync(ENV_FILE, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Shows the one time what the file does not hold. */

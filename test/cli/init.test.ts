@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readEnvironment } from "../../src/config/environment.ts";
-import { needsMount } from "../helpers/back-end.ts";
+import { NOBODY, needsMount, needsOtherUser } from "../helpers/back-end.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
 import { authserve, EXECUTABLE, runProgram } from "../helpers/command.ts";
 import { EMAIL, PASSWORD_HASH } from "../helpers/credentials.ts";
@@ -153,6 +154,20 @@ test("serve --init starts from nothing with data of mode 0700, and a second time
   assert.equal(passwordIn(second.stderr()), "");
   assert.equal(readFileSync(join(dir, ".env"), "utf8"), env);
   await assertUsable(second, "demo@example.com", password);
+});
+
+test("serve --init starts in a folder that cannot be written when .env is there", needsOtherUser(), async (t) => {
+  const dir = workingDir();
+  const DATA_DIR = workingDir(0o777);
+  assert.equal((await authserve(["init"], { dir })).code, 0);
+  chmodSync(join(dir, ".env"), 0o644);
+  chmodSync(dir, 0o555);
+  t.after(() => chmodSync(dir, 0o700));
+  // Modes do not bind root: as root the server runs as nobody.
+  const user = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+  await using server = await startServer({ dir, args: ["--init"], env: { ...FROM_FILE, DATA_DIR }, ...user });
+  assert.deepEqual(readdirSync(dir), [".env"]);
+  assert.equal(passwordIn(server.stderr()), "");
 });
 
 test("serve --init prints commands to paste in its folder, also for an address with an apostrophe", async () => {
