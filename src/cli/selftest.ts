@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { raceSessions } from "../auth/session-races.ts";
+import { type RaceResult, raceSessions } from "../auth/session-races.ts";
 import { namesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { printJson, printTable, say } from "./output.ts";
@@ -16,24 +16,26 @@ export async function runSelftestSessions({ rounds, json }: SelftestOptions): Pr
   const count = Number(rounds);
   const perRace = { logins: Math.ceil(count / 20), logouts: count, reads: Math.ceil(count / 20) };
   await withStores(({ sessions: one, settings }) =>
-    withStores(async ({ sessions: other }) => {
-      const results = await raceSessions([one, other], `selftest-${randomUUID()}`, perRace);
-      const passed = results.every(({ broken }) => broken === 0);
-      const store = namesRedis(settings) ? "redis" : "embedded";
-      if (json) printJson({ store, passed, races: results });
-      else {
-        printTable(
-          ["RACE", "ROUNDS", "BROKEN", "TOOK"],
-          results.map(({ race, ...result }) => [
-            race,
-            `${result.rounds}`,
-            `${result.broken}`,
-            `${result.durationMs} ms`,
-          ]),
-        );
-        say(passed ? `The ${store} store keeps single sessions.` : `The ${store} store does NOT keep single sessions.`);
-      }
-      if (!passed) process.exitCode = 1;
-    }),
+    withStores(
+      async ({ sessions: other }) => {
+        const results = await raceSessions([one, other], `selftest-${randomUUID()}`, perRace);
+        report(results, namesRedis(settings) ? "redis" : "embedded", json);
+      },
+      [],
+      { isOpen: true },
+    ),
   );
+}
+
+function report(results: readonly RaceResult[], store: string, json = false): void {
+  const passed = results.every(({ broken }) => broken === 0);
+  if (json) printJson({ store, passed, races: results });
+  else {
+    printTable(
+      ["RACE", "ROUNDS", "BROKEN", "TOOK"],
+      results.map(({ race, ...result }) => [race, `${result.rounds}`, `${result.broken}`, `${result.durationMs} ms`]),
+    );
+    say(passed ? `The ${store} store keeps single sessions.` : `The ${store} store does NOT keep single sessions.`);
+  }
+  if (!passed) process.exitCode = 1;
 }

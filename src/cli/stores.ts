@@ -25,15 +25,16 @@ const BUSY_TIMEOUT_MS = 20_000;
 
 /**
  * Opens the stores beside a running server or without one, runs a command on them, and closes them. The command gets
- * the settings of the stores, and those that it names.
+ * the settings of the stores, and those that it names. Inside another call, `isOpen` says that the database is open.
  */
 export async function withStores<const More extends SettingName = never>(
   command: (stores: Stores<More>) => Promise<void>,
   more: readonly More[] = [],
+  { isOpen = false } = {},
 ): Promise<void> {
   const settings = readSettings(readEnvironment(), [...NAMES, ...more]);
   requireDatabase(settings.DATA_DIR);
-  const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
   try {
     const redis = await openRedis(settings, createLog("silent"));
     try {

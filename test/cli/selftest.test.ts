@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { raceSessions } from "../../src/auth/session-races.ts";
 import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { logIn, me } from "../helpers/client.ts";
-import { tempDatabase } from "../helpers/database.ts";
+import { EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { isLocked, tempDatabase } from "../helpers/database.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
@@ -26,6 +29,31 @@ test("selftest sessions passes on the embedded store beside a running server, an
     ],
   );
   assert.equal((await me(server, token)).status, 200);
+});
+
+/** How many times a process has a file open. */
+function openCount(pid: number, file: string): number {
+  const dir = `/proc/${pid}/fd`;
+  return readdirSync(dir).filter((fd) => {
+    try {
+      return readlinkSync(join(dir, fd)) === file;
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+test("selftest sessions keeps the database locked while it has it open twice", async () => {
+  await using server = await startServer();
+  await server.stop();
+  const { child, exited } = startProgram(EXECUTABLE, ["selftest", "sessions"], server);
+  const dataDir = join(server.dir, "data");
+  const pid = Number(child.pid);
+  await until(() => openCount(pid, join(dataDir, "authserve.db-wal")) === 2);
+  const isHeld = isLocked(dataDir, pid);
+  child.kill("SIGKILL");
+  await exited;
+  assert.ok(isHeld);
 });
 
 suite("with Redis", needsRedis(), () => {

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
@@ -27,4 +28,11 @@ export function dataDirOf(context: Cleanup, steps: number): string {
   database.pragma(`user_version = ${steps}`);
   database.close();
   return dataDir;
+}
+
+/** Whether a process holds SQLite's lock on the database, which keeps other programs from taking its log away. */
+export function isLocked(dataDir: string, pid = process.pid): boolean {
+  const { ino } = statSync(join(dataDir, DATABASE_FILE));
+  const locks = readFileSync("/proc/locks", "utf8").split("\n");
+  return locks.some((line) => new RegExp(`POSIX.* READ +${pid} [0-9a-f:]+:${ino} `).test(line));
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
@@ -11,6 +11,7 @@ import { sessionStoreContract } from "../contract/session-store.ts";
 import { supersessionContract } from "../contract/supersession.ts";
 import { throttleCountsContract } from "../contract/throttle-counts.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { isLocked } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
@@ -96,13 +97,6 @@ test("a new storage thread takes no other file for the database, and goes on whe
     [1, 0, 1],
   );
 });
-
-/** Whether this process holds SQLite's lock on the database, which keeps other programs from taking its log away. */
-function isLocked(dataDir: string): boolean {
-  const { ino } = statSync(join(dataDir, DATABASE_FILE));
-  const locks = readFileSync("/proc/locks", "utf8").split("\n");
-  return locks.some((line) => new RegExp(`POSIX.* READ +${process.pid} [0-9a-f:]+:${ino} `).test(line));
-}
 
 test("the database stays locked while a thread joins it, and while the storage thread is started again", async (t) => {
   const threads = watchThreads(t);
