@@ -6,7 +6,7 @@ import type { Environment } from "../config/settings.ts";
 import { isEmail } from "../email.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../link-or-copy.ts";
-import { printJson, say } from "./output.ts";
+import { jsonText, say, showOnce } from "./output.ts";
 
 const ENV_FILE = ".env";
 
@@ -64,23 +64,28 @@ function isEnvFileThere(): boolean {
   }
 }
 
-/** Shows the one time what the file does not hold. */
-export function sayWritten(email: string, { password }: WrittenEnv): void {
-  const [shown, note] =
-    password === null
-      ? ["the one whose hash is set", ""]
-      : [password, "\n\nThe password is shown this once; its hash is in .env."];
-  say(`Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${shown}${note}`);
+/** Shows the one time what the file does not hold. Throws {@link OperatorError} when it cannot be shown; the file is gone then. */
+export async function sayWritten(email: string, { password }: WrittenEnv): Promise<void> {
+  const wrote = (shown: string) =>
+    `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${shown}`;
+  if (password === null) return say(wrote("the one whose hash is set"));
+  await showPassword(process.stderr, `${wrote(password)}\n\nThe password is shown this once; its hash is in .env.`);
+}
+
+/** A file whose password nobody has seen would be in the way of the next try. */
+async function showPassword(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  try {
+    await showOnce(stream, text, () => rmSync(ENV_FILE));
+  } catch (error) {
+    throw new OperatorError(`The password cannot be shown (${systemCode(error)}): .env was removed again`, 1);
+  }
 }
 
 export async function runInit({ email, json }: { email: string; json?: boolean }): Promise<void> {
   const written = await writeEnvFile(email);
-  if (written !== null) {
-    if (json) printJson({ file: resolve(ENV_FILE), email, password: written.password });
-    else sayWritten(email, written);
-    return;
-  }
-  throw new OperatorError(envFileInTheWay(), 1);
+  if (written === null) throw new OperatorError(envFileInTheWay(), 1);
+  if (!json) return sayWritten(email, written);
+  await showPassword(process.stdout, jsonText({ file: resolve(ENV_FILE), email, password: written.password }));
 }
 
 function envFileInTheWay(): string {

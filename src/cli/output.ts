@@ -11,6 +11,20 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/**
+ * Writes what is shown this once. When it cannot be written, `takeBack` is called before anybody hears of that, which may
+ * end the process, and this rejects.
+ */
+export function showOnce(stream: NodeJS.WriteStream, text: string, takeBack: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(`${text}\n`, (error) => {
+      if (!error) return resolve();
+      takeBack();
+      reject(error);
+    });
+  });
+}
+
 /** Tells a person in words, and as a line of the log whoever keeps standard error elsewhere. */
 export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, words: string): void {
   if (process.stderr.isTTY) say(words);
@@ -18,7 +32,12 @@ export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, w
 }
 
 export function printJson(value: unknown): void {
-  printData(withoutRawControls(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0)));
+  printData(jsonText(value));
+}
+
+/** JSON as it is printed: readable on a terminal, else compact. */
+export function jsonText(value: unknown): string {
+  return withoutRawControls(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
 }
 
 /** Prints rows under headings, columns as wide as their widest cell. */

@@ -35,7 +35,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
 async function writeFirstEnvFile(): Promise<string | null> {
   const { sayWritten, writeEnvFile } = await import("./init.ts");
   const written = await writeEnvFile(FIRST_EMAIL, process.env);
-  if (written !== null) sayWritten(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
+  if (written !== null) await sayWritten(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
   return written?.password ?? null;
 }
 

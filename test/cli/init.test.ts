@@ -16,7 +16,7 @@ import { test } from "node:test";
 import { readEnvironment } from "../../src/config/environment.ts";
 import { NOBODY, needsMount, needsOtherUser } from "../helpers/back-end.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
-import { authserve, EXECUTABLE, runProgram } from "../helpers/command.ts";
+import { authserve, EXECUTABLE, runProgram, startProgram } from "../helpers/command.ts";
 import { EMAIL, PASSWORD_HASH } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
@@ -98,6 +98,22 @@ test("init on a full disk leaves no half file in the way of the next one", needs
   assert.equal((await authserve(["init"], { dir: join(dir, "disk") })).code, 0);
   assert.deepEqual(readdirSync(join(dir, "disk")), [".env"]);
 });
+
+for (const [args, stream, redirect] of [
+  ["init", "stderr", "2>/dev/full"],
+  ["init --json", "stdout", ">/dev/full"],
+  ["serve --init", "stderr", "2>/dev/full"],
+] as const) {
+  test(`${args} whose password nobody can be shown leaves no .env and exits 1`, async () => {
+    const dir = workingDir();
+    const onFullDisk = await runProgram("sh", ["-c", `"$0" ${args} ${redirect}`, EXECUTABLE], { dir });
+    assert.deepEqual([onFullDisk.code, readdirSync(dir)], [1, []]);
+    const { child, exited } = startProgram(EXECUTABLE, args.split(" "), { dir });
+    child[stream]?.destroy();
+    assert.equal((await exited).code, 1);
+    assert.deepEqual(readdirSync(dir), []);
+  });
+}
 
 test("init says that .env is a directory", async () => {
   const dir = workingDir();
