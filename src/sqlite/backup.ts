@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { DATABASE_FILE, type Database, LOCK_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
@@ -31,6 +32,7 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     makeEmpty(partial, file);
     clearKilled(file);
     await copy(database, partial, onProgress);
+    await letSignalsIn();
     // A log that lies beside an older copy would be taken for this one's.
     discardLogs(file);
     renameSync(partial, file);
@@ -93,6 +95,12 @@ function discardOnSignal(partial: string): () => void {
   };
   for (const signal of SIGNALS) process.on(signal, end);
   return untake;
+}
+
+/** Signals that came while this thread was busy are told when it asks the system again, which is between two turns. */
+async function letSignalsIn(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 /** Discards what backups to this file have left that were killed; one that is still under way keeps its own. */
