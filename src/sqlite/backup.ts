@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
@@ -15,16 +26,12 @@ const PAGES_PER_STEP = 2000;
 const LOG_ENDS = ["-wal", "-shm", "-journal"];
 
 /**
- * Copies an open database to `file` as it stands at this moment, while others write to it. The file has mode 0600 and
- * appears under its name when it is whole, checked and on disk. Returns its size in bytes.
+ * Copies an open database to the file `name` as it stands at this moment, while others write to it. The file has mode 0600 and
+ * appears under its name when it is whole, checked and on disk; a link stays one, and what it leads to is written.
+ * Returns its size in bytes.
  */
-export async function backUp(database: Database, file: string, onProgress: Progress): Promise<number> {
-  try {
-    refuseTarget(database, file);
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`${file} cannot be looked at (${describeError(error)}): name another file`, 1);
-  }
+export async function backUp(database: Database, name: string, onProgress: Progress): Promise<number> {
+  const file = targetOf(database, name);
   const partial = file + partialEnd(process.pid);
   // Before there is anything to discard: a signal may come in between.
   const untake = discardOnSignal(partial);
@@ -38,7 +45,7 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     renameSync(partial, file);
     flush(dirname(file));
   } catch (error) {
-    discard(partial);
+    discardUnfinished(partial);
     if (error instanceof OperatorError) throw error;
     if (isDamage(error)) throw damagedSource(describeError(error));
     throw new OperatorError(`${file} was not written (${describeError(error)}): is there space?`, 1);
@@ -46,6 +53,27 @@ export async function backUp(database: Database, file: string, onProgress: Progr
     untake();
   }
   return statSync(file).size;
+}
+
+/** The file that a backup is written to, which may be replaced. Throws {@link OperatorError} when it may not. */
+function targetOf(database: Database, name: string): string {
+  try {
+    const file = throughLink(name);
+    refuseTarget(database, file);
+    return file;
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${name} cannot be looked at (${describeError(error)}): name another file`, 1);
+  }
+}
+
+function throughLink(name: string): string {
+  if (!lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) return name;
+  // As where a disk is not mounted: what is written there instead would not be the backup that is looked for.
+  if (!existsSync(name)) {
+    throw new OperatorError(`${name} is a link that leads nowhere: remove it, or make the file that it names`);
+  }
+  return realpathSync(name);
 }
 
 function makeEmpty(partial: string, file: string): void {
@@ -177,6 +205,13 @@ export function change(file: string, run: (database: Sqlite.Database) => void): 
 export function discard(partial: string): void {
   rmSync(partial, { force: true });
   discardLogs(partial);
+}
+
+/** The same after a failure, of which this may be a part: that a name is too long, e.g. */
+function discardUnfinished(partial: string): void {
+  try {
+    discard(partial);
+  } catch {}
 }
 
 function discardLogs(file: string): void {

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import {
   closeSync,
   copyFileSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -125,6 +127,41 @@ suite("authserve backup", () => {
     await other.stop();
     assert.equal((await other.run(["restore", backup])).code, 0);
     assert.equal((await server.run(["backup", databaseOf(other)])).code, 2);
+  });
+
+  test("says in one line that a name is too long, and leaves nothing there", async () => {
+    const { server } = await withBackup(1);
+    await using _ = server;
+    // What is put beside it, or it itself.
+    for (const length of [237, 245, 255, 256]) {
+      const file = join(server.dir, "b".repeat(length));
+      const { code, stderr } = await server.run(["backup", file]);
+      assert.equal(code, 1);
+      assert.match(stderr, /^authserve: [^\n]*\n$/);
+    }
+    assert.deepEqual(
+      readdirSync(server.dir).filter((file) => file.startsWith("bbb")),
+      [],
+    );
+  });
+
+  test("writes what a link leads to, and refuses one that leads nowhere", async () => {
+    const { server, backup } = await withBackup(1);
+    await using _ = server;
+    await deliver(server, event("evt_later"));
+    const link = join(server.dir, "link.db");
+    symlinkSync("backup.db", link);
+    assert.equal((await server.run(["backup", link])).code, 0);
+    assert.ok(lstatSync(link).isSymbolicLink());
+    assert.equal(eventCount(backup), 2);
+    rmSync(backup);
+    const { code, stderr } = await server.run(["backup", link]);
+    assert.equal(code, 2);
+    assert.match(stderr, /link\.db is a link that leads nowhere: remove it, or make the file that it names\n$/);
+    assert.ok(lstatSync(link).isSymbolicLink());
+    writeFileSync(backup, "");
+    assert.equal((await server.run(["backup", link])).code, 0);
+    assert.equal(eventCount(backup), 2);
   });
 
   test("removes a log that lies where its own would, which would be taken for it", async () => {
