@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from "node:path";
+import { isatty } from "node:tty";
 import { readEnvironment, workingDirectory } from "../config/environment.ts";
 import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
@@ -13,7 +14,7 @@ const SAME_SIGNAL_MS = 300;
 
 const FIRST_EMAIL = "demo@example.com";
 
-/** Serves until SIGTERM or SIGINT; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
+/** Serves until SIGTERM or SIGINT, or the end of its terminal; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : null;
   const settings = readServerSettings(readEnvironment());
@@ -40,7 +41,7 @@ async function writeFirstEnvFile(): Promise<string | null> {
 }
 
 /**
- * Takes SIGTERM and SIGINT from now on: one that comes while the server starts stops it once it has.
+ * Takes SIGTERM and SIGINT, and SIGHUP of a terminal, from now on: one that comes while the server starts stops it once it has.
  * The second one rejects, which leaves at once. That is safe: what was acknowledged is on disk, and the next start takes
  * the leases over.
  */
@@ -58,8 +59,13 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
+  // A terminal that is gone says so by SIGHUP. To a daemon it is a word to read its files again, or meant to be ignored, as
+  // by nohup: Node forgets that.
+  process.on("SIGHUP", hasTerminal() ? onSignal : () => {});
   return { first: first.promise, second: second.promise };
 }
+
+const hasTerminal = () => [0, 1, 2].some((fd) => isatty(fd));
 
 /** Commands to paste into another terminal. */
 function firstSteps(url: string, settings: Settings, password: string | null): string {

@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
 import { hashPassword } from "../../src/auth/password.ts";
 import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
+import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
-import { type Server, startServer } from "../helpers/server.ts";
+import { type Server, settings, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 const BODY = JSON.stringify(event("in-flight"));
 
@@ -98,6 +102,28 @@ test("a signal that comes twice at once is one", async () => {
   server.signal("SIGTERM");
   server.signal("SIGINT");
   assert.deepEqual(await server.exited, { code: 0, signal: null });
+});
+
+test("SIGHUP does nothing to a server without a terminal", async () => {
+  await using server = await startServer();
+  server.signal("SIGHUP");
+  assert.equal((await ask(server, "/healthz")).status, 200);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
+test("a server whose terminal goes away stops as if it were told to", async () => {
+  const dir = workingDir();
+  const code = join(dir, "code");
+  // The inner shell stays to tell what became of the server.
+  const line = `(trap '' HUP; ${EXECUTABLE} serve; echo $? >${code}); true`;
+  const terminal = startProgram("script", ["-qec", line, "/dev/null"], {
+    dir,
+    env: settings(dir),
+    keepInputOpen: true,
+  });
+  await until(() => terminal.stdout().includes("server_started"), 15_000);
+  terminal.child.kill("SIGKILL");
+  assert.equal(await until(() => existsSync(code) && readFileSync(code, "utf8").trim(), 15_000), "0");
 });
 
 test("an idle keep-alive connection does not hold up the end", async () => {
