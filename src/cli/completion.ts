@@ -89,7 +89,8 @@ ${nodes
   esac
   _describe 'authserve' entries || _files
 }
-compdef _authserve authserve`;
+# A file on the fpath is run as the function that it defines, when that is called for the first time.
+if [[ $funcstack[1] == _authserve ]]; then _authserve "$@"; else compdef _authserve authserve; fi`;
 }
 
 function fish(root: CommandNode): string {

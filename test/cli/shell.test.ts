@@ -90,6 +90,14 @@ suite("authserve completion", () => {
     });
   }
 
+  test("zsh completes from a file on the fpath at the first call, too", { skip: isMissing("zsh") }, async () => {
+    const dir = workingDir();
+    writeFileSync(join(dir, "_authserve"), (await authserve(["completion", "zsh"], { dir })).stdout);
+    const script = `fpath=(${dir} $fpath); autoload -Uz _authserve; ${ASK.zsh}`;
+    const found = execFileSync("zsh", ["-fc", script, "zsh", "throttle", ""], { encoding: "utf8" });
+    assert.match(found, /^show:.*\nclear:.*\n--help:/);
+  });
+
   for (const [words, expected] of [
     [
       ["events", "s"],
