@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { logIn } from "../helpers/client.ts";
-import { authserve, EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { authserve, type Command, EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { startServer } from "../helpers/server.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -77,6 +78,53 @@ test("at a terminal both answers may come at once", async () => {
     assert.equal(code, 0, shown);
     assert.match(shown, HASH);
   }
+});
+
+test("at a terminal the LF of a CR may come later", async () => {
+  const { code, shown } = await typed(["typed-secret\r", "\ntyped-secret\r"]);
+  assert.equal(code, 0, shown);
+  assert.match(shown, HASH);
+});
+
+/** Runs lines of a shell at a terminal, in which `ask` asks for a password. */
+function startShell(context: Cleanup, lines: string): { shell: Command; asked(times: number): Promise<number> } {
+  const ask = `sh -c 'echo "pid=$$"; exec ${EXECUTABLE} hash-password'`;
+  const args = ["-qec", `ulimit -c 0; ${lines.replace("ask", () => ask)}`, "/dev/null"];
+  const shell = startProgram("script", args, { dir, keepInputOpen: true });
+  context.after(() => void shell.child.kill("SIGKILL"));
+  return {
+    shell,
+    /** Waits for the question and returns the process that asks. */
+    async asked(times) {
+      await until(() => shell.stdout().split("Password: ").length > times, 15_000);
+      return Number(/pid=([0-9]+)/.exec(shell.stdout())?.[1]);
+    },
+  };
+}
+
+for (const [signal, code] of [
+  ["SIGHUP", 129],
+  ["SIGQUIT", 131],
+] as const) {
+  test(`${signal} at the prompt ends it by that signal and gives the terminal back`, async (t) => {
+    const { shell, asked } = startShell(t, "ask; echo code=$?; stty -a");
+    process.kill(await asked(1), signal);
+    await shell.exited;
+    assert.match(shell.stdout(), new RegExp(`code=${code}\\b[\\s\\S]* icanon [\\s\\S]* echo `));
+  });
+}
+
+test("a prompt that was stopped and goes on asks again and shows nothing of what is typed", async (t) => {
+  const { shell, asked } = startShell(t, "set -m; ask; stty sane; fg; echo code=$?");
+  process.kill(await asked(1), "SIGTSTP");
+  await asked(2);
+  shell.child.stdin?.write("typed-secret\r");
+  await until(() => shell.stdout().includes("Again: "), 15_000);
+  shell.child.stdin?.write("typed-secret\r");
+  await shell.exited;
+  assert.match(shell.stdout(), HASH);
+  assert.match(shell.stdout(), /code=0/);
+  assert.doesNotMatch(shell.stdout(), /typed|secret\b/);
 });
 
 test("at a terminal backspace takes a character back", async () => {
