@@ -12,6 +12,8 @@ interface JsonOption {
 }
 
 const BAR_WIDTH = 40;
+// Brackets, percentage, and the last column, behind which a terminal begins a line.
+const AROUND_BAR = 9;
 
 /** Writes a backup of the database, beside a running server or without one. */
 export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
@@ -30,7 +32,9 @@ export async function runBackup(file: string, { json }: JsonOption): Promise<voi
 
 const drawBar: Progress = (copied, total) => {
   const share = total === 0 ? 1 : copied / total;
-  const bar = "#".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, ".");
+  // A terminal that does not know its width says 0.
+  const width = Math.max(0, Math.min(BAR_WIDTH, (process.stderr.columns || 80) - AROUND_BAR));
+  const bar = "#".repeat(Math.round(share * width)).padEnd(width, ".");
   process.stderr.write(`\r[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %`);
 };
 

@@ -31,8 +31,23 @@ export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, w
   else createLog("info", process.stderr).info(line, words);
 }
 
+// A text holds no more than 512 MB, which a list of events can exceed.
+const ITEMS_PER_PIECE = 1000;
+
 export function printJson(value: unknown): void {
-  printData(jsonText(value));
+  if (Array.isArray(value) && value.length > ITEMS_PER_PIECE) {
+    for (const piece of piecesOf(value)) process.stdout.write(piece);
+  } else printData(jsonText(value));
+}
+
+/** The line of an array, piece by piece. */
+function* piecesOf(values: readonly unknown[]): Generator<string> {
+  const end = jsonText([0]).endsWith("\n]") ? "\n]" : "]";
+  for (let from = 0; from < values.length; from += ITEMS_PER_PIECE) {
+    const text = jsonText(values.slice(from, from + ITEMS_PER_PIECE));
+    yield (from === 0 ? "[" : ",") + text.slice(1, -end.length);
+  }
+  yield `${end}\n`;
 }
 
 /** JSON as it is printed: readable on a terminal, else compact. */

@@ -86,12 +86,18 @@ suite("authserve backup", () => {
     assert.deepEqual(schemas(), [MIGRATIONS.length, MIGRATIONS.length - 1]);
   });
 
-  test("draws its progress on a terminal", async () => {
+  test("draws its progress on a terminal, in one line of it", async () => {
     await using server = await startServer();
     const line = `${EXECUTABLE} backup ${join(server.dir, "backup.db")}`;
-    const command = startProgram("script", ["-qec", line, "/dev/null"], { dir: server.dir, env: server.env });
-    assert.equal((await command.exited).code, 0);
-    assert.match(command.stdout(), /\[#{40}\] 100 %/);
+    for (const [columns, bar] of [
+      [80, 40],
+      [30, 21],
+    ]) {
+      const args = ["-qec", `stty cols ${columns}; ${line}`, "/dev/null"];
+      const command = startProgram("script", args, { dir: server.dir, env: server.env });
+      assert.equal((await command.exited).code, 0);
+      assert.match(command.stdout(), new RegExp(`\\[#{${bar}}\\] 100 %`));
+    }
   });
 
   test("replaces an earlier backup, and nothing else", async () => {
