@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
-import { APPLICATION_ID, inspectDatabase, isDamage, isLogAlone, sizeOf } from "./inspect.ts";
+import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export type Database = Sqlite.Database;
@@ -181,6 +181,12 @@ function assertSound(file: string): void {
 
 function openFailure(error: unknown): OperatorError {
   if (isDamage(error)) return damaged(systemCode(error));
+  if (isHeld(error)) {
+    return new OperatorError(
+      `DATA_DIR/${DATABASE_FILE} cannot be opened: ${HELD}; end that program, or wait for it`,
+      1,
+    );
+  }
   return new OperatorError(
     `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): the directory must exist on a disk with space and be writable by this user`,
     exitCodeOf(error),

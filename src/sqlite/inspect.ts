@@ -22,6 +22,14 @@ export function isDamage(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(systemCode(error));
 }
 
+/** Whether another program has a lock that keeps this one out. */
+export function isHeld(error: unknown): boolean {
+  return systemCode(error).startsWith("SQLITE_BUSY");
+}
+
+/** What that means, as a part of a sentence. */
+export const HELD = "another program holds its lock";
+
 /**
  * Whether a database is missing or empty while its log (WAL) is there, which may hold every event of a young one. SQLite
  * removes such a log as soon as it opens the database, even to read.

@@ -184,6 +184,20 @@ suite("authserve doctor", () => {
     }
   });
 
+  test("a database that another program holds is called that", async () => {
+    await using server = await startServer();
+    await server.stop();
+    const holder = new Sqlite(join(server.dir, "data/authserve.db"));
+    holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+    try {
+      const [finding] = (await examine(server)).of("database");
+      assert.equal(finding?.found, "cannot be read: another program holds its lock");
+      assert.equal(finding?.remedy, "end that program, or wait for it");
+    } finally {
+      holder.close();
+    }
+  });
+
   test("the port is looked at with TLS, too", async () => {
     const dir = workingDir();
     const { of } = await examine({ dir, env: settings(dir) }, tlsFiles("first.crt", "first.key"));

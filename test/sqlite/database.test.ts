@@ -217,3 +217,15 @@ suite("the lock on a data directory", () => {
     assert.equal(held(dataDir), false);
   });
 });
+
+test("a database that another program holds is called that", (t) => {
+  const dataDir = tempDir(t);
+  openDatabase(dataDir).close();
+  const holder = new Sqlite(join(dataDir, DATABASE_FILE));
+  t.after(() => void holder.close());
+  holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+  assert.throws(() => openDatabase(dataDir, { busyTimeoutMs: 50 }), {
+    message: "DATA_DIR/authserve.db cannot be opened: another program holds its lock; end that program, or wait for it",
+    exitCode: 1,
+  });
+});

@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
 import { DATABASE_FILE, LOG_ALONE } from "../../sqlite/database.ts";
-import { type Inspection, inspectDatabase, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
+import { HELD, type Inspection, inspectDatabase, isHeld, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
@@ -52,8 +52,10 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   try {
     inspection = inspectDatabase(file);
   } catch (error) {
-    const found = `cannot be read (${describeError(error)})`;
-    return { findings: [wrong("database", found, "give this user DATA_DIR, on a disk it can write")], newestAt: null };
+    const [found, remedy] = isHeld(error)
+      ? [`cannot be read: ${HELD}`, "end that program, or wait for it"]
+      : [`cannot be read (${describeError(error)})`, "give this user DATA_DIR, on a disk it can write"];
+    return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   const { isOurs, schema, damage } = inspection;
   if (damage.length > 0) {
