@@ -55,7 +55,9 @@ const ISO_TIME =
 function toTime(text: string, now: number): number {
   const ago = parseDurationMs(text);
   if (ago !== null) return now - ago;
-  const time = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  // UTC like all that is printed; Date.parse takes a date for UTC and a time of day for the machine's own.
+  const withZone = /[T ][0-9:.]+$/.test(text) ? `${text}Z` : text;
+  const time = ISO_TIME.test(text) ? Date.parse(withZone) : Number.NaN;
   // Date.parse takes 31 February for 3 March.
   const day = Number(text.slice(8, 10));
   if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day)

@@ -40,7 +40,7 @@ export function createProgram(): Command {
     .addOption(new Option("--status <status>", "only of this status").choices(STATUSES))
     .option("--type <type>", "only this type")
     .option("--source <name>", "only this source")
-    .option("--since <time>", "received since then: 1h, 7d, or an ISO 8601 time")
+    .option("--since <time>", "received since then: 1h, 7d, or an ISO 8601 time, UTC unless it says otherwise")
     .option("--limit <count>", "how many", "50")
     .option("--json", "print an array of objects")
     .action(async (options) => (await import("./events-list.ts")).runEventsList(options));

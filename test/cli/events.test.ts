@@ -106,6 +106,16 @@ test("list shows what its filters leave", async () => {
   );
 });
 
+test("list --since takes a time without a zone for UTC, wherever the machine is", async () => {
+  for (const since of [startedThird.replace("Z", ""), startedThird.replace("T", " ").replace("Z", "")]) {
+    const { stdout } = await server.run(["events", "list", "--since", since, "--json"], { TZ: "America/New_York" });
+    assert.deepEqual(
+      (JSON.parse(stdout) as { eventId: string }[]).map(({ eventId }) => eventId),
+      ["third"],
+    );
+  }
+});
+
 test("wrong usage is exit code 2 with the option's name and no data", async () => {
   const cases: [args: string[], names: RegExp][] = [
     [["list", "--status", "nonsense"], /--status .* is invalid\. Allowed choices are queued, processed, failed\./],
