@@ -9,7 +9,10 @@ import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/set
 import { counted, printData, printJson, say } from "./output.ts";
 import { ADDRESS_NAMES } from "./server-address.ts";
 
-/** Looks at everything a server stands on, leaves nothing behind but its add-ons, and exits 1 when something is wrong. */
+/**
+ * Looks at everything a server stands on, and exits 1 when something is wrong. It leaves nothing behind but its add-ons, and
+ * the empty log that SQLite puts beside a database to read it and that the next start takes over.
+ */
 export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   // First, because opening the database needs them.
   const findings = checkAddons();
