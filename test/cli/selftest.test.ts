@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { raceSessions } from "../../src/auth/session-races.ts";
 import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
 import { needsRedis } from "../helpers/back-end.ts";
@@ -97,4 +98,21 @@ test("the races find a store whose logout is a read and a delete", async (t) => 
   const results = await raceSessions([broken], "nobody", { logins: 1, logouts: 20, reads: 1 });
   const spared = results.find(({ race }) => race.startsWith("a logout spares"));
   assert.ok(spared && spared.broken > 0);
+});
+
+test("long races leave the store to others now and then", async (t) => {
+  const { database } = tempDatabase(t);
+  const store = createEmbeddedSessionStore(database);
+  const calledAt: number[] = [];
+  const slow = {
+    ...store,
+    async replace(...login: Parameters<typeof store.replace>) {
+      calledAt.push(performance.now());
+      await delay(10);
+      return store.replace(...login);
+    },
+  };
+  await raceSessions([slow], "nobody", { logins: 0, logouts: 40, reads: 0 });
+  const gaps = calledAt.slice(1, -1).map((at, index) => at - Number(calledAt[index]));
+  assert.ok(Math.max(...gaps) > 90, `${Math.max(...gaps)} ms`);
 });
