@@ -29,8 +29,9 @@ function readEnvFile(file: string): Environment {
     throw new SettingsError([{ found: ".env is not text in UTF-8", remedy: "save it as UTF-8" }]);
   // Node would take the line behind an empty value that has blanks for the value.
   const values = parseEnv(content.replace(/^\uFEFF/, "").replace(/^([^#=\r\n]+=)[ \t]+$/gm, "$1"));
+  // A quote that swallows a setting ends where the value of a further one begins.
   const faults = Object.entries(values)
-    .filter(([, value = ""]) => namesHeld(value).some(isOurs))
+    .filter(([, value = ""]) => /\n[^\n]*=[ \t]*$/.test(value) && namesHeld(value).some(isOurs))
     .map(([name]) => openQuote(name));
   if (faults.length > 0) throw new SettingsError(faults);
   return values;

@@ -13,3 +13,6 @@ export type Next =
   | { to: "processed" }
   | { to: "queued"; runAt: number; isFree?: boolean }
   | { to: "failed"; reason: string };
+
+/** No event waits longer for its next attempt: that would only hide it. The budget ends sooner with sensible settings. */
+export const LONGEST_WAIT_MS = 24 * 3_600_000;

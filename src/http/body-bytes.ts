@@ -1,13 +1,26 @@
 import { AppError } from "../errors.ts";
 
-// Of bodies that come in several pieces, until they are whole. Whoever sends them has proved nothing yet: 1,500 senders of
-// 1 MB each would take 1.6 GB. A body that comes in one piece, as nearly all do, is not counted.
+// Of large bodies, until they are whole. Whoever sends them has proved nothing yet: 1,500 senders of 1 MB each would take
+// 1.6 GB.
 export const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
+
+// What comes in one piece is as large. A login, and nearly every delivery, finds its place however full it is.
+const UNCOUNTED_ROOM = 64 * 1024;
 
 const FIRST_ROOM = 16 * 1024;
 
-/** What is set aside for all bodies that are coming now. */
+/** What is set aside for the large bodies that are coming now. */
 let setAside = 0;
+let mostSetAside = MAX_UNFINISHED_BYTES;
+
+/** Bounds the large bodies that are coming to this thread together. */
+export function boundUnfinishedBodies(bytes: number): void {
+  mostSetAside = bytes;
+}
+
+function counted(room: number): number {
+  return room > UNCOUNTED_ROOM ? room : 0;
+}
 
 /**
  * The bytes of a body, put together as they come. Pieces are not kept: each is an object of its own and holds what the
@@ -16,7 +29,7 @@ let setAside = 0;
 export class BodyBytes {
   size = 0;
   #bytes: Buffer | undefined;
-  /** What is set aside for this body; 0 while it is one piece. */
+  /** The size of the buffer of this body's own; 0 while it is one piece. */
   #room = 0;
   readonly #expected: number;
 
@@ -25,7 +38,7 @@ export class BodyBytes {
     this.#expected = expected;
   }
 
-  /** Throws `queue_full` when bodies that are coming take too much together; one may always come. */
+  /** Throws `queue_full` when large bodies that are coming take too much together; one may always come. */
   add(piece: Buffer): void {
     const before = this.size;
     this.size += piece.length;
@@ -40,24 +53,27 @@ export class BodyBytes {
   #makeRoom(used: number): void {
     // Never at once as much as was announced: that costs its sender nothing.
     const room = Math.max(this.size, Math.min(this.#expected, Math.max(FIRST_ROOM, 2 * this.size)));
-    const others = setAside - this.#room;
-    if (others > 0 && others + room > MAX_UNFINISHED_BYTES) throw new AppError("queue_full", { retryAfterSeconds: 1 });
+    const others = setAside - counted(this.#room);
+    const isTooMuch = others > 0 && others + counted(room) > mostSetAside;
+    if (isTooMuch && counted(room) > 0) throw new AppError("queue_full", { retryAfterSeconds: 1 });
     const larger = Buffer.allocUnsafeSlow(room);
     (this.#bytes as Buffer).copy(larger, 0, 0, used);
     this.#bytes = larger;
-    setAside = others + room;
+    setAside = others + counted(room);
     this.#room = room;
   }
 
   /** Everything that has come. The place of this body is free then. */
   take(): Buffer {
+    const bytes = this.#bytes?.subarray(0, this.size) ?? Buffer.alloc(0);
     this.drop();
-    return this.#bytes?.subarray(0, this.size) ?? Buffer.alloc(0);
+    return bytes;
   }
 
-  /** Gives back what is set aside, when the body is whole, or nobody wants it any more. */
+  /** Lets go of what has come, and of its place: the body is whole, or nobody wants it any more. */
   drop(): void {
-    setAside -= this.#room;
+    setAside -= counted(this.#room);
     this.#room = 0;
+    this.#bytes = undefined;
   }
 }

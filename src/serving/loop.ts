@@ -6,6 +6,7 @@ import type { Settings } from "../config/settings.ts";
 import { appendCounted, countRefused } from "../counting.ts";
 import type { EventStore } from "../events/store.ts";
 import { createRefusal } from "../http/allowed-methods.ts";
+import { boundUnfinishedBodies, MAX_UNFINISHED_BYTES } from "../http/body-bytes.ts";
 import { closeServer } from "../http/connections.ts";
 import { listen } from "../http/listen.ts";
 import { createListener } from "../http/listener.ts";
@@ -56,6 +57,8 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
     queueBytes: QUEUE_BYTES / loops,
     onCommitted: shared.onCommitted,
   });
+
+  boundUnfinishedBodies(MAX_UNFINISHED_BYTES / loops);
 
   let stopping = false;
   const trustedProxies = settings.TRUSTED_PROXIES;

@@ -1,3 +1,5 @@
+import { LONGEST_WAIT_MS } from "../events/event.ts";
+
 /** How often a failed event is tried again, and after which waits. */
 export interface RetryPolicy {
   /** Attempts before an event is dead-lettered. */
@@ -8,15 +10,12 @@ export interface RetryPolicy {
   jitter: number;
 }
 
-// Longer waits only hide an event; the budget ends sooner with sensible settings.
-const MAX_DELAY_MS = 24 * 3_600_000;
-
 /**
  * The wait before the next attempt, in milliseconds. Exponential doubles the delay each time, linear keeps it.
  * `failedAttempts` counts from 1; `random` is in [0, 1).
  */
 export function retryDelayMs(policy: RetryPolicy, failedAttempts: number, random: number): number {
   const factor = policy.backoff === "exponential" ? 2 ** (failedAttempts - 1) : 1;
-  const delayMs = Math.min(policy.delayMs * factor, MAX_DELAY_MS);
-  return Math.min(Math.round(delayMs * (1 + policy.jitter * (2 * random - 1))), MAX_DELAY_MS);
+  const delayMs = Math.min(policy.delayMs * factor, LONGEST_WAIT_MS);
+  return Math.min(Math.round(delayMs * (1 + policy.jitter * (2 * random - 1))), LONGEST_WAIT_MS);
 }

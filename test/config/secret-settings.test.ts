@@ -210,6 +210,8 @@ suite("the environment", () => {
     const key = "-----BEGIN KEY-----\nQ==\nOTHER=1\n-----END KEY-----";
     writeFileSync(join(folder, ".env"), `KEY="${key}"\nPORT=4000\n`);
     assert.deepEqual(readEnvironment(folder, {}), { KEY: key, PORT: "4000" });
+    writeFileSync(join(folder, ".env"), 'COMPOSE="\nservice:\n  PORT=80\n"\nBANNER="one\\nHOST=two\\n"\n');
+    assert.deepEqual(readEnvironment(folder, {}), { COMPOSE: "\nservice:\n  PORT=80\n", BANNER: "one\nHOST=two\n" });
   });
 
   test("passes over a byte order mark in front of .env", (t) => {

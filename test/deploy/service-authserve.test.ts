@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { SECRET_NAMES } from "../../src/config/settings.ts";
 import { runProgram } from "../helpers/command.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -95,8 +96,19 @@ test("service-authserve takes a secret from the settings that clear its file, an
 });
 
 test("service-authserve takes no secret from whoever calls it", async () => {
-  const callers = { JWT_SECRET: "the caller's", DEMO_PASSWORD_FILE: "/root/file", WEBHOOK_SECRET_FILE: "" };
-  const { JWT_SECRET, JWT_SECRET_FILE, DEMO_PASSWORD, WEBHOOK_SECRET } = await environmentBy("", callers);
+  const others = SECRET_NAMES.flatMap((name) => [name, `${name}_FILE`]).filter((name) => /PREVIOUS|REDIS/.test(name));
+  const callers = {
+    ...Object.fromEntries(others.map((name) => [name, "the caller's"])),
+    JWT_SECRET: "the caller's",
+    DEMO_PASSWORD_FILE: "/root/file",
+    WEBHOOK_SECRET_FILE: "",
+  };
+  const given = await environmentBy("", callers);
+  const { JWT_SECRET, JWT_SECRET_FILE, DEMO_PASSWORD, WEBHOOK_SECRET } = given;
+  assert.deepEqual(
+    others.filter((name) => given[name] !== undefined),
+    [],
+  );
   assert.deepEqual(
     [JWT_SECRET, JWT_SECRET_FILE, DEMO_PASSWORD, WEBHOOK_SECRET],
     ["of jwt_secret", undefined, "of demo_password", "of webhook_secret"],

@@ -64,10 +64,43 @@ test("unfinished bodies take 64 MiB together, of which small deliveries take non
   assert.match(refused[0] ?? "", /^Retry-After: [0-9]+\r$/im);
   assert.match(refused[0] ?? "", /"code":"queue_full"/);
   assert.equal((await deliver(server, event("small"))).status, 200);
+  const body = JSON.stringify(event("in two pieces"));
+  const small = await begin(
+    t,
+    server,
+    `Content-Length: ${body.length}\r\nX-Signature: ${signature(body)}`,
+    body.slice(0, 9),
+  );
+  const answer = once(small, "data");
+  small.write(body.slice(9));
+  assert.deepEqual(statusesIn(String(await answer)), [200]);
 
   const large = JSON.stringify({ ...event("large"), filler: "x".repeat(MEGABYTE - 4096) });
   const send = () => post(server, "/webhook", large, { "X-Signature": signature(large) });
   assertProblem(await send(), 503, "queue_full");
   for (const socket of sockets) socket.destroy();
   await until(async () => (await send()).status === 200, 10_000);
+});
+
+test("a body that is refused is let go of, also while its sender stays", async (t) => {
+  await using server = await startServer();
+  const part = Buffer.alloc(MEGABYTE, "a");
+  // Room for half a megabyte is left.
+  for (let count = 0; count < 63; count++) {
+    await begin(t, server, `Content-Length: ${MEGABYTE}`, part.subarray(1));
+  }
+  await begin(t, server, "Content-Length: 300000", part.subarray(0, 299_999));
+  const before = residentMb(server.pid);
+  let refused = 0;
+  for (let count = 0; count < 300; count++) {
+    const socket = await begin(t, server, `Content-Length: ${MEGABYTE}`, part.subarray(0, 800_000));
+    socket.once("data", (chunk) => {
+      if (String(chunk).startsWith("HTTP/1.1 503")) refused++;
+    });
+  }
+  // Some may have found their place before one of those above had.
+  await until(() => refused >= 290, 20_000);
+  const grown = residentMb(server.pid) - before;
+  t.diagnostic(`grown by ${grown.toFixed(0)} MB`);
+  assert.ok(grown < 80);
 });

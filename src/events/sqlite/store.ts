@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { promised, type Sync } from "../../promised.ts";
 import { atomic, type Database, guarded } from "../../sqlite/database.ts";
+import { LONGEST_WAIT_MS } from "../event.ts";
 import type {
   Appended,
   AttemptRecord,
@@ -38,8 +39,6 @@ const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 
 // A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these.
 const MAX_CLAIMED_BYTES = 8 * 1024 * 1024;
-
-const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
 
