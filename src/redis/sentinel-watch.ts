@@ -39,15 +39,20 @@ export function watchSentinels(
   let followed: string | undefined;
   /** The sentinel that named a new master; others may lag. */
   let first: Address | undefined;
+  /** The sentinel whose word was followed last. */
+  let mover: Address | undefined;
 
   function hear(sentinel: Address, named: string): void {
     const before = answers.get(sentinel);
     answers.set(sentinel, named);
-    if (named === before || named === followed || followed === undefined) return;
+    if (named === followed || followed === undefined) return;
+    // One whose word was followed is heard again: the driver may have been led elsewhere.
+    if (named === before && sentinel !== mover) return;
     // The first word of a sentinel may be out of date.
     if (before === undefined && [...answers.values()].includes(followed)) return;
     followed = named;
     first = sentinel;
+    mover = sentinel;
     connectAnew();
   }
 

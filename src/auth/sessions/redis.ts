@@ -39,7 +39,8 @@ return redis.call("DEL", KEYS[1])`;
 // KEYS a key of its own there, ARGV its lifetime in milliseconds.
 const CHECK = `
 redis.call("SET", KEYS[1], "", "PX", ARGV[1])
-return redis.call("GET", KEYS[1])`;
+redis.call("GET", KEYS[1])
+return redis.call("DEL", KEYS[1])`;
 
 /** How long the key of a check stays. */
 const CHECK_MS = 1000;
