@@ -23,6 +23,8 @@ export function createApp(routes: readonly Route[], refusalOf: Refusal, options:
 
   app.use((event, next) => {
     const request = nodeRequest(event);
+    const isOverloaded = request.rawHeaders.length > 2 * MAX_HEADER_FIELDS;
+    if (isOverloaded) return fail(new AppError("headers_too_large", { headers: { Connection: "close" } }))(event);
     const refusal =
       request.httpVersionMajor === 1 && hasUsableHost(request) && hasUsableCoding(request)
         ? refusalOf(request.method ?? "", request.url ?? "")
@@ -32,6 +34,9 @@ export function createApp(routes: readonly Route[], refusalOf: Refusal, options:
   for (const route of routes) app.on(route.method, route.path, toEventHandler(route, options));
   return app;
 }
+
+// Each takes ten times its length of the memory. Senders and proxies have some forty.
+const MAX_HEADER_FIELDS = 100;
 
 // `uri-host [ ":" port ]` (RFC 9110, 7.2), which may be empty.
 const HOST = /^(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;

@@ -9,6 +9,24 @@ export function canonicalPassword(password: string): string {
   return password.normalize("NFC");
 }
 
+// Of a canonical form of {@link PASSWORD_MAX_CHARACTERS}, in UTF-16 units before it is made: no character has more than four.
+const MAX_UNITS = 4 * PASSWORD_MAX_CHARACTERS;
+
+// A run of marks is put in order in a time that grows with its square. No language has more than a few in a row.
+const MARKS_MAX = 64;
+const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, "u");
+
+/** Says what no login accepts of a password, else null. Looks at what is cheap before it makes the canonical form. */
+export function passwordFault(password: string): string | null {
+  if (!password.isWellFormed()) return "must be well-formed Unicode";
+  const tooLong = `must have at most ${PASSWORD_MAX_CHARACTERS} characters`;
+  if (password.length > MAX_UNITS) return tooLong;
+  if (TOO_MANY_MARKS.test(password)) return `must have at most ${MARKS_MAX} combining marks in a row`;
+  const count = characterCount(password);
+  if (count < PASSWORD_MIN_CHARACTERS) return `must have at least ${PASSWORD_MIN_CHARACTERS} characters`;
+  return count > PASSWORD_MAX_CHARACTERS ? tooLong : null;
+}
+
 /** How many characters a password has in its canonical form: code points, not bytes or UTF-16 units. */
 export function characterCount(password: string): number {
   return [...canonicalPassword(password)].length;

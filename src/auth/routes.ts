@@ -3,7 +3,7 @@ import { isEmail } from "../email.ts";
 import { readJson, refuseBody } from "../http/body.ts";
 import { type Handler, reply } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
-import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS } from "../password-text.ts";
+import { passwordFault } from "../password-text.ts";
 import { type Authenticate, sessionInvalidated } from "./authenticate.ts";
 import type { Login } from "./login.ts";
 import type { SessionStore } from "./sessions/store.ts";
@@ -15,15 +15,10 @@ export const LoginBody = v.object({
   email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
   password: v.pipe(
     v.string("must be a string"),
-    v.check((text) => text.isWellFormed(), "must be well-formed Unicode"),
-    v.check(
-      (text) => characterCount(text) >= PASSWORD_MIN_CHARACTERS,
-      `must have at least ${PASSWORD_MIN_CHARACTERS} characters`,
-    ),
-    v.check(
-      (text) => characterCount(text) <= PASSWORD_MAX_CHARACTERS,
-      `must have at most ${PASSWORD_MAX_CHARACTERS} characters`,
-    ),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? passwordFault(dataset.value) : null;
+      if (message !== null) addIssue({ message });
+    }),
   ),
 });
 

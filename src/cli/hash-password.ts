@@ -1,7 +1,7 @@
 import { calibrate, type HashCost, hashPassword } from "../auth/password.ts";
 import { parseDurationMs } from "../config/duration.ts";
 import { OperatorError } from "../errors.ts";
-import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS } from "../password-text.ts";
+import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS, passwordFault } from "../password-text.ts";
 import { isVeryCommon } from "./common-passwords.ts";
 import { printData, printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
@@ -29,9 +29,10 @@ export async function runHashPassword({ allowWeak, calibrate: target, json }: Ha
 /** What speaks against a password. Throws {@link OperatorError} for what no login could send. */
 function weaknessOf(password: string): string | null {
   const length = characterCount(password);
-  if (length === 0 || length > PASSWORD_MAX_CHARACTERS) {
+  const fault = passwordFault(password);
+  if (length === 0 || (fault !== null && length >= PASSWORD_MIN_CHARACTERS)) {
     throw new OperatorError(
-      `The password must have ${PASSWORD_MIN_CHARACTERS} to ${PASSWORD_MAX_CHARACTERS} characters`,
+      `The password ${fault ?? `must have ${PASSWORD_MIN_CHARACTERS} to ${PASSWORD_MAX_CHARACTERS} characters`}`,
     );
   }
   if (length < PASSWORD_MIN_CHARACTERS) {

@@ -41,6 +41,10 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
     behindUpgrade.set(socket, 0);
     response.shouldKeepAlive = false;
   }
+  // An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes.
+  response.once("close", () => {
+    if (request.complete && newestAnswer(socket) === response) answers.delete(socket);
+  });
   const own = answers.get(socket);
   if (!own) {
     answers.set(socket, { newest: response, before: [] });
@@ -157,7 +161,11 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
         if (isNext && newest?.headersSent && !newest.req.complete) socket.destroy();
       }
     }, IDLE_MS);
-    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+      // Node knows no more of a connection on which CONNECT came.
+      for (const socket of connections.get(server) ?? []) socket.destroy();
+    }, deadlineMs);
     // The HTTP server's own close would end idle connections at once, under requests that are on their way.
     NetServer.prototype.close.call(server, () => {
       clearInterval(rounds);

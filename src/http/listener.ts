@@ -44,7 +44,7 @@ function sendText({ head, content }: TextResponse, response: ServerResponse): vo
   // Closed under a client that is still sending, the connection would be reset and the answer lost.
   if (isLast) response.write(content);
   else response.end(content);
-  const discard = () => discardRest(req, head.status === 413, () => response.end());
+  const discard = () => discardRest(req, head.status === 413 || head.status === 431, () => response.end());
   // Without a socket it is not this answer's turn yet.
   if (response.socket) discard();
   else response.once("socket", discard);

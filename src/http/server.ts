@@ -67,6 +67,7 @@ export function createHttpServer(listener: RequestListener, { tls, refusalOf }: 
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
     socket.on("error", () => {});
+    socket.setTimeout(STALLED_MS, () => socket.destroy());
     afterAnswers(socket, () => endWith(socket, new AppError("not_found"), requestIdOf(request)));
   });
   server.on("checkContinue", (request, response) => {

@@ -213,6 +213,14 @@ test("a sender that waits for a word before the body gets it only when the body 
   assert.deepEqual(statusesIn(received()), [100, 200]);
 });
 
+test("a request may have a hundred headers, and no more", async () => {
+  const asking = (count: number) => `Host: x\r\nConnection: close\r\n${"a: b\r\n".repeat(count - 2)}\r\n`;
+  assert.equal((await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(100)}`)).status, 200);
+  const { status, body } = await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(101)}`);
+  assert.equal(status, 431);
+  assert.match(body, /"code":"headers_too_large"/);
+});
+
 test("a hundred requests may wait for their answers on one connection, and more end it", async () => {
   const many = await sendRaw(
     server.port,
