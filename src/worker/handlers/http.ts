@@ -40,8 +40,11 @@ export function createHttpHandler(url: string): EventHandler {
         isAnswered = true;
         finish(sent, response);
         const { statusCode = 0 } = response;
-        if (statusCode < 200 || statusCode >= 300) reject(new Error(`the target answered ${statusCode}`));
-        else if (sent.writableFinished) resolve();
+        if (statusCode < 200 || statusCode >= 300) {
+          reject(new Error(`the target answered ${statusCode}`));
+          // It may read the rest of the event as slowly as it likes.
+          if (!sent.writableFinished) sent.destroy();
+        } else if (sent.writableFinished) resolve();
         else {
           sent.once("finish", resolve);
           sent.once("close", () => reject(new Error(`the target answered ${statusCode} and read no further`)));
