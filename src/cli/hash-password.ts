@@ -1,7 +1,7 @@
 import { calibrate, type HashCost, hashPassword } from "../auth/password.ts";
 import { parseDurationMs } from "../config/duration.ts";
 import { OperatorError } from "../errors.ts";
-import { characterCount, PASSWORD_MAX_CHARACTERS, PASSWORD_MIN_CHARACTERS, passwordFault } from "../password-text.ts";
+import { characterCount, PASSWORD_MIN_CHARACTERS, passwordFault } from "../password-text.ts";
 import { isVeryCommon } from "./common-passwords.ts";
 import { printData, printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
@@ -30,12 +30,9 @@ export async function runHashPassword({ allowWeak, calibrate: target, json }: Ha
 function weaknessOf(password: string): string | null {
   const length = characterCount(password);
   const fault = passwordFault(password);
-  if (length === 0 || (fault !== null && length >= PASSWORD_MIN_CHARACTERS)) {
-    throw new OperatorError(
-      `The password ${fault ?? `must have ${PASSWORD_MIN_CHARACTERS} to ${PASSWORD_MAX_CHARACTERS} characters`}`,
-    );
-  }
-  if (length < PASSWORD_MIN_CHARACTERS) {
+  const isMerelyShort = length > 0 && length < PASSWORD_MIN_CHARACTERS;
+  if (fault !== null && !isMerelyShort) throw new OperatorError(`The password ${fault}`);
+  if (isMerelyShort) {
     return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, and no login accepts it`;
   }
   return isVeryCommon(password) ? "The password is one of the first that a guesser tries" : null;

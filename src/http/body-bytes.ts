@@ -54,12 +54,13 @@ export class BodyBytes {
     // Never at once as much as was announced: that costs its sender nothing.
     const room = Math.max(this.size, Math.min(this.#expected, Math.max(FIRST_ROOM, 2 * this.size)));
     const others = setAside - counted(this.#room);
-    const isTooMuch = others > 0 && others + counted(room) > mostSetAside;
-    if (isTooMuch && counted(room) > 0) throw new AppError("queue_full", { retryAfterSeconds: 1 });
+    const own = counted(room);
+    if (own > 0 && others > 0 && others + own > mostSetAside)
+      throw new AppError("queue_full", { retryAfterSeconds: 1 });
     const larger = Buffer.allocUnsafeSlow(room);
     (this.#bytes as Buffer).copy(larger, 0, 0, used);
     this.#bytes = larger;
-    setAside = others + counted(room);
+    setAside = others + own;
     this.#room = room;
   }
 

@@ -68,13 +68,11 @@ function signaturesIn(scheme: Scheme, value: string): string[] {
     case "pairs":
       return pairsIn(value, scheme.label);
     case "list":
-      return (
-        value
-          // Node puts a comma between two headers of one name.
-          .split(/,? /)
-          .filter((item) => item.startsWith(`${scheme.label},`))
-          .map((item) => item.slice(scheme.label.length + 1))
-      );
+      // Node puts a comma between two headers of one name.
+      return value
+        .split(/,? /)
+        .filter((item) => item.startsWith(`${scheme.label},`))
+        .map((item) => item.slice(scheme.label.length + 1));
   }
 }
 

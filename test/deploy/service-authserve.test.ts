@@ -100,7 +100,7 @@ test("service-authserve takes no secret from whoever calls it", async () => {
   const callers = {
     ...Object.fromEntries(others.map((name) => [name, "the caller's"])),
     JWT_SECRET: "the caller's",
-    DEMO_PASSWORD_FILE: "/root/file",
+    DEMO_PASSWORD_FILE: "/srv/file",
     WEBHOOK_SECRET_FILE: "",
   };
   const given = await environmentBy("", callers);
