@@ -21,7 +21,9 @@ export function passwordFault(password: string): string | null {
   if (!password.isWellFormed()) return "must be well-formed Unicode";
   const tooLong = `must have at most ${PASSWORD_MAX_CHARACTERS} characters`;
   if (password.length > MAX_UNITS) return tooLong;
-  if (TOO_MANY_MARKS.test(password)) return `must have at most ${MARKS_MAX} combining marks in a row`;
+  // One mark may become two.
+  if (TOO_MANY_MARKS.test(password) || TOO_MANY_MARKS.test(canonicalPassword(password)))
+    return `must have at most ${MARKS_MAX} combining marks in a row`;
   const count = characterCount(password);
   if (count < PASSWORD_MIN_CHARACTERS) return `must have at least ${PASSWORD_MIN_CHARACTERS} characters`;
   return count > PASSWORD_MAX_CHARACTERS ? tooLong : null;

@@ -14,6 +14,7 @@ import type { HttpServing } from "./serving/threads.ts";
 import { lockDataDir } from "./sqlite/database.ts";
 import { clearBrokenRestore } from "./sqlite/restore.ts";
 import { openStorage } from "./storage/open.ts";
+import { isBrokenWhsec } from "./webhook/verify.ts";
 import { within } from "./within.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
@@ -169,6 +170,14 @@ function warnOf(settings: Settings, log: Log): void {
   }
   if (settings.WEBHOOK_SECRET === undefined) warn("WEBHOOK_SECRET is not set: there is no webhook route");
   else if (settings.WEBHOOK_SECRET.length < 16) warn("WEBHOOK_SECRET is shorter than 16 characters: use a random one");
+  if (/^\s|\s$/.test(settings.WEBHOOK_SECRET ?? "")) {
+    warn("WEBHOOK_SECRET begins or ends with white space, which is part of it: every signature depends on it");
+  }
+  if (isBrokenWhsec(settings.WEBHOOK_SECRET ?? "")) {
+    warn(
+      "WEBHOOK_SECRET begins with whsec_ and is not base64 behind it: deliveries with webhook-signature will be 403",
+    );
+  }
   const { REDIS_USERNAME, REDIS_PASSWORD, REDIS_DB, REDIS_TLS } = settings;
   const isRedisMeant = (REDIS_USERNAME ?? REDIS_PASSWORD) !== undefined || REDIS_DB !== 0 || REDIS_TLS;
   if (isRedisMeant && !namesRedis(settings)) {

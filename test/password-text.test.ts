@@ -23,3 +23,14 @@ test("a password whose canonical form would cost a tenth of a second is refused 
   assert.equal(passwordFault(`a${above.repeat(4070)}${below.repeat(4070)}`), "must have at most 1024 characters");
   assert.equal(passwordFault(`password${above.repeat(64)}`), null);
 });
+
+test("a password is refused in each of its canonically equal forms, or in none", () => {
+  for (const [marks, fault] of [
+    [32, null],
+    [33, "must have at most 64 combining marks in a row"],
+  ] as const) {
+    const password = `password${"\u0344".repeat(marks)}`;
+    assert.equal(passwordFault(password), fault);
+    assert.equal(passwordFault(password.normalize("NFC")), fault);
+  }
+});

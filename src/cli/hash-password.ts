@@ -15,7 +15,7 @@ interface HashOptions {
 /** Prints the argon2id hash of a password that is asked for, or read from standard input. */
 export async function runHashPassword({ allowWeak, calibrate: target, json }: HashOptions): Promise<void> {
   const targetMs = target === undefined ? null : parseTarget(target);
-  const password = process.stdin.isTTY ? await askTwice() : await readStdin();
+  const password = process.stdin.isTTY ? await askTwice() : onlyLine(await readStdin());
   const weakness = weaknessOf(password);
   if (weakness !== null && !allowWeak) throw new OperatorError(`${weakness}: choose another, or say --allow-weak`);
   if (weakness !== null) say(`${weakness}; it was hashed all the same.`);
@@ -54,6 +54,12 @@ async function chooseCost(targetMs: number): Promise<HashCost> {
   say(`One hash with m=${cost.memoryKib},t=${cost.passes},p=1 takes ${Math.round(tookMs)} ms on this machine.`);
   if (tookMs > targetMs) say(`That is the least that is safe, and more than ${targetMs} ms.`);
   return cost;
+}
+
+/** A password of standard input, without the byte order mark that editors add. No login form takes a line end. */
+function onlyLine(input: string): string {
+  if (/[\r\n]/.test(input)) throw new OperatorError("Standard input has more than one line: the password is one");
+  return input.replace(/^\uFEFF/, "");
 }
 
 async function askTwice(): Promise<string> {

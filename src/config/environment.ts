@@ -27,14 +27,28 @@ function readEnvFile(file: string): Environment {
   // As UTF-16 has it, of which not one line would be understood.
   if (content.includes("\0"))
     throw new SettingsError([{ found: ".env is not text in UTF-8", remedy: "save it as UTF-8" }]);
+  content = content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   // Node would take the line behind an empty value that has blanks for the value.
-  const values = parseEnv(content.replace(/^\uFEFF/, "").replace(/^([^#=\r\n]+=)[ \t]+$/gm, "$1"));
+  const values = parseEnv(content.replace(/^([^#=\n]+=)[ \t]+$/gm, "$1"));
+  const unread = unreadNames(content, values);
   // A quote that swallows a setting ends where the value of a further one begins.
   const faults = Object.entries(values)
     .filter(([, value = ""]) => /\n[^\n]*=[ \t]*$/.test(value) && namesHeld(value).some(isOurs))
-    .map(([name]) => openQuote(name));
+    .map(([name]) => openQuote(name))
+    .concat(unread.map((name) => ({ found: `${name} has no = behind it`, remedy: `write ${name}=VALUE in .env` })));
   if (faults.length > 0) throw new SettingsError(faults);
   return values;
+}
+
+// A shell also takes `export NAME` for a variable that it has.
+const WITHOUT_VALUE = /^[ \t]*(?:export[ \t]+(?=\w+[ \t:]+\S))?([A-Za-z_]\w*)(?!\w|[ \t]*=)/gm;
+
+/** Settings whose lines Node's parser passes over, e.g. `PORT: 3000`. Lines of a value in quotes are none. */
+function unreadNames(content: string, values: Environment): string[] {
+  const lines = Object.values(values)
+    .filter((value = "") => value.includes("\n"))
+    .reduce<string>((rest, value = "") => rest.replace(value, ""), content);
+  return Array.from(lines.matchAll(WITHOUT_VALUE), ([, name = ""]) => name).filter(isOurs);
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

@@ -34,14 +34,22 @@ function partsOf(signed: string): Part[] {
   });
 }
 
+// Supabase shows the secret with its version in front.
+const WHSEC = /^(?:v1,)?whsec_/;
+// Bits to spare in the last character are passed over, as by the senders' own libraries.
+const BASE64 = /^[A-Za-z0-9+/]{2,}={0,2}$/;
+
+/** Whether a secret begins as those of Standard Webhooks do and is none: no delivery of theirs will be genuine. */
+export function isBrokenWhsec(secret: string): boolean {
+  return WHSEC.test(secret) && !BASE64.test(secret.replace(WHSEC, ""));
+}
+
 /** The keys that a secret may stand for: none when it is not one for this scheme. */
 function keysOf(scheme: Scheme, secret: string): Buffer[] {
   const text = Buffer.from(secret, "utf8");
   if (scheme.key === "utf8") return [text];
-  // Supabase shows the secret with its version in front.
-  const encoded = secret.replace(/^(?:v1,)?whsec_/, "");
-  // Bits to spare in the last character are passed over, as by the senders' own libraries.
-  const decoded = /^[A-Za-z0-9+/]{2,}={0,2}$/.test(encoded) ? [Buffer.from(encoded, "base64")] : [];
+  const encoded = secret.replace(WHSEC, "");
+  const decoded = BASE64.test(encoded) ? [Buffer.from(encoded, "base64")] : [];
   // Senders without the prefix also take the text itself, e.g. Polar.
   return encoded === secret ? [...decoded, text] : decoded;
 }

@@ -50,6 +50,20 @@ test("one line end is taken off and nothing else", async () => {
   await logIn(server, { password: " spaces stay " });
 });
 
+test("a byte order mark is no part of the password", async () => {
+  const { stdout } = await hash("\ufeffa password of words\n");
+  await using server = await startServer({ env: { DEMO_PASSWORD: stdout.trim() } });
+  await logIn(server, { password: "a password of words" });
+});
+
+test("more than one line is refused with exit code 2 and no hash", async () => {
+  for (const input of ["a password of words\n\n", "a password\r\nof words\n", "a password\rof words"]) {
+    const { code, stdout, stderr } = await hash(input);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^authserve: Standard input has more than one line/);
+  }
+});
+
 test("a password that is too short, too long or not UTF-8 is refused with exit code 2 and no hash", async () => {
   for (const input of [
     "",

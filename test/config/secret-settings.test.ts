@@ -70,6 +70,8 @@ suite("JWT_SECRET", () => {
     ["a known word", "secret"],
     ["one character", "x".repeat(40)],
     ["leaked", "a-string-secret-at-least-256-bits-long"],
+    ["a sample of a framework's documentation", "cc7e0d44fd473002f1c42167459001140ec6389b7353f8088f4d9a95f2f596f2"],
+    ["a line to be replaced", "your-secret-key-change-in-production"],
     ["repeated", "3kX9vQ2m".repeat(5)],
   ] as const) {
     test(`that is ${what} is refused, and so is such a previous one`, () => {
@@ -203,6 +205,27 @@ suite("the environment", () => {
       writeFileSync(join(folder, ".env"), `TZ='Europe/Madrid\n${line}\n`);
       assert.throws(() => readEnvironment(folder, {}), /TZ holds the line behind it: close its quote in \.env/);
     }
+  });
+
+  test("with a setting in .env that has no = behind it says so, instead of going without", (t) => {
+    const folder = tempDir(t);
+    const range = "203.0.113.0/24";
+    for (const line of [
+      `WEBHOOK_ALLOWED_ADDRESSES: ${range}`,
+      `WEBHOOK_ALLOWED_ADDRESSES ${range}`,
+      `  export WEBHOOK_ALLOWED_ADDRESSES: ${range}`,
+      `WEBHOOK_ALLOWED_ADDRESSES: "a=b"`,
+      "WEBHOOK_ALLOWED_ADDRESSES",
+    ]) {
+      for (const end of ["\n", "\r\n", ""]) {
+        writeFileSync(join(folder, ".env"), `PORT=4000\n${line}${end}`);
+        assert.throws(() => readEnvironment(folder, {}), /WEBHOOK_ALLOWED_ADDRESSES has no = behind it: write/, line);
+      }
+    }
+    // What a shell reads too, what is not ours, and what a value in quotes holds.
+    const lines = ["PORT = 4000", "export PORT", "# HOST: 0.0.0.0", "services:", '  TEXT="', 'HOST is "', "A_PORT: 1"];
+    writeFileSync(join(folder, ".env"), lines.join("\n"));
+    assert.equal(readEnvironment(folder, {}).PORT, "4000");
   });
 
   test("takes what other programs keep in .env, over several lines too", (t) => {

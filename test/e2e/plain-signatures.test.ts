@@ -114,3 +114,18 @@ test("without a secret there is no webhook route and the log says so", async () 
     /WEBHOOK_SECRET/,
   );
 });
+
+for (const [what, secret, warning] of [
+  ["ends with a blank", "a secret of words and a blank ", /WEBHOOK_SECRET begins or ends with white space/],
+  ["ends with a second line end", "a secret of words and an end\n", /WEBHOOK_SECRET begins or ends with white space/],
+  ["has more than base64 behind whsec_", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa|w", /WEBHOOK_SECRET begins with whsec_/],
+] as const) {
+  test(`a secret that ${what} is taken as it is, and the log says so without it`, async () => {
+    await using server = await startServer({ env: { WEBHOOK_SECRET: secret } });
+    const warnings = server.log("setting_warning").map(({ message }) => message);
+    assert.match(warnings.join(), warning);
+    assert.ok(!warnings.join().includes(secret.trim()));
+    const body = JSON.stringify(event("as it is"));
+    assert.equal((await post(server, "/webhook", body, { "X-Signature": signature(body, secret) })).status, 200);
+  });
+}
