@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { BlockList } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import type { EventHandler, H3Event } from "h3";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
@@ -88,6 +89,8 @@ export function toEventHandler(
       // Whoever has the answer finds its lines in the log.
       log.flush();
     }
+    // The end of a body that came with its head is known then.
+    if (!request.complete) await nextTurn();
     return toResponse(answer, requestId, request, isStopping());
   };
 }
@@ -121,8 +124,9 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
   headers["Content-Type"] = "application/json";
   // An answer may set another value for any of them.
   for (const name in answer.headers) headers[name] = answer.headers[name] as string;
-  // Node would drop the answers behind this one.
-  if (isStopping && isNewest(request)) headers.Connection = "close";
+  // A proxy would send another client's request behind the rest of this one's body, which may never come (RFC 9112, 9.3).
+  // At a stop, Node would drop the answers behind this one.
+  if (!request.complete || (isStopping && isNewest(request))) headers.Connection = "close";
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
   headers["Content-Length"] = String(Buffer.byteLength(text));
   return new TextResponse(text, { status: answer.status, statusText: STATUS_CODES[answer.status] ?? "", headers });

@@ -234,6 +234,33 @@ test("a hundred requests may wait for their answers on one connection, and more 
   assert.equal((await ask(server, "/healthz")).status, 200);
 });
 
+for (const [method, path, type, length, status] of [
+  ["POST", "/nothing-here", "application/json", 1000, 404],
+  ["POST", "/auth/login", "text/plain", 1000, 415],
+  ["POST", "/auth/login", "application/json", 20_000, 413],
+  ["POST", "/auth/logout", "application/json", 1000, 401],
+  ["PUT", "/auth/me", "application/json", 1000, 405],
+  ["GET", "/healthz", "application/json", 1000, 200],
+] as const) {
+  test(`the answer ${status} to ${method} ${path} ends the connection when the body has not come yet, and else keeps it`, async () => {
+    const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
+    const body = "x".repeat(length);
+    const cut = await open();
+    const received = gather(cut);
+    const closed = once(cut, "close");
+    cut.write(head + body.slice(0, 10));
+    await until(() => received().includes("\r\n\r\n"), 5000);
+    assert.match(received(), /^Connection: close\r$/m);
+    cut.write(body.slice(10) + HEALTH);
+    await closed;
+    assert.deepEqual(statusesIn(received()), [status]);
+
+    const last = HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    const { text } = await sendRaw(server.port, head + body + last);
+    assert.deepEqual(statusesIn(text), [status, 200]);
+  });
+}
+
 for (const [method, path, headers, status] of [
   ["FOO", "/webhook", {}, 405],
   ["POST", "/webhook", { "X-Large": "x".repeat(17_000) }, 431],
