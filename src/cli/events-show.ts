@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { EventDetail } from "../events/store.ts";
-import { printable } from "../printable.ts";
+import { printable, printableLines } from "../printable.ts";
 import { summaryForOutput } from "./event-summary.ts";
 import { findEvent } from "./find-event.ts";
 import { counted, isoTime, printData, printJson } from "./output.ts";
@@ -30,7 +30,7 @@ export function runEventsShow(eventId: string, { source, json }: ShowOptions): P
       printData(`conflict     ${conflict.firstAt} ${deliveries} of other bytes, sha256 ${conflict.payloadSha256}`);
     }
     for (const [name, value] of Object.entries(headers)) printData(`header       ${printable(`${name}: ${value}`)}`);
-    printData(printable(payload));
+    printData(printableLines(payload));
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { deliver } from "../helpers/client.ts";
+import { EXECUTABLE, runProgram } from "../helpers/command.ts";
 import { startServer } from "../helpers/server.ts";
 import { list, settled } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -45,4 +46,23 @@ test("JSON gives the id back as it is", async () => {
 test("the log holds one line for each entry and no control character of an event", () => {
   assert.doesNotMatch(server.stdout(), CONTROL);
   assert.ok(server.log("event_dead_lettered").every(({ eventId }) => eventId === ID));
+});
+
+test("show prints a payload line by line as it came, and nothing in it that a terminal acts on", async () => {
+  const payload = `{\r\n\t"id": "pretty",\n  "type": "fails",\n  "note": "\u009b31m \u202e \u2028",\r  "last": 1\n}`;
+  const lines = [
+    "{",
+    '\t"id": "pretty",',
+    '  "type": "fails",',
+    '  "note": "\\u{9b}31m \\u{202e} \\u{2028}",',
+    '  "last": 1',
+    "}",
+  ];
+  await deliver(server, payload);
+  const piped = await server.run(["events", "show", "pretty"]);
+  assert.deepEqual(piped.stdout.split("\n").slice(-7), [...lines, ""]);
+  const command = `${EXECUTABLE} events show pretty`;
+  const { stdout } = await runProgram("script", ["-qec", command, "/dev/null"], { dir: server.dir, env: server.env });
+  // The terminal makes \r\n of each line end.
+  assert.deepEqual(stdout.split("\r\n").slice(-7), [...lines, ""]);
 });
