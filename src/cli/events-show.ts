@@ -3,7 +3,7 @@ import type { EventDetail } from "../events/store.ts";
 import { printable, printableLines } from "../printable.ts";
 import { summaryForOutput } from "./event-summary.ts";
 import { findEvent } from "./find-event.ts";
-import { counted, isoTime, printData, printJson } from "./output.ts";
+import { counted, isoTime, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
 interface ShowOptions {
@@ -31,6 +31,7 @@ export function runEventsShow(eventId: string, { source, json }: ShowOptions): P
     }
     for (const [name, value] of Object.entries(headers)) printData(`header       ${printable(`${name}: ${value}`)}`);
     printData(printableLines(payload));
+    if (conflicts.length > 0) say("The other bytes are printed with --json.");
   });
 }
 
@@ -52,7 +53,13 @@ function detailForOutput(event: EventDetail) {
       ...conflict,
       firstAt: isoTime(conflict.firstAt),
       lastAt: isoTime(conflict.lastAt),
+      payload: conflict.payload && textOf(conflict.payload),
     })),
-    payload: Buffer.from(event.payload).toString("utf8"),
+    payload: textOf(event.payload),
   };
+}
+
+/** A stored payload, which is UTF-8 without a byte order mark. */
+function textOf(payload: Uint8Array): string {
+  return Buffer.from(payload).toString("utf8");
 }

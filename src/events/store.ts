@@ -81,6 +81,17 @@ export interface AttemptRecord {
   error: string | null;
 }
 
+/** Other bytes that came under the id of an event, and how often they did. */
+export interface Conflict {
+  payloadSha256: string;
+  deliveries: number;
+  firstAt: number;
+  lastAt: number;
+  address: string;
+  /** Null where those of the event that came before take up what one answer holds. */
+  payload: Uint8Array | null;
+}
+
 /** A stored event with everything that is known of it. */
 export interface EventDetail extends EventSummary {
   /** When a queued event is due, or its lease ends. */
@@ -92,7 +103,7 @@ export interface EventDetail extends EventSummary {
   payload: Uint8Array;
   history: AttemptRecord[];
   deadLetter: { failedAt: number; reason: string } | null;
-  conflicts: { payloadSha256: string; deliveries: number; firstAt: number; lastAt: number; address: string }[];
+  conflicts: Conflict[];
 }
 
 /** Which events to list: those that fit every member that is given, `limit` at most. */

@@ -188,10 +188,18 @@ test("stats counts events by status", async () => {
   assert.equal(stdout.trimEnd().split("\n").length, 2);
 });
 
-test("show tells how often other bytes came under the id", async () => {
+test("show tells how often other bytes came under the id, and --json gives them byte for byte", async () => {
+  const other = `{ "id": "first",\r\n\t"type": "other",  "note": "ñ 😀 \\u0000 \u007f\u0085\u2028" }\n`;
   for (const words of [" 1 delivery of other bytes", " 2 deliveries of other bytes"]) {
-    await deliver(server, event("first", { type: "other" }));
-    const { stdout } = await server.run(["events", "show", "first"]);
+    await deliver(server, other);
+    const { stdout, stderr } = await server.run(["events", "show", "first"]);
     assert.ok(stdout.includes(words), stdout);
+    assert.match(stderr, /--json/);
   }
+  const { conflicts, payload } = await show(server, "first");
+  assert.equal(payload, JSON.stringify(event("first")));
+  assert.deepEqual(
+    conflicts.map((conflict) => conflict.payload),
+    [other],
+  );
 });

@@ -55,8 +55,10 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
     test("other bytes under a known id are kept beside the event and counted", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      const other = (at: number, text: string) => newEvent({ payload: Buffer.from(text), receivedAt: at });
-      assert.deepEqual(await store.append([other(NOW + 1, "x"), other(NOW + 2, "x"), other(NOW + 3, "y")]), [
+      const other = (at: number, payload: Buffer) => newEvent({ payload, receivedAt: at });
+      const x = Buffer.from([0x78, 0xc3, 0xb1, 0x00, 0xff]);
+      const y = Buffer.from("y");
+      assert.deepEqual(await store.append([other(NOW + 1, x), other(NOW + 2, x), other(NOW + 3, y)]), [
         { duplicate: true, conflict: true },
         { duplicate: true, conflict: true },
         { duplicate: true, conflict: true },
@@ -70,8 +72,29 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
           { deliveries: 1, firstAt: NOW + 3, lastAt: NOW + 3 },
         ],
       );
-      assert.match(event?.conflicts[0]?.payloadSha256 ?? "", /^2d711642b726b044/);
+      assert.deepEqual(
+        event?.conflicts.map(({ payload }) => payload && Buffer.from(payload)),
+        [x, y],
+      );
+      assert.match(event?.conflicts[0]?.payloadSha256 ?? "", /^9b72340940f3bd51/);
       assert.equal((await store.counts()).conflicts, 3);
+    });
+
+    test("of other bytes under one id 64 MiB are given, and of all of them what is known", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent()]);
+      const sizes = [40, 24, 1].map((mib) => mib * 1024 * 1024);
+      for (const [at, size] of sizes.entries())
+        await store.append([newEvent({ payload: Buffer.alloc(size), receivedAt: NOW + at })]);
+      const [event] = await store.get("e-1");
+      assert.deepEqual(
+        event?.conflicts.map(({ payload, deliveries, firstAt }) => [payload?.length, deliveries, firstAt]),
+        [
+          [sizes[0], 1, NOW],
+          [sizes[1], 1, NOW + 1],
+          [undefined, 1, NOW + 2],
+        ],
+      );
     });
 
     test("the results of a batch are in its order, duplicates within it included", async (t) => {

@@ -19,7 +19,7 @@ export interface Shown extends Listed {
   headers: Record<string, string>;
   attemptHistory: { attempt: number; finishedAt: string; outcome: string; error: string | null }[];
   deadLetter: { reason: string } | null;
-  conflicts: { deliveries: number; payloadSha256: string }[];
+  conflicts: { deliveries: number; payloadSha256: string; payload: string }[];
   payload: string;
 }
 

@@ -124,8 +124,12 @@ export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_lette
 
 /** What else came under the id of an event, oldest first. */
 export const CONFLICTS = `
-SELECT lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt, address
+SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
+  address, length(payload) AS bytes
 FROM conflicts WHERE event = ? ORDER BY first_at`;
+
+/** The bytes of one of {@link CONFLICTS}. */
+export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
 /**
  * What is still to be done. `status <> 'processed'` repeats the condition of the partial index `events_unprocessed`:

@@ -9,6 +9,7 @@ import type {
   Claim,
   ClaimedEvent,
   ClaimRequest,
+  Conflict,
   EventDetail,
   EventFilter,
   EventStore,
@@ -32,6 +33,8 @@ type DetailRow = Omit<EventDetail, "headers" | "leased" | "history" | "deadLette
   leased: number;
 };
 
+type ConflictRow = Omit<Conflict, "payload"> & { id: number; bytes: number };
+
 // The same objects each time: what crosses to another thread is then a reference for each delivery, not a copy.
 const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
 const DUPLICATE: Appended = Object.freeze({ duplicate: true, conflict: false });
@@ -39,6 +42,10 @@ const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 
 // A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these.
 const MAX_CLAIMED_BYTES = 8 * 1024 * 1024;
+
+// A sender that gives all its events one id fills the disk with conflicts. The first of them tell enough, and one body of
+// the largest size fits.
+const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
 
@@ -71,7 +78,8 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const get = database.prepare<unknown[], DetailRow>(sql.GET);
   const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
   const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
-  const conflicts = database.prepare<unknown[], EventDetail["conflicts"][number]>(sql.CONFLICTS);
+  const conflicts = database.prepare<unknown[], ConflictRow>(sql.CONFLICTS);
+  const conflictPayload = database.prepare<unknown[], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
   const backlog = database.prepare<unknown[], Backlog>(sql.BACKLOG);
   const totals = database.prepare<unknown[], { total: number; conflicts: number }>(sql.TOTALS);
   const countAll = database.transaction(() => {
@@ -185,8 +193,17 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       headers: JSON.parse(row.headers) as Record<string, string>,
       history: history.all(id),
       deadLetter: deadLetter.get(id) ?? null,
-      conflicts: conflicts.all(id),
+      conflicts: conflictsOf(id),
     };
+  }
+
+  /** Oldest first, each with its bytes as far as they fit. */
+  function conflictsOf(event: number): Conflict[] {
+    let read = 0;
+    return conflicts.all(event).map(({ id, bytes, ...conflict }) => {
+      read += bytes;
+      return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : (conflictPayload.get(id) ?? null) };
+    });
   }
 
   return {
