@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ErrorCode } from "./errors.ts";
 
 /** What one intake counts. Every metric that is registered here is exported, and none has a label with a person in it. */
 export interface IntakeMetrics {
@@ -43,6 +44,30 @@ const ATTEMPT_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const PROCESSING_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
+// What the labels of the counters say.
+const DELIVERY_RESULTS = ["new", "duplicate", "conflict"];
+const ATTEMPT_OUTCOMES = ["processed", "retried", "dead_lettered", "lease_lost"];
+// What the webhook and the login answer when they refuse.
+const REFUSAL_CODES: ErrorCode[] = [
+  "bad_request",
+  "request_timeout",
+  "unsupported_media_type",
+  "address_not_allowed",
+  "payload_too_large",
+  "signature_mismatch",
+  "invalid_payload",
+  "queue_full",
+  "store_unavailable",
+  "internal_error",
+];
+const LOGIN_CODES: ErrorCode[] = [
+  "invalid_credentials",
+  "too_many_attempts",
+  "login_busy",
+  "store_unavailable",
+  "internal_error",
+];
+
 /** Creates what the process counts once. The backlog is read from its source whenever the metrics are rendered. */
 export function createMetrics(sources: MetricSources): Metrics {
   const { registry, counter, gauge, histogram } = openRegistry();
@@ -51,14 +76,19 @@ export function createMetrics(sources: MetricSources): Metrics {
   const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
 
   return {
-    attempts: counter("attempts_total", "Attempts at processing by where they left the event", ["outcome"]),
+    attempts: counter(
+      "attempts_total",
+      "Attempts at processing by where they left the event",
+      "outcome",
+      ATTEMPT_OUTCOMES,
+    ),
     attemptSeconds: histogram("attempt_seconds", "Time that an attempt at processing took", ATTEMPT_BUCKETS),
     processingSeconds: histogram(
       "processing_seconds",
       "Time from the receipt of an event until it was processed; replayed ones are left out",
       PROCESSING_BUCKETS,
     ),
-    logins: counter("logins_total", "Login requests by answer", ["outcome"]),
+    logins: counter("logins_total", "Login requests by answer", "outcome", ["succeeded", ...LOGIN_CODES]),
     passwordHashes: counter("password_hashes_total", "Password hashes computed"),
     async render(intakes) {
       const backlog = await sources.backlog();
@@ -78,8 +108,8 @@ export function createIntakeMetrics(intake: { waiting(): number; queueLimit: num
   gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(intake.queueLimit);
 
   return {
-    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", ["result"]),
-    refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", ["code"]),
+    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", "result", DELIVERY_RESULTS),
+    refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", "code", REFUSAL_CODES),
     batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
     commitSeconds: histogram(
       "intake_commit_seconds",
@@ -99,8 +129,12 @@ function openRegistry() {
   const named = (name: string, help: string) => ({ name: `authserve_${name}`, help, registers });
   return {
     registry,
-    counter: <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-      new Counter<Label>({ ...named(name, help), labelNames }),
+    /** A counter, or one for each value of a label. They start at 0: from nothing to 1 is no increase to Prometheus. */
+    counter: <Label extends string>(name: string, help: string, label?: Label, values: readonly string[] = []) => {
+      const counter = new Counter<Label>({ ...named(name, help), labelNames: label === undefined ? [] : [label] });
+      for (const value of values) counter.labels(value).inc(0);
+      return counter;
+    },
     gauge: (name: string, help: string) => new Gauge(named(name, help)),
     histogram: (name: string, help: string, buckets: number[]) => new Histogram({ ...named(name, help), buckets }),
   };

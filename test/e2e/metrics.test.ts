@@ -8,6 +8,34 @@ import { settled } from "../helpers/stored-events.ts";
 const server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
 after(() => server[Symbol.asyncDispose]());
 
+test("every outcome has its series from the start, so that its first time is an increase", async () => {
+  const { text } = await ask(server, "/metrics");
+  const started = [...text.matchAll(/^authserve_(\w+_total)\{\w+="(\w+)"\} 0$/gm)].map(([, name, of]) => [name, of]);
+  const outcomesOf = (name: string) => started.filter(([of]) => of === name).map(([, outcome]) => outcome);
+  assert.deepEqual(outcomesOf("deliveries_total"), ["new", "duplicate", "conflict"]);
+  assert.deepEqual(outcomesOf("attempts_total"), ["processed", "retried", "dead_lettered", "lease_lost"]);
+  assert.deepEqual(outcomesOf("deliveries_refused_total").sort(), [
+    "address_not_allowed",
+    "bad_request",
+    "internal_error",
+    "invalid_payload",
+    "payload_too_large",
+    "queue_full",
+    "request_timeout",
+    "signature_mismatch",
+    "store_unavailable",
+    "unsupported_media_type",
+  ]);
+  assert.deepEqual(outcomesOf("logins_total").sort(), [
+    "internal_error",
+    "invalid_credentials",
+    "login_busy",
+    "store_unavailable",
+    "succeeded",
+    "too_many_attempts",
+  ]);
+});
+
 test("metrics count deliveries, commits, attempts, logins and hashes, and name nobody", async () => {
   await deliver(server, event("one"));
   await deliver(server, event("one"));
