@@ -15,7 +15,7 @@ interface ShowOptions {
 export function runEventsShow(eventId: string, { source, json }: ShowOptions): Promise<void> {
   return withStores(async ({ events }) => {
     const event = await findEvent(events, { eventId, source });
-    if (!event) throw new OperatorError(`There is no event ${printable(eventId)}: see authserve events list`, 1);
+    if (!event) throw new OperatorError(`There is no event ${printable(eventId)}: ${whereIdsAre(eventId)}`, 1);
     const shown = detailForOutput(event);
     if (json) return printJson(shown);
     const { attemptHistory, conflicts, headers, payload, deadLetter, ...facts } = shown;
@@ -33,6 +33,12 @@ export function runEventsShow(eventId: string, { source, json }: ShowOptions): P
     printData(printableLines(payload));
     if (conflicts.length > 0) say("The other bytes are printed with --json.");
   });
+}
+
+/** Who gives an id as the table shows it, escaped, would only find it there again. */
+function whereIdsAre(eventId: string): string {
+  const isEscaped = /\\u\{[0-9a-f]+\}/.test(eventId);
+  return isEscaped ? "authserve events list --json prints ids exactly" : "see authserve events list";
 }
 
 function detailForOutput(event: EventDetail) {

@@ -43,6 +43,14 @@ test("JSON gives the id back as it is", async () => {
   assert.equal((await list(server))[0]?.eventId, ID);
 });
 
+test("an id that is given as it was shown, escaped, is answered with where ids stand exactly", async () => {
+  const shown = await server.run(["events", "show", "a\\u{1b}b"]);
+  assert.equal(shown.code, 1);
+  assert.match(shown.stderr, /There is no event a\\u\{1b\}b: .*events list --json/);
+  const plain = await server.run(["events", "show", "missing"]);
+  assert.match(plain.stderr, /see authserve events list\n$/);
+});
+
 test("the log holds one line for each entry and no control character of an event", () => {
   assert.doesNotMatch(server.stdout(), CONTROL);
   assert.ok(server.log("event_dead_lettered").every(({ eventId }) => eventId === ID));
