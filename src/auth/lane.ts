@@ -14,7 +14,7 @@ export interface LaneBounds {
   width: number;
   /** Tasks that wait, of the preferred ones and of the others each. */
   queueLimit: number;
-  /** Tasks of one sender among the others that wait; as many as may wait by default. */
+  /** Tasks of one sender in each of the two; as many as may wait by default. */
   queueLimitPerSender?: number;
 }
 
@@ -39,8 +39,8 @@ export function createLane({ width, queueLimit, queueLimitPerSender = queueLimit
 
   function wait({ isPreferred, sender }: Rank): Promise<void> {
     const queue = isPreferred ? preferred : others;
-    const own = others.filter((one) => one.sender === sender).length;
-    if (queue.length >= queueLimit || (!isPreferred && own >= queueLimitPerSender)) {
+    const own = queue.filter((one) => one.sender === sender).length;
+    if (queue.length >= queueLimit || own >= queueLimitPerSender) {
       throw new AppError("login_busy", { retryAfterSeconds: 1 });
     }
     return new Promise((start) => queue.push({ sender, start }));

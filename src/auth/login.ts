@@ -72,7 +72,7 @@ export function createLogin(parts: LoginParts): Login {
     // Together they share one wait for the disk.
     const [replaced] = await Promise.all([
       sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, requester.userAgent)),
-      throttle.remember(address, wanted),
+      throttle.remember(address),
     ]);
     const iat = Math.floor(now() / 1000);
     const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });

@@ -18,7 +18,7 @@ export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
 export interface Throttle {
   /**
    * Throws `too_many_attempts` when a bound is reached; runs before the attempt waits for a place to hash. Tells whether
-   * the address has logged in at the e-mail within 30 days.
+   * the address has logged in within 30 days.
    */
   check(address: string, email: string): Promise<{ isKnown: boolean }>;
   /**
@@ -26,23 +26,26 @@ export interface Throttle {
    * it at the bound.
    */
   attempt(address: string, email: string, verify: () => Promise<boolean>, inTurn?: InTurn): Promise<boolean>;
-  /** Exempts the address from the per-e-mail bound for 30 days. */
-  remember(address: string, email: string): Promise<void>;
+  /** Lets the address answer only for itself for 30 days. */
+  remember(address: string): Promise<void>;
 }
 
 /**
- * Creates the throttle on a store of counts; `now` in Unix milliseconds. An attempt that finds every place taken by others
- * under way waits up to 5 seconds for one, outside of its turn, and then is `login_busy`. What the store throws is passed on,
- * also to all that wait for their turn: one after the other they would wait for the same.
+ * Creates the throttle on a store of counts; all e-mails in canonical form, `now` in Unix milliseconds. An attempt that finds
+ * every place taken by others under way waits up to 5 seconds for one, outside of its turn, and then is `login_busy`. What
+ * the store throws is passed on, also to all that wait for their turn: one after the other they would wait for the same.
  */
-export function createThrottle(store: ThrottleStore, now: () => number = Date.now): Throttle {
+export function createThrottle(store: ThrottleStore, userEmail: string, now: () => number = Date.now): Throttle {
   /** The newest failure of the store, and how many there were. */
   let outages: { count: number; newest?: unknown } = { count: 0 };
 
-  /** The per-e-mail bound is for strangers: an address that has logged in answers only for itself. */
+  /**
+   * The per-e-mail bound is for strangers: an address that has logged in answers only for itself. Which it is must not
+   * depend on the e-mail that it sends, or it would be told which one is the user's.
+   */
   async function bucketsOf(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
     const both = bucketsFor(address, email);
-    const isKnown = await store.isKnown(both.pair.bucket, now() - KNOWN_ADDRESS_MS);
+    const isKnown = await store.isKnown(pairBucket(address, userEmail), now() - KNOWN_ADDRESS_MS);
     return { isKnown, buckets: isKnown ? [both.pair] : [both.pair, both.email] };
   }
 
@@ -94,8 +97,8 @@ export function createThrottle(store: ThrottleStore, now: () => number = Date.no
       }
     },
 
-    remember(address, email) {
-      return store.remember(pairBucket(address, email), now());
+    remember(address) {
+      return store.remember(pairBucket(address, userEmail), now());
     },
   };
 }

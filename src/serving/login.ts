@@ -6,6 +6,7 @@ import { createThrottle } from "../auth/throttle.ts";
 import type { Settings } from "../config/settings.ts";
 import { coresButOne } from "../cores.ts";
 import { countingLogins } from "../counting.ts";
+import { canonicalEmail } from "../email.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 
@@ -39,7 +40,7 @@ export async function openLogin(
         return verifyPassword(password, userIsKnown);
       }),
     lane: attempts,
-    throttle: createThrottle(throttle),
+    throttle: createThrottle(throttle, canonicalEmail(settings.DEMO_EMAIL)),
     sessions,
     secret: settings.JWT_SECRET,
     ttlSeconds: settings.JWT_TTL.seconds,

@@ -76,10 +76,10 @@ suite("a lane", () => {
     assert.deepEqual(order, ["owner", "owner again", "first", "second"]);
   });
 
-  test("lets no sender fill the queue, and counts only what waits", async () => {
+  test("lets no sender fill a queue, and counts only what waits", async () => {
     const lane = createLane({ width: 1, queueLimit: 3, queueLimitPerSender: 2 });
-    const add = (sender: string, task = async () => sender) => lane.run(task, { isPreferred: false, sender });
-    for (let round = 0; round < 2; round++) {
+    for (const isPreferred of [false, false, true, true]) {
+      const add = (sender: string, task = async () => sender) => lane.run(task, { isPreferred, sender });
       const gate = Promise.withResolvers<string>();
       const held = add("a", () => gate.promise);
       const waiting = [add("a"), add("a")];

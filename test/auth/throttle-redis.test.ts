@@ -4,6 +4,7 @@ import { createLane } from "../../src/auth/lane.ts";
 import { createThrottle, type InTurn } from "../../src/auth/throttle.ts";
 import { createRedisThrottleStore } from "../../src/auth/throttle-redis.ts";
 import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { knownAddressContract } from "../contract/known-address.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -21,6 +22,10 @@ function open(context: Cleanup, server: RedisProcess): ThrottleStore {
 
 suite("the throttle on Redis", needsRedis(), () => {
   throttleStoreContract("Redis", async (t) => open(t, await startRedis(t)));
+  knownAddressContract("Redis", async (t) => open(t, await startRedis(t)));
+  knownAddressContract("a Redis cluster", async (t) =>
+    createRedisThrottleStore(openOnRedis(t, cluster(await startCluster(t))).connection),
+  );
 
   test("is shared by all processes: of parallel reservations no more than the bound succeed", async (t) => {
     const server = await startRedis(t);
@@ -129,7 +134,10 @@ suite("the throttle on Redis", needsRedis(), () => {
 
   test("that hangs holds up nobody who waits for a turn longer than whoever has it", async (t) => {
     const nodes = await startCluster(t);
-    const throttle = createThrottle(createRedisThrottleStore(openOnRedis(t, cluster(nodes)).connection));
+    const throttle = createThrottle(
+      createRedisThrottleStore(openOnRedis(t, cluster(nodes)).connection),
+      "user@example.com",
+    );
     const lane = createLane({ width: 1, queueLimit: 20 });
     const gate = Promise.withResolvers<boolean>();
     let queued = 0;

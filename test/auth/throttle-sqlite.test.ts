@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
 import { KNOWN_ADDRESS_MS, STALE_ATTEMPT_MS, WINDOW_MS } from "../../src/auth/throttle-store.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
+import { knownAddressContract } from "../contract/known-address.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -10,6 +11,7 @@ import { failsWith } from "../helpers/fails-with.ts";
 const NOW = 1_800_000_000_000;
 
 throttleStoreContract("SQLite", async (t) => createSqliteThrottleStore(tempDatabase(t).database));
+knownAddressContract("SQLite", async (t) => createSqliteThrottleStore(tempDatabase(t).database));
 
 test("failures outlive a restart", async (t) => {
   const { database, dataDir } = tempDatabase(t);

@@ -17,7 +17,7 @@ interface Clock {
 
 function open(t: TestContext): { throttle: Throttle; clock: Clock } {
   const clock = { now: 1_800_000_000_000 };
-  const throttle = createThrottle(createSqliteThrottleStore(tempDatabase(t).database), () => clock.now);
+  const throttle = createThrottle(createSqliteThrottleStore(tempDatabase(t).database), EMAIL, () => clock.now);
   return { throttle, clock };
 }
 
@@ -148,7 +148,7 @@ suite("parallel attempts", () => {
 suite("an address that has logged in", () => {
   test("is let in although strangers keep the e-mail at its bound", async (t) => {
     const { throttle } = open(t);
-    await throttle.remember(HOME, EMAIL);
+    await throttle.remember(HOME);
     await fillEmail(throttle);
     await throttle.check(HOME, EMAIL);
     assert.equal(await throttle.attempt(HOME, EMAIL, right), true);
@@ -157,21 +157,23 @@ suite("an address that has logged in", () => {
 
   test("keeps its own bound of ten", async (t) => {
     const { throttle } = open(t);
-    await throttle.remember(HOME, EMAIL);
+    await throttle.remember(HOME);
     await failTimes(throttle, 10, HOME);
     await failsWith("too_many_attempts", throttle.attempt(HOME, EMAIL, right));
   });
 
-  test("is known for that e-mail alone", async (t) => {
-    const { throttle } = open(t);
-    await throttle.remember(HOME, "other@example.com");
+  test("is known no more when the user has another e-mail", async (t) => {
+    const store = createSqliteThrottleStore(tempDatabase(t).database);
+    await createThrottle(store, "former@example.com").remember(HOME);
+    const throttle = createThrottle(store, EMAIL);
+    assert.deepEqual(await throttle.check(HOME, EMAIL), { isKnown: false });
     await fillEmail(throttle);
     await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
   });
 
   test("is known for 30 days", async (t) => {
     const { throttle, clock } = open(t);
-    await throttle.remember(HOME, EMAIL);
+    await throttle.remember(HOME);
     clock.now += 30 * DAY;
     await fillEmail(throttle);
     await throttle.check(HOME, EMAIL);

@@ -23,7 +23,7 @@ test(`L11 ${EMAILS} different e-mails grow memory by little and push no earlier 
   const { database } = tempDatabase(t);
   // What is counted is memory: waiting for the disk at each failure would only take longer.
   database.pragma("synchronous = OFF");
-  const throttle = createThrottle(createSqliteThrottleStore(database), () => NOW);
+  const throttle = createThrottle(createSqliteThrottleStore(database), "user@example.com", () => NOW);
   const guess = (email: string) => throttle.attempt("192.0.2.1", email, wrong);
   for (let i = 0; i < FAILURES_PER_ADDRESS_AND_EMAIL; i++) await guess("victim@example.com");
 

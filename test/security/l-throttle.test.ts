@@ -58,6 +58,22 @@ test("L3 a known and an unknown e-mail see the same sequence of answers up to th
   );
 });
 
+test("L3 an address that has logged in sees no difference between a known and an unknown e-mail", async () => {
+  await using own = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  const home = "192.0.2.1";
+  assert.equal((await tryLogin(own, {}, { "X-Forwarded-For": home })).status, 200);
+  for (const email of [EMAIL, "unknown-3@example.com"]) {
+    const guesses = Array.from({ length: 100 }, (_, n) => guess(`10.3.1.${n}`, email, own));
+    for (const { status } of await Promise.all(guesses)) assert.equal(status, 401);
+    assert.equal((await guess("10.3.2.1", email, own)).status, 429);
+    assert.equal((await guess(home, email, own)).status, 401);
+  }
+  for (const email of [EMAIL, "unknown-3@example.com"]) {
+    for (let n = 1; n < LIMIT; n++) assert.equal((await guess(home, email, own)).status, 401);
+    assert.equal((await guess(home, email, own)).status, 429);
+  }
+});
+
 test("L4 of 50 parallel guesses no more than the bound are compared", async () => {
   for (const email of [EMAIL, "unknown-4@example.com"]) {
     const answers = await Promise.all(Array.from({ length: 50 }, () => guess("10.4.0.1", email)));

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLane, type Lane, type Rank } from "../../src/auth/lane.ts";
+import { createLogin } from "../../src/auth/login.ts";
+import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
+import { createThrottle } from "../../src/auth/throttle.ts";
+import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
+import type { ThrottleStore } from "../../src/auth/throttle-store.ts";
+import { createLog } from "../../src/log.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+
+const USER = "user@example.com";
+const HOME = "192.0.2.1";
+const NOW = 1_800_000_000_000;
+
+test("an address that logged in gets the same rank, and the same is asked of the store, for every e-mail", async (t) => {
+  const { database } = tempDatabase(t);
+  const asked: unknown[] = [];
+  const ranks: (Rank | undefined)[] = [];
+  const lane = createLane({ width: 1, queueLimit: 10 });
+  const login = createLogin({
+    user: { id: "1", email: "User@Example.com" },
+    verifyPassword: async (password) => password === "right",
+    lane: recordingRanks(lane, ranks),
+    throttle: createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW),
+    sessions: createEmbeddedSessionStore(database),
+    secret: "a secret of the test, 32 bytes or more",
+    ttlSeconds: 60,
+    log: createLog("silent"),
+    now: () => NOW,
+  });
+  const from = { address: HOME, requestId: "r" };
+  await login({ email: USER, password: "right" }, from);
+
+  const seen: object[] = [];
+  for (const email of ["nobody@example.com", USER, USER.toUpperCase()]) {
+    asked.length = 0;
+    ranks.length = 0;
+    await failsWith("invalid_credentials", login({ email, password: "wrong" }, from));
+    seen.push({ asked: [...asked], ranks: [...ranks] });
+  }
+  assert.deepEqual(seen[0], seen[1]);
+  assert.deepEqual(seen[1], seen[2]);
+  assert.deepEqual(ranks, [{ isPreferred: true, sender: HOME }]);
+});
+
+function recordingRanks(lane: Lane, ranks: (Rank | undefined)[]): Lane {
+  return {
+    run(task, rank) {
+      ranks.push(rank);
+      return lane.run(task, rank);
+    },
+  };
+}
+
+/** Records what is asked, without the names of buckets and the ids of attempts: each e-mail and attempt has its own. */
+function recording(store: ThrottleStore, asked: unknown[]): ThrottleStore {
+  return {
+    ...store,
+    isKnown(...args) {
+      asked.push(["isKnown", args]);
+      return store.isKnown(...args);
+    },
+    retryAfterMs(buckets, now) {
+      asked.push(["retryAfterMs", buckets.map(({ limit }) => limit)]);
+      return store.retryAfterMs(buckets, now);
+    },
+    reserve(buckets, now) {
+      asked.push(["reserve", buckets.map(({ limit }) => limit)]);
+      return store.reserve(buckets, now);
+    },
+    fail(ids, now) {
+      asked.push(["fail", ids.length]);
+      return store.fail(ids, now);
+    },
+  };
+}
