@@ -19,7 +19,7 @@ const LAYERS = [
   {
     name: "adapter",
     files:
-      /^(?:sqlite\/|redis\/(?:client|connection|once-cluster|sentinel-watch)\.ts|events\/sqlite\/|auth\/sessions\/(?:embedded|redis)\.ts|auth\/throttle-(?:sqlite|redis|under-way)\.ts)/,
+      /^(?:sqlite\/|redis\/(?:client|connection|once-cluster|sentinel-watch|unnamed-hosts)\.ts|events\/sqlite\/|auth\/sessions\/(?:embedded|redis)\.ts|auth\/throttle-(?:sqlite|redis|under-way)\.ts)/,
     imports: ["base"],
   },
   {
@@ -39,7 +39,7 @@ const PACKAGES: Record<string, RegExp> = {
   h3: /^(?:app|http\/(?:exchange|listener))\.ts$/,
   srvx: /^http\/listener\.ts$/,
   jose: /^auth\/token\.ts$/,
-  ioredis: /^redis\/(?:client|connection|once-cluster|sentinel-watch)\.ts$/,
+  ioredis: /^redis\/(?:client|connection|once-cluster|sentinel-watch|unnamed-hosts)\.ts$/,
   "@node-rs/argon2": /^auth\/password\.ts$/,
   "@node-rs/bcrypt": /^auth\/password\.ts$/,
   "better-sqlite3": /^sqlite\//,

@@ -1,6 +1,7 @@
 import { type Cluster, Redis } from "ioredis";
 import { OnceCluster } from "./once-cluster.ts";
 import { watchSentinels } from "./sentinel-watch.ts";
+import { nameHosts } from "./unnamed-hosts.ts";
 
 export interface RedisAddress {
   host: string;
@@ -42,20 +43,26 @@ export interface OpenedClient {
 
 /** Connects in the background. */
 export function openClient(options: RedisOptions): OpenedClient {
-  const { servers, timeoutMs } = options;
+  const { servers } = options;
   if (servers.kind === "sentinels") return openBehindSentinels(servers, options);
   const client =
     servers.kind === "single"
       ? new Redis({ ...toOneServer(options), ...servers.address })
-      : new OnceCluster(servers.nodes, {
-          redisOptions: { ...overConnection(options), ...asUser(options) },
-          enableOfflineQueue: false,
-          clusterRetryStrategy: backoff,
-          slotsRefreshTimeout: timeoutMs,
-          // Host names stay as they are announced, for the certificates to match them.
-          dnsLookup: (address, callback) => callback(null, address),
-        });
+      : openCluster(servers, options);
   return { client, close: () => client.disconnect() };
+}
+
+function openCluster({ nodes }: Extract<RedisServers, { kind: "cluster" }>, options: RedisOptions): Cluster {
+  const cluster = new OnceCluster(nodes, {
+    redisOptions: { ...overConnection(options), ...asUser(options) },
+    enableOfflineQueue: false,
+    clusterRetryStrategy: backoff,
+    slotsRefreshTimeout: options.timeoutMs,
+    // Host names stay as they are announced, for the certificates to match them.
+    dnsLookup: (address, callback) => callback(null, address),
+  });
+  nameHosts(cluster);
+  return cluster;
 }
 
 function openBehindSentinels(

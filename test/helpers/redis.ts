@@ -147,22 +147,37 @@ const CLUSTER_SIZE = 3;
 /** Starts a cluster of three masters, with more arguments, and waits until each of them knows it is whole. */
 export async function startCluster(context: Cleanup, more: string[] = []): Promise<RedisProcess[]> {
   const nodes: RedisProcess[] = [];
-  for (let i = 0; i < CLUSTER_SIZE; i++) {
-    const { port, bus } = await clusterPorts();
-    const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus, ...more];
-    nodes.push(await startRedis(context, { port, args }));
-  }
+  for (let i = 0; i < CLUSTER_SIZE; i++) nodes.push(await startNode(context, more));
   const clients = nodes.map((node) => node.client(context));
   const first = nodes[0]?.port ?? 0;
   const firstBus = (await clients[0]?.cluster("NODES"))?.toString().match(/@([0-9]+)/)?.[1] ?? "";
   for (const [index, client] of clients.entries()) {
     const from = Math.ceil((SLOTS * index) / CLUSTER_SIZE);
     const to = Math.ceil((SLOTS * (index + 1)) / CLUSTER_SIZE) - 1;
-    await client.cluster("ADDSLOTS", ...Array.from({ length: to - from + 1 }, (_, slot) => from + slot));
+    await addSlots(client, from, to);
     if (index > 0) await client.call("CLUSTER", "MEET", "127.0.0.1", first, firstBus);
   }
   await clusterIsWhole(context, nodes);
   return nodes;
+}
+
+/** Starts a cluster of one node, which has met no other and knows no address of its own. */
+export async function startLoneNode(context: Cleanup): Promise<RedisProcess> {
+  const node = await startNode(context);
+  const client = node.client(context);
+  await addSlots(client, 0, SLOTS - 1);
+  await until(async () => /cluster_state:ok/.test(String(await client.cluster("INFO"))), 20_000);
+  return node;
+}
+
+async function startNode(context: Cleanup, more: string[] = []): Promise<RedisProcess> {
+  const { port, bus } = await clusterPorts();
+  const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus, ...more];
+  return startRedis(context, { port, args });
+}
+
+async function addSlots(client: Redis, from: number, to: number): Promise<void> {
+  await client.cluster("ADDSLOTS", ...Array.from({ length: to - from + 1 }, (_, slot) => from + slot));
 }
 
 const BUS_OFFSET = 10_000;
