@@ -36,18 +36,21 @@ export function createHttpHandler(url: string): EventHandler {
         ...(isFirst ? { agent } : { agent: false }),
       };
       let isAnswered = false;
+      let isAccepted = false;
       const sent = request(target, options, (response) => {
         isAnswered = true;
         finish(sent, response);
         const { statusCode = 0 } = response;
-        if (statusCode < 200 || statusCode >= 300) {
+        isAccepted = statusCode >= 200 && statusCode < 300;
+        if (!isAccepted) {
           reject(new Error(`the target answered ${statusCode}`));
           // It may read the rest of the event as slowly as it likes.
           if (!sent.writableFinished) sent.destroy();
         } else if (sent.writableFinished) resolve();
         else {
           sent.once("finish", resolve);
-          sent.once("close", () => reject(new Error(`the target answered ${statusCode} and read no further`)));
+          // It may have no use for the rest of the event.
+          sent.once("close", resolve);
         }
       });
       sent.on("upgrade", (response, socket) => {
@@ -58,7 +61,7 @@ export function createHttpHandler(url: string): EventHandler {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
         if (isFirst && isStale) resolve(send(event, signal, false));
-        else reject(error);
+        else if (!isAccepted) reject(error);
       });
       sent.end(event.payload);
     });

@@ -48,12 +48,15 @@ async function target(t: TestContext, answer: (response: ServerResponse, receive
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?x=1`, received };
 }
 
-/** A target on a free port that writes this to each connection, and reads nothing. */
-async function rawTarget(t: TestContext, answer: string): Promise<string> {
-  const connections: Socket[] = [];
+/** A target on a free port that writes this to each connection, reads nothing, and then leaves it as told. */
+async function rawTarget(
+  t: TestContext,
+  answer: string,
+  { connections = [], leave = () => {} }: { connections?: Socket[]; leave?: (socket: Socket) => void } = {},
+): Promise<string> {
   const server = createTcpServer({ pauseOnConnect: true }, (socket) => {
     connections.push(socket.on("error", () => {}));
-    socket.write(answer);
+    socket.write(answer, () => leave(socket));
   });
   t.after(() => {
     server.close();
@@ -175,6 +178,23 @@ suite("forwarding an event", () => {
     await createHttpHandler(url)(event({ payload: Buffer.alloc(16_000_000) }), NEVER);
     await until(() => bytes > 16_000_000, 5000);
   });
+
+  for (const connection of ["close", "keep-alive"]) {
+    for (const [how, leave] of [
+      ["reads no more", () => {}],
+      ["ends, and reads no more", (socket: Socket) => void socket.end()],
+      ["resets the connection", (socket: Socket) => void socket.once("data", () => socket.resetAndDestroy())],
+    ] as const) {
+      test(`succeeds when the target accepts it before it has read it, and ${how}, Connection: ${connection}`, async (t) => {
+        const connections: Socket[] = [];
+        const answer = `HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: ${connection}\r\n\r\n`;
+        const url = await rawTarget(t, answer, { connections, leave });
+        const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
+        assert.deepEqual(await runEvent(createHttpHandler(url), large, 10_000, NEVER), { kind: "succeeded" });
+        assert.equal(connections.length, 1);
+      });
+    }
+  }
 
   test("fails at once when the target wants to speak another protocol", async (t) => {
     const url = await rawTarget(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
