@@ -100,14 +100,16 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   async function run(event: ClaimedEvent, interruption: AbortSignal): Promise<Settlement> {
     const startedAt = now();
+    const kept: Promise<unknown>[] = [];
     running++;
-    const outcome = await runEvent(handler, event, options.handlerTimeoutMs, interruption);
-    running--;
+    const outcome = await runEvent(
+      (claimed, signal) => handler(claimed, signal, (until) => kept.push(until)),
+      event,
+      options.handlerTimeoutMs,
+      interruption,
+    );
     const finishedAt = now();
-    // A clock that was set back makes no run shorter than nothing.
-    averageMs += NEWEST * (Math.max(0, finishedAt - startedAt) - averageMs);
-    begin();
-    options.onRoom();
+    void Promise.allSettled(kept).then(() => freePlace(startedAt));
     return {
       id: event.id,
       owner,
@@ -117,6 +119,14 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       finishedAt,
       error: outcome.kind === "succeeded" ? null : outcome.error,
     };
+  }
+
+  function freePlace(takenAt: number): void {
+    running--;
+    // A clock that was set back makes no run shorter than nothing.
+    averageMs += NEWEST * (Math.max(0, now() - takenAt) - averageMs);
+    begin();
+    options.onRoom();
   }
 
   async function settle(event: ClaimedEvent, settlement: Settlement): Promise<void> {

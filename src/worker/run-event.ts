@@ -4,9 +4,13 @@ import type { Outcome } from "./decide.ts";
 
 /**
  * Does the work for one event. It may run again for the same event, with the same `eventId` as idempotency key.
- * It fails by throwing. When `signal` aborts its result no longer counts, and it should stop.
+ * It fails by throwing. When `signal` aborts its result no longer counts, and it should stop. What goes on behind the result
+ * is given to `keepPlace`.
  */
-export type EventHandler = (event: ClaimedEvent, signal: AbortSignal) => Promise<void>;
+export type EventHandler = (event: ClaimedEvent, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<void>;
+
+/** Keeps the place of an event among those that run at once until the promise settles. */
+export type KeepPlace = (until: Promise<unknown>) => void;
 
 const MAX_ERROR_LENGTH = 1000;
 

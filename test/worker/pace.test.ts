@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventStore } from "../../src/events/store.ts";
+import { createHttpHandler } from "../../src/worker/handlers/http.ts";
 import type { EventHandler } from "../../src/worker/run-event.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
 import { newEvent } from "../helpers/events.ts";
@@ -17,9 +21,9 @@ async function paceOf(t: TestContext, count: number, handler: EventHandler, chan
   let running = 0;
   let mostRunning = 0;
   let done = 0;
-  const counted: EventHandler = async (event, signal) => {
+  const counted: EventHandler = async (event, ...rest) => {
     mostRunning = Math.max(mostRunning, ++running);
-    await handler(event, signal).finally(() => running--);
+    await handler(event, ...rest).finally(() => running--);
     done++;
   };
   const { worker, events } = openWorker(t, counted, (store) => {
@@ -76,5 +80,27 @@ suite("the worker", () => {
       `pauses of ${pauses} ms`,
     );
     assert.equal(processed, 60);
+  });
+
+  test("has no more requests open than places when the body of an answer comes behind its head", async (t) => {
+    let open = 0;
+    let mostOpen = 0;
+    const target = createServer((request, response) => {
+      mostOpen = Math.max(mostOpen, ++open);
+      request.resume();
+      response.on("close", () => open--);
+      response.writeHead(200).flushHeaders();
+      setTimeout(() => response.end("done"), 50);
+    });
+    t.after(() => {
+      target.close();
+      target.closeAllConnections();
+    });
+    target.listen(0, "127.0.0.1");
+    await once(target, "listening");
+    const handler = createHttpHandler(`http://127.0.0.1:${(target.address() as AddressInfo).port}/`);
+    const { processed } = await paceOf(t, 30, handler);
+    assert.equal(mostOpen, PLACES);
+    assert.equal(processed, 30);
   });
 });

@@ -8,7 +8,7 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedEvent } from "../../events/store.ts";
-import type { EventHandler } from "../run-event.ts";
+import type { EventHandler, KeepPlace } from "../run-event.ts";
 
 // What of an answer's body is waited for, so that the next event finds the connection free.
 const MAX_DRAINED_BYTES = 64 * 1024;
@@ -27,7 +27,7 @@ export function createHttpHandler(url: string): EventHandler {
   const request = isTls ? requestHttps : requestHttp;
 
   /** `isFirst` goes over a connection that may be an old one. */
-  function send(event: ClaimedEvent, signal: AbortSignal, isFirst: boolean): Promise<void> {
+  function send(event: ClaimedEvent, signal: AbortSignal, keepPlace: KeepPlace, isFirst: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const options = {
         method: "POST",
@@ -39,6 +39,7 @@ export function createHttpHandler(url: string): EventHandler {
       let isAccepted = false;
       const sent = request(target, options, (response) => {
         isAnswered = true;
+        keepPlace(new Promise((closed) => sent.once("close", closed)));
         finish(sent, response);
         const { statusCode = 0 } = response;
         isAccepted = statusCode >= 200 && statusCode < 300;
@@ -60,14 +61,14 @@ export function createHttpHandler(url: string): EventHandler {
       sent.on("error", (error) => {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
-        if (isFirst && isStale) resolve(send(event, signal, false));
+        if (isFirst && isStale) resolve(send(event, signal, keepPlace, false));
         else if (!isAccepted) reject(error);
       });
       sent.end(event.payload);
     });
   }
 
-  return (event, signal) => send(event, signal, true);
+  return (event, signal, keepPlace = () => {}) => send(event, signal, keepPlace, true);
 }
 
 function headersOf(event: ClaimedEvent): OutgoingHttpHeaders {
