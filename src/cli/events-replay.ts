@@ -1,5 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
-import type { EventStore } from "../events/store.ts";
+import type { EventStore, ReplayedPiece } from "../events/store.ts";
 import { printable } from "../printable.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
 import { printJson, say } from "./output.ts";
@@ -12,6 +13,9 @@ interface ReplayOptions {
   json?: boolean;
 }
 
+// A server that finds the database held looks again within 100 ms (SQLite's busy handler).
+const PAUSE_MS = 100;
+
 /** Queues failed events again, by id or all of them; exit code 1 when one of them cannot be. */
 export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
   const { deadLetter = false, source, force = false, json } = options;
@@ -22,7 +26,7 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
     throw new OperatorError("--dead-letter takes no --source and no --force");
   return withStores(async ({ events }) => {
     if (deadLetter) {
-      const replayed = await events.replay({ deadLetters: true }, Date.now());
+      const replayed = await replayDeadLetters(events);
       return json ? printJson({ replayed, refused: [] }) : say(`${replayed} replayed.`);
     }
     const refused: { eventId: string; reason: string }[] = [];
@@ -39,6 +43,18 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
     }
     if (refused.length > 0) process.exitCode = 1;
   });
+}
+
+/** Replays all dead letters, piece by piece. Returns how many. */
+async function replayDeadLetters(events: EventStore): Promise<number> {
+  let piece: ReplayedPiece = await events.replayDeadLetters(Date.now());
+  let replayed = piece.replayed;
+  while (piece.rest) {
+    await delay(PAUSE_MS);
+    piece = await events.replayDeadLetters(Date.now(), piece.rest);
+    replayed += piece.replayed;
+  }
+  return replayed;
 }
 
 /** Replays one event. Returns why it was not, or null. */

@@ -116,8 +116,24 @@ export interface EventFilter {
   limit: number;
 }
 
-/** Which events to replay: all dead letters, or one event of one source. */
-export type ReplayFilter = { deadLetters: true } | { eventId: string; source: string; evenIfProcessed: boolean };
+/** Which event to replay: one of one source. */
+export interface ReplayFilter {
+  eventId: string;
+  source: string;
+  evenIfProcessed: boolean;
+}
+
+/** Dead letters that a replay of all of them has not come to yet; an event that fails again meanwhile is none of them. */
+export interface DeadLetterRange {
+  after: number;
+  last: number;
+}
+
+/** What became of a piece of the dead letters, and what is still to be replayed; null when that was all. */
+export interface ReplayedPiece {
+  replayed: number;
+  rest: DeadLetterRange | null;
+}
 
 /** What is still to be done; cheap to ask. */
 export interface Backlog {
@@ -167,8 +183,13 @@ export interface EventStore {
   release(claims: Claim[], now: number): Promise<void>;
   /** Frees the leases of workers that are known to be dead, and what waits for longer than any policy asks. Returns how many. */
   releaseAll(now: number): Promise<number>;
-  /** Queues events again, due now, with a fresh budget and their history kept. Returns how many. */
+  /** Queues an event again, due now, with a fresh budget and its history kept. Returns how many: one or none. */
   replay(filter: ReplayFilter, now: number): Promise<number>;
+  /**
+   * Queues dead letters again, as `replay` does an event: as many as hold up deliveries for no longer than they may. It is
+   * called again with the rest, after a pause.
+   */
+  replayDeadLetters(now: number, rest?: DeadLetterRange): Promise<ReplayedPiece>;
   /** Events newest first. */
   list(filter: EventFilter): Promise<EventSummary[]>;
   /** The events with this id: one for each source that has it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Next } from "../../src/events/event.ts";
-import type { EventStore } from "../../src/events/store.ts";
+import type { DeadLetterRange, EventStore } from "../../src/events/store.ts";
 import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
@@ -19,6 +19,19 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
     await store.settle([{ id, owner: "a", attempt, next, startedAt: NOW, finishedAt: NOW, error }]);
   }
   const FAILED: Next = { to: "failed", reason: "no" };
+
+  /** Appends events, and has these and all that are due fail. Returns the ids of those that did. */
+  async function fail(store: EventStore, eventIds: string[], now: number, payload = Buffer.from("{}")) {
+    await store.append(eventIds.map((eventId) => newEvent({ eventId, receivedAt: now, payload })));
+    const failed: string[] = [];
+    for (;;) {
+      const { claimed } = await claim(store, { limit: 10_000, now });
+      if (claimed.length === 0) return failed;
+      failed.push(...claimed.map(({ eventId }) => eventId));
+      const end = { owner: "a", next: FAILED, startedAt: now, finishedAt: now, error: "no" };
+      await store.settle(claimed.map(({ id, attempt }) => ({ id, attempt, ...end })));
+    }
+  }
 
   suite(`event store: ${adapter}: replay`, () => {
     test("queues a dead letter, due now, with a fresh budget and its history kept", async (t) => {
@@ -86,10 +99,44 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       await ended(store, "a", FAILED);
       await ended(store, "b", { to: "processed" });
       await ended(store, "c", FAILED);
-      assert.equal(await store.replay({ deadLetters: true }, LATER), 2);
+      assert.deepEqual(await store.replayDeadLetters(LATER), { replayed: 2, rest: null });
       const counts = await store.counts();
       assert.deepEqual([counts.queued, counts.processed, counts.failed], [2, 1, 0]);
-      assert.equal(await store.replay({ deadLetters: true }, LATER), 0);
+      assert.deepEqual(await store.replayDeadLetters(LATER), { replayed: 0, rest: null });
+    });
+
+    test("of many dead letters takes each once, piece by piece, and none that fails meanwhile", async (t) => {
+      const store = await open(t);
+      const ids = Array.from({ length: 2500 }, (_, n) => `e-${n}`);
+      await fail(store, ids, NOW);
+      const failedAgain: string[] = [];
+      let total = 0;
+      for (let rest: DeadLetterRange | null | undefined; rest !== null; ) {
+        const piece = await store.replayDeadLetters(LATER, rest);
+        assert.ok(piece.replayed < ids.length / 2);
+        total += piece.replayed;
+        rest = piece.rest;
+        failedAgain.push(...(await fail(store, [`new-${total}`], LATER)));
+      }
+      assert.equal(total, ids.length);
+      assert.deepEqual(
+        failedAgain.filter((eventId) => !eventId.startsWith("new-")),
+        ids,
+      );
+      assert.equal((await store.counts()).failed, failedAgain.length);
+    });
+
+    test("of large dead letters takes fewer at once, and one whatever its size", async (t) => {
+      const store = await open(t);
+      const ids = ["a", "b", "c"];
+      await fail(store, ids, NOW, Buffer.alloc(9 * 1024 * 1024));
+      const pieces: number[] = [];
+      for (let rest: DeadLetterRange | null | undefined; rest !== null; ) {
+        const piece = await store.replayDeadLetters(LATER, rest);
+        pieces.push(piece.replayed);
+        rest = piece.rest;
+      }
+      assert.deepEqual(pieces, [1, 1, 1]);
     });
 
     test("does not let the worker of the attempt before it settle", async (t) => {

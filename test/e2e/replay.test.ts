@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
+import { type Database, openDatabase } from "../../src/sqlite/database.ts";
 import { deliver, event } from "../helpers/client.ts";
+import { EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { newEvent } from "../helpers/events.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { settled, show, stats } from "../helpers/stored-events.ts";
 import { type ForwardTarget, startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 const failing = (target: ForwardTarget) => ({
   env: { FORWARD_URL: target.url, RETRY_DELAY: "10ms", RETRY_ATTEMPTS: "2", WORKER_POLL_INTERVAL: "50ms" },
@@ -69,4 +76,50 @@ test("a processed event is replayed with --force alone", async () => {
   assert.equal((await server.run(["events", "replay", "done", "--force"])).code, 0);
   await until(() => target.of("done").length === 2, 5000);
   assert.equal(target.of("done")[1]?.headers["x-attempt"], "2");
+});
+
+/** A working directory whose database has so many dead letters of 3 KB. */
+async function withDeadLetters(count: number): Promise<{ dir: string; database: Database }> {
+  const dir = workingDir();
+  const database = openDatabase(join(dir, "data"));
+  const payload = Buffer.alloc(3000, " ");
+  const batch = Array.from({ length: count }, (_, n) => newEvent({ eventId: `dead-${n}`, payload, receivedAt: n }));
+  await createSqliteEventStore(database).append(batch);
+  database.exec("UPDATE events SET status = 'failed', attempts = 5");
+  database.exec("INSERT INTO dead_letters SELECT id, received_at, 'no' FROM events");
+  return { dir, database };
+}
+
+test("a replay of many dead letters holds up no delivery, and is finished by the same command when it was interrupted", async () => {
+  const COUNT = 20_000;
+  const { dir, database } = await withDeadLetters(COUNT);
+  await using server = await startServer({ dir });
+  const count = (of: string) => database.prepare(`SELECT count(*) FROM ${of}`).pluck().get() as number;
+  const failed = () => count("dead_letters");
+
+  const replay = ["events", "replay", "--dead-letter", "--json"];
+  const interrupted = startProgram(EXECUTABLE, replay, { dir, env: server.env });
+  await until(() => failed() < COUNT, 15_000);
+  interrupted.child.kill("SIGINT");
+  assert.deepEqual(await interrupted.exited, { code: null, signal: "SIGINT" });
+  const left = failed();
+  assert.ok(left > 0);
+
+  let isOver = false;
+  const finished = server.run(replay).finally(() => {
+    isOver = true;
+  });
+  let slowestMs = 0;
+  for (let n = 0; !isOver; n++) {
+    const sentAt = performance.now();
+    assert.equal((await deliver(server, event(`live-${n}`))).status, 200);
+    slowestMs = Math.max(slowestMs, performance.now() - sentAt);
+    await delay(10);
+  }
+  assert.ok(slowestMs < 2000, `a delivery took ${slowestMs} ms`);
+  const { code, stdout } = await finished;
+  assert.deepEqual([code, JSON.parse(stdout)], [0, { replayed: left, refused: [] }]);
+  await until(() => count("events WHERE status <> 'processed'") === 0, 30_000);
+  assert.equal(count("events WHERE event_id LIKE 'dead-%' AND attempts = 6"), COUNT);
+  database.close();
 });

@@ -93,14 +93,23 @@ export const REPLAY_ONE = `${REQUEUED}
 WHERE event_id = @eventId AND source = @source AND (status = 'failed' OR (status = 'processed' AND @evenIfProcessed))
 RETURNING id`;
 
-/** Replays everything in the dead letters. */
-export const REPLAY_DEAD_LETTERS = `${REQUEUED} WHERE id IN (SELECT event FROM dead_letters) AND status = 'failed'`;
+/** The dead letter of the newest event. */
+export const LAST_DEAD_LETTER = `SELECT max(event) FROM dead_letters`;
+
+/** The next dead letters behind an event, up to the last one, with the sizes of their payloads: after, last, limit. */
+export const NEXT_DEAD_LETTERS = `
+SELECT event AS id, (SELECT length(payload) FROM events WHERE id = event) AS bytes
+FROM dead_letters WHERE event > ? AND event <= ? ORDER BY event LIMIT +?`;
+
+/** Replays the dead letters behind an event, up to the last one. */
+export const REPLAY_DEAD_LETTERS = `${REQUEUED}
+WHERE id IN (SELECT event FROM dead_letters WHERE event > @after AND event <= @last) AND status = 'failed'`;
 
 /** Takes a replayed event out of the dead letters. */
 export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ?`;
 
-/** Empties the dead letters, in the transaction that replays them. */
-export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters`;
+/** Takes out what {@link REPLAY_DEAD_LETTERS} has replayed, in its transaction. */
+export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event > @after AND event <= @last`;
 
 /** Events newest first; every condition is a column of an index that ends in `received_at`. */
 export function listStatement(conditions: readonly string[]): string {

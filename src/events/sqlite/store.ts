@@ -10,11 +10,13 @@ import type {
   ClaimedEvent,
   ClaimRequest,
   Conflict,
+  DeadLetterRange,
   EventDetail,
   EventFilter,
   EventStore,
   EventSummary,
   NewEvent,
+  ReplayedPiece,
   ReplayFilter,
   Settlement,
 } from "../store.ts";
@@ -40,14 +42,27 @@ const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
 const DUPLICATE: Appended = Object.freeze({ duplicate: true, conflict: false });
 const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 
-// A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these.
-const MAX_CLAIMED_BYTES = 8 * 1024 * 1024;
+// A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these. A replay writes them.
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+// Dead letters in one transaction: with 3 KB each, deliveries beside a replay take 43 ms at the 99th percentile.
+const MAX_REPLAYED = 1000;
 
 // A sender that gives all its events one id fills the disk with conflicts. The first of them tell enough, and one body of
 // the largest size fits.
 const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
+
+/** How many of these payloads one transaction takes: one whatever its size, and more as far as they fit. */
+function fitting(sizes: readonly number[]): number {
+  let bytes = 0;
+  const tooMuch = sizes.findIndex((size) => {
+    bytes += size;
+    return bytes > MAX_PAYLOAD_BYTES;
+  });
+  return tooMuch === -1 ? sizes.length : Math.max(1, tooMuch);
+}
 
 /** Keeps events in a SQLite database that somebody else opens and closes. */
 export function createSqliteEventStore(database: Database): EventStore {
@@ -72,6 +87,8 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   const release = statement(sql.RELEASE);
   const releaseAll = statement(sql.RELEASE_ALL);
   const replayOne = database.prepare<unknown[], { id: number }>(sql.REPLAY_ONE);
+  const lastDeadLetter = statement(sql.LAST_DEAD_LETTER).pluck();
+  const nextDeadLetters = database.prepare<unknown[], { id: number; bytes: number }>(sql.NEXT_DEAD_LETTERS);
   const replayDeadLetters = statement(sql.REPLAY_DEAD_LETTERS);
   const removeDeadLetter = statement(sql.REMOVE_DEAD_LETTER);
   const removeDeadLetters = statement(sql.REMOVE_DEAD_LETTERS);
@@ -115,22 +132,11 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     return bury.get({ id: row.id, error: LEASE_EXPIRED });
   }
 
-  /** How many of the due events one claim takes: one whatever its size, and more as far as their payloads fit. */
-  function fitting(now: number, limit: number): number {
-    let bytes = 0;
-    const sizes = dueSizes.all(now, limit) as number[];
-    const tooMuch = sizes.findIndex((size) => {
-      bytes += size;
-      return bytes > MAX_CLAIMED_BYTES;
-    });
-    return tooMuch === -1 ? limit : Math.max(1, tooMuch);
-  }
-
   const claimDue = atomic(database, (request: ClaimRequest) => {
     const { owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
     const claimed: ClaimedEvent[] = [];
     const buried: EventSummary[] = [];
-    for (const row of due.all(now, fitting(now, limit))) {
+    for (const row of due.all(now, fitting(dueSizes.all(now, limit) as number[]))) {
       if (row.leaseOwner === owner && holding.includes(row.id)) {
         renew.run({ id: row.id, owner, attempt: row.attempts, leaseEndsAt: now + leaseMs });
         continue;
@@ -164,14 +170,19 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
   });
 
   const replay = atomic(database, (filter: ReplayFilter, now: number) => {
-    if ("deadLetters" in filter) {
-      const { changes } = replayDeadLetters.run({ now });
-      removeDeadLetters.run();
-      return changes;
-    }
     const rows = replayOne.all({ ...filter, evenIfProcessed: filter.evenIfProcessed ? 1 : 0, now });
     for (const { id } of rows) removeDeadLetter.run(id);
     return rows.length;
+  });
+
+  const replayPiece = atomic(database, (now: number, rest?: DeadLetterRange): ReplayedPiece => {
+    const { after, last } = rest ?? { after: 0, last: lastDeadLetter.get() as number | null };
+    if (last === null) return { replayed: 0, rest: null };
+    const next = nextDeadLetters.all(after, last, MAX_REPLAYED);
+    const end = next[fitting(next.map(({ bytes }) => bytes)) - 1]?.id ?? last;
+    const { changes } = replayDeadLetters.run({ after, last: end, now });
+    removeDeadLetters.run({ after, last: end });
+    return { replayed: changes, rest: end < last ? { after: end, last } : null };
   });
 
   function list(filter: EventFilter): EventSummary[] {
@@ -232,6 +243,9 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     },
     replay(filter, now) {
       return guarded(() => replay(filter, now));
+    },
+    replayDeadLetters(now, rest) {
+      return guarded(() => replayPiece(now, rest));
     },
     list(filter) {
       return guarded(() => list(filter));

@@ -48,6 +48,12 @@ suite("on SQLite", () => {
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   });
 
+  test("a replay of all dead letters walks them in their order and sorts nothing", (t) => {
+    const plan = planOf(tempDatabase(t).database, sql.NEXT_DEAD_LETTERS);
+    assert.match(plan, /SEARCH dead_letters USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/);
+    assert.doesNotMatch(plan, /SCAN events|TEMP B-TREE/);
+  });
+
   test("an event is looked up by its identity, and its history by the event", (t) => {
     const { database } = tempDatabase(t);
     assert.match(planOf(database, sql.STORED_PAYLOAD), /events_identity \(event_id=\? AND source=\?\)/);
@@ -76,7 +82,7 @@ suite("on SQLite", () => {
     const error = await failsWith("store_unavailable", store.append([newEvent({ eventId: "e-2" })]));
     assert.ok(Number.isInteger(error.retryAfterSeconds));
     await failsWith("store_unavailable", claim(store));
-    await failsWith("store_unavailable", store.replay({ deadLetters: true }, NOW));
+    await failsWith("store_unavailable", store.replayDeadLetters(NOW));
     other.exec("ROLLBACK");
     assert.equal((await store.counts()).queued, 1);
     assert.deepEqual(await store.append([newEvent({ eventId: "e-2" })]), [{ duplicate: false, conflict: false }]);
