@@ -124,13 +124,19 @@ function describeOne(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error);
     // Node adds advice that only who starts Node can follow.
-    const message = String(error.message).replace(
-      /; if the root CA is installed locally, try running Node\.js .*$/,
-      "",
-    );
-    const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
-    return `${message}: `.startsWith(code) ? message : code + message;
+    const message = messageOf(error).replace(/; if the root CA is installed locally, try running Node\.js .*$/, "");
+    const code = "code" in error && typeof error.code === "string" ? error.code : "";
+    if (code === "" || `${message}: `.startsWith(`${code}: `)) return message;
+    return message === "" ? code : `${code}: ${message}`;
   } catch {
     return "a value without a description was thrown";
   }
+}
+
+/** Where a name has several addresses, Node gathers what went wrong with each, under no message. */
+function messageOf(error: Error): string {
+  const message = String(error.message);
+  if (message !== "" || !(error instanceof AggregateError)) return message;
+  const members = error.errors.filter((member) => !(member instanceof AggregateError));
+  return members.slice(0, MAX_CAUSES).map(describeOne).join("; ");
 }

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { suite, test } from "node:test";
+import { describeError } from "../src/errors.ts";
+
+suite("the description of an error", () => {
+  test("tells why each address of a name could not be reached", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await once(server.close(), "close");
+    const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
+    const socket = connect({ port, host: "two.test", lookup: (_, __, found) => found(null, addresses) });
+    const [error] = await once(socket, "error");
+    assert.ok(error instanceof AggregateError);
+    const refused = (address: string) => `ECONNREFUSED: connect ECONNREFUSED ${address}:${port}`;
+    assert.equal(describeError(error), `${refused("127.0.0.1")}; ${refused("127.0.0.2")}`);
+    assert.equal(describeError(new Error("outer", { cause: error })), `outer: ${describeError(error)}`);
+  });
+
+  test("is the code alone when there is no message", () => {
+    const error = Object.assign(new Error(""), { code: "ECONNREFUSED" });
+    assert.equal(describeError(error), "ECONNREFUSED");
+    assert.equal(describeError(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })), "ECONNREFUSED");
+  });
+
+  test("keeps the message of an error that gathers others", () => {
+    assert.equal(describeError(new AggregateError([new Error("one")], "none did")), "none did");
+  });
+
+  test("comes to its end with an error that gathers itself", () => {
+    const error = new AggregateError([]);
+    error.errors.push(error, error, new Error("one"));
+    assert.match(describeError(error), /one/);
+  });
+});
