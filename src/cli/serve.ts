@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { isatty } from "node:tty";
 import { readEnvironment, workingDirectory } from "../config/environment.ts";
 import { readServerSettings, type Settings } from "../config/settings.ts";
@@ -11,6 +12,8 @@ import { quoted, shellWord } from "./shell-quote.ts";
 
 // npm and timeout pass on a signal that a terminal, or they themselves, have sent to the whole group of processes.
 const SAME_SIGNAL_MS = 300;
+
+const LOOKUP_CHECK_MS = 50;
 
 const FIRST_EMAIL = "demo@example.com";
 
@@ -29,7 +32,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   if (options.init) say(firstSteps(server.url, settings, password));
   collectGarbageSoon();
   await Promise.race([signals.first, server.failed]);
-  await Promise.race([server.stop(), signals.second]);
+  await Promise.race([server.stop().then(lookupsEnd), signals.second]);
 }
 
 /** Returns the password of the user that it made, or null when there is an `.env`, or the user is set elsewhere. */
@@ -53,7 +56,10 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
   let cameAt = Number.POSITIVE_INFINITY;
   const onSignal = () => {
     const now = performance.now();
-    if (now > cameAt + SAME_SIGNAL_MS) second.reject(new OperatorError("Stopped at once by a second signal", 1));
+    if (now > cameAt + SAME_SIGNAL_MS) {
+      process.once("exit", killDuringLookup);
+      second.reject(new OperatorError("Stopped at once by a second signal", 1));
+    }
     cameAt = Math.min(cameAt, now);
     first.resolve();
   };
@@ -63,6 +69,18 @@ function takeSignals(): { first: Promise<void>; second: Promise<never> } {
   // by nohup: Node forgets that.
   process.on("SIGHUP", hasTerminal() ? onSignal : () => {});
   return { first: first.promise, second: second.promise };
+}
+
+// Node's end waits for the DNS queries that are under way, and hears no signal meanwhile.
+const looksUp = () => process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap");
+
+async function lookupsEnd(): Promise<void> {
+  while (looksUp()) await delay(LOOKUP_CHECK_MS);
+}
+
+/** To be called at the exit, when all is written. */
+function killDuringLookup(): void {
+  if (looksUp()) process.kill(process.pid, "SIGKILL");
 }
 
 const hasTerminal = () => [0, 1, 2].some((fd) => isatty(fd));

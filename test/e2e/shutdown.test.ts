@@ -6,12 +6,17 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { hashPassword } from "../../src/auth/password.ts";
+import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
+import { openDatabase } from "../../src/sqlite/database.ts";
+import { needsSilentDns } from "../helpers/back-end.ts";
 import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { EMAIL } from "../helpers/credentials.ts";
+import { newEvent } from "../helpers/events.ts";
 import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { type Server, settings, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
+import { startSilentDns } from "../helpers/silent-dns.ts";
 import { show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
@@ -85,6 +90,33 @@ test("a second signal ends the process at once although a request is in flight",
   assert.ok(performance.now() - startedAt < 2000);
   assert.deepEqual(exit, { code: 1, signal: null });
 });
+
+for (const reached of ["server_stopping", "server_stopped"]) {
+  test(
+    `a second signal behind ${reached} ends the process at once although a DNS query hangs`,
+    needsSilentDns(),
+    async () => {
+      using dns = await startSilentDns();
+      const dir = workingDir();
+      const database = openDatabase(join(dir, "data"));
+      await createSqliteEventStore(database).append([newEvent({ receivedAt: Date.now() })]);
+      database.close();
+      const SHUTDOWN_TIMEOUT = reached === "server_stopping" ? "60s" : "100ms";
+      const env = settings(dir, { FORWARD_URL: "http://target.test/", SHUTDOWN_TIMEOUT });
+      const server = dns.startProgram(EXECUTABLE, ["serve"], { dir, env });
+      await until(() => dns.queries() > 0, 15_000);
+      server.child.kill("SIGTERM");
+      await until(() => server.stdout().includes(reached));
+      const startedAt = performance.now();
+      const again = setInterval(() => server.child.kill("SIGTERM"), 50);
+      const exit = await server.exited;
+      clearInterval(again);
+      assert.ok(performance.now() - startedAt < 2000);
+      assert.deepEqual(exit, { code: null, signal: "SIGKILL" });
+      assert.match(server.stderr(), /Stopped at once by a second signal/);
+    },
+  );
+}
 
 for (const HTTP_THREADS of ["1", "2"]) {
   test(`a request that does not end is cut at SHUTDOWN_TIMEOUT and the process exits with 0, HTTP_THREADS=${HTTP_THREADS}`, async () => {

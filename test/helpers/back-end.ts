@@ -21,12 +21,12 @@ export const needsRedis = () =>
     "redis-server is not on the path (Debian: apt-get install redis-server)",
   );
 
-export const needsMount = () =>
-  needs(
-    "the full disk",
-    () => spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" }).status === 0,
-    "mounting a small disk needs root",
-  );
+const canMount = () =>
+  spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" }).status === 0;
+
+export const needsMount = () => needs("the full disk", canMount, "mounting a small disk needs root");
+
+export const needsSilentDns = () => needs("the hanging DNS query", canMount, "mounting a resolv.conf needs root");
 
 export const NOBODY = 65_534;
 
