@@ -9,8 +9,8 @@ export interface WatchedWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
-   * Inside of {@link run}: fails when the file is not in its place. When the newest change was lost, fails as that did
-   * while there is no room, or tries another one.
+   * Inside of {@link run}: fails when the file is not in its place. When a change was lost, fails as that did while there
+   * is no room, or tries another one.
    */
   check(): void;
 }
@@ -26,12 +26,22 @@ export function watchWrites(database: Database, file: FileId): WatchedWrites {
   /** Why the newest change was lost, and how many were made until then. */
   let lost: { error: AppError; changes: unknown } | null = null;
 
+  /** Whether a change was lost for want of room, and there is still none: that a small one fits says nothing of the next delivery. */
+  function lacksRoom({ cause }: AppError): boolean {
+    try {
+      return isFull(cause) && freeBytes(database.name) < ROOM_BYTES;
+    } catch {
+      // The file was moved, which the check says; what is committed stays so.
+      return false;
+    }
+  }
+
   return {
     run(group) {
       try {
         checkpoints.tend(lost !== null && isFull(lost.error.cause));
         const result = guarded(() => database.transaction(group).immediate());
-        if (lost && totalChanges.get() !== lost.changes) lost = null;
+        if (lost && totalChanges.get() !== lost.changes && !lacksRoom(lost.error)) lost = null;
         return result;
       } catch (error) {
         if (error instanceof AppError && error.code === "store_unavailable")
@@ -42,9 +52,8 @@ export function watchWrites(database: Database, file: FileId): WatchedWrites {
     check() {
       assertInPlace(database.name, file);
       if (!lost) return;
-      // A change elsewhere in the file would say nothing of the damaged page, and a small one nothing of the next delivery.
-      if (isDamage(lost.error.cause) || (isFull(lost.error.cause) && freeBytes(database.name) < ROOM_BYTES))
-        throw lost.error;
+      // A change elsewhere in the file would say nothing of the damaged page.
+      if (isDamage(lost.error.cause) || lacksRoom(lost.error)) throw lost.error;
       metadata.set("last_write_check", new Date().toISOString());
     },
   };

@@ -81,6 +81,9 @@ test("a disk with less room than a delivery may need is not ready after it refus
   const large = event("large", { pad: "x".repeat(600_000) });
   assertProblem(await deliver(server, large), 503, "store_unavailable");
   assert.equal((await ask(server, "/readyz")).status, 503);
+  // So small a change fits.
+  await logIn(server);
+  assert.equal((await ask(server, "/readyz")).status, 503);
   rmSync(filler);
   await until(async () => (await ask(server, "/readyz")).status === 200, 5000);
   assert.equal((await deliver(server, large)).json.duplicate, false);
