@@ -43,8 +43,9 @@ export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// Codes of a file that cannot be read now, which says nothing about damage.
-const NO_DAMAGE = /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|BUSY|LOCKED)/;
+// Codes of a file that cannot be read now, e.g. for want of room for the `-shm` beside it: nothing about damage.
+const NO_DAMAGE =
+  /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|BUSY|LOCKED|FULL|NOMEM|IOERR_(?:SHM|WRITE|TRUNCATE|FSYNC|NOMEM))/;
 
 /**
  * Reads a database file from end to end. With `whole`, indexes are compared with their tables too, which takes longer.

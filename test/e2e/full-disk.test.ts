@@ -98,11 +98,19 @@ test(
     await using server = await startServer({ dir });
     assert.equal((await deliver(server, event("before"))).status, 200);
     await server.stop();
-    fill(join(dir, "data", "filler"));
-    const refused = await serveRefused({}, dir);
-    assert.equal(refused.code, 1, refused.stderr);
-    assert.match(refused.stderr, /^authserve: DATA_DIR.* on a disk with space/m);
-    rmSync(join(dir, "data", "filler"));
+    const filler = join(dir, "data", "filler");
+    fill(filler);
+    // No room for the lock; for the lock, and not for what SQLite puts beside the database.
+    for (const room of [0, 4096, 8192]) {
+      truncateSync(filler, statSync(filler).size - room);
+      const refused = await serveRefused({}, dir);
+      assert.equal(refused.code, 1, refused.stderr);
+      assert.match(refused.stderr, /^authserve: DATA_DIR.* on a disk with space/m);
+      assert.doesNotMatch(refused.stderr, /damaged|restore/);
+    }
+    const { stdout } = await server.run(["doctor"]);
+    assert.match(stdout, /^wrong +database +cannot be read \(SQLITE_IOERR.*\) → .* space/m);
+    rmSync(filler);
     await using again = await startServer({ dir });
     assert.equal((await deliver(again, event("before"))).json.duplicate, true);
   },

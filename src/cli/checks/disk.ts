@@ -54,7 +54,7 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   } catch (error) {
     const [found, remedy] = isHeld(error)
       ? [`cannot be read: ${HELD}`, "end that program, or wait for it"]
-      : [`cannot be read (${describeError(error)})`, "give this user DATA_DIR, on a disk it can write"];
+      : [`cannot be read (${describeError(error)})`, "give this user DATA_DIR, on a disk with space that it can write"];
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   const { isOurs, schema, damage } = inspection;
