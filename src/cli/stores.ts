@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { type AuthStores, openAuthStores } from "../auth/open.ts";
 import { createEmbeddedSessionStore } from "../auth/sessions/embedded.ts";
 import { createSqliteThrottleStore } from "../auth/throttle-sqlite.ts";
@@ -10,7 +9,7 @@ import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
 import { openRedis, REDIS_SETTING_NAMES } from "../redis/open.ts";
-import { DATABASE_FILE, openDatabase } from "../sqlite/database.ts";
+import { DATABASE_FILE, databaseFile, openDatabase } from "../sqlite/database.ts";
 import { isLogAlone } from "../sqlite/inspect.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
@@ -54,7 +53,7 @@ export async function withStores<const More extends SettingName = never>(
 /** Throws {@link OperatorError} when no server has made the database yet: a command must not make an empty one. */
 export function requireDatabase(dataDir: string): void {
   try {
-    const file = join(dataDir, DATABASE_FILE);
+    const file = databaseFile(dataDir);
     // What lies there without its database is refused when it is opened.
     if (statSync(file, { throwIfNoEntry: false }) || isLogAlone(file)) return;
   } catch (error) {

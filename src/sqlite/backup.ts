@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
-import { DATABASE_FILE, type Database, LOCK_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
+import { DATABASE_FILE, type Database, LOCK_FILE, REPLACING_END, RESTORING_END } from "./database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
 /** Told after each step how many pages are copied, of how many. */
@@ -176,7 +176,7 @@ function refuseTarget(database: Database, file: string): void {
 function isServers(file: string): boolean {
   const names = [LOCK_FILE, DATABASE_FILE, ...LOG_ENDS.map((end) => DATABASE_FILE + end)];
   const name = basename(file);
-  const isRestores = [RESTORING_FILE, REPLACING_PREFIX].some((start) => name.startsWith(start));
+  const isRestores = [RESTORING_END, REPLACING_END].some((end) => name.startsWith(DATABASE_FILE + end));
   return existsSync(join(dirname(file), LOCK_FILE)) && (names.includes(name) || isRestores);
 }
 

@@ -1,4 +1,17 @@
-import { accessSync, type BigIntStats, chmodSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import {
+  accessSync,
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
@@ -13,12 +26,19 @@ export const CHECKPOINT_PAGES = 4000;
 
 /** The database, in the data directory. */
 export const DATABASE_FILE = "authserve.db";
-/** The copy of a backup, until it takes the place of the database. */
-export const RESTORING_FILE = `${DATABASE_FILE}.restoring`;
-/** Begins the name of a database that is being replaced, before a time, and of its WAL. */
-export const REPLACING_PREFIX = `${DATABASE_FILE}.replacing-`;
+/** Behind the database's name: the copy of a backup, until it takes the database's place. */
+export const RESTORING_END = ".restoring";
+/** The same of a database that is being replaced, before a time, and of its WAL. */
+export const REPLACING_END = ".replacing-";
 /** The lock that a server holds, in the data directory. */
 export const LOCK_FILE = "serve.lock";
+
+/** The database of a data directory. A link is followed, as SQLite does: the log lies beside the file that it leads to. */
+export function databaseFile(dataDir: string): string {
+  const file = join(dataDir, DATABASE_FILE);
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file;
+  return existsSync(file) ? realpathSync(file) : resolve(realpathSync(dataDir), readlinkSync(file));
+}
 
 /** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */
 export function prepareDataDir(dataDir: string): void {
@@ -60,11 +80,11 @@ export function fileIdOf(database: Database): FileId {
 }
 
 /**
- * Throws `store_unavailable` when a path does not lead to this file any more: SQLite goes on writing to a file that was
- * removed, and nobody would find what it holds.
+ * Throws `store_unavailable` when this file is not the database of a data directory any more: SQLite goes on writing to a
+ * file that was removed, and nobody would find what it holds.
  */
-export function assertInPlace(path: string, { dev, ino }: FileId): void {
-  const found = statOf(path);
+export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
+  const found = statOf(join(dataDir, DATABASE_FILE));
   if (found?.ino === ino && found.dev === dev) return;
   const cause = new Error("DATA_DIR holds another database now, or none: start the server again");
   throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
@@ -87,11 +107,11 @@ const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
  * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or was made by a newer version.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
-  const file = join(dataDir, DATABASE_FILE);
-  if (options.file) assertInPlace(file, options.file);
+  if (options.file) assertInPlace(dataDir, options.file);
   else prepareDataDir(dataDir);
   let database: Database | undefined;
   try {
+    const file = databaseFile(dataDir);
     if (!options.isOpen) refuseForeignFile(file);
     if (options.checked) assertSound(file);
     // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.

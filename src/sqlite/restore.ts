@@ -5,16 +5,17 @@ import {
   copyFileSync,
   existsSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../link-or-copy.ts";
 import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
-import { DATABASE_FILE, REPLACING_PREFIX, RESTORING_FILE } from "./database.ts";
+import { databaseFile, REPLACING_END, RESTORING_END } from "./database.ts";
 import { inspectDatabase, isLogAlone } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -44,16 +45,16 @@ function whyNoFile(file: string): string | null {
   }
 }
 
-/** Takes the place of {@link REPLACING_PREFIX} when it has been replaced. */
-const REPLACED_PREFIX = `${DATABASE_FILE}.replaced-`;
+/** Takes the place of {@link REPLACING_END} when it has been replaced. */
+const REPLACED_END = ".replaced-";
 
 /**
  * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
  * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed when it says so.
  */
 export function restore(backup: string, dataDir: string, now: Date): Restored {
-  const target = join(dataDir, DATABASE_FILE);
-  const partial = join(dataDir, RESTORING_FILE);
+  const target = databaseFile(dataDir);
+  const partial = target + RESTORING_END;
   if (isSameFile(backup, partial))
     throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
   clearBrokenRestore(dataDir);
@@ -64,7 +65,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     copyChecked(backup, partial);
     const isReplaced = existsSync(target);
     const time = now.toISOString().replace(/[:.]/g, "-");
-    const replacing = join(dataDir, REPLACING_PREFIX + time);
+    const replacing = target + REPLACING_END + time;
     checkpoint(target);
     // The old file keeps its name until the new one takes it: there is a file at every moment.
     if (isReplaced) {
@@ -76,10 +77,10 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
       outcome = "the next start finishes it";
       renameSync(`${target}-wal`, `${replacing}-wal`);
     }
-    replace(dataDir);
+    replace(target);
     outcome = "the backup is in its place";
-    nameReplaced(dataDir);
-    return { kept: isReplaced ? join(dataDir, REPLACED_PREFIX + time) : null };
+    nameReplaced(target);
+    return { kept: isReplaced ? target + REPLACED_END + time : null };
   } catch (error) {
     clearAfter(dataDir);
     if (error instanceof OperatorError) throw error;
@@ -96,20 +97,21 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
  * directory. Throws {@link OperatorError}.
  */
 export function clearBrokenRestore(dataDir: string): void {
-  const partial = join(dataDir, RESTORING_FILE);
   try {
-    const replacing = namesBeside(dataDir);
+    const target = databaseFile(dataDir);
+    const partial = target + RESTORING_END;
+    const replacing = replacingBeside(target);
     if (existsSync(partial)) {
-      if (replacing.some((name) => name.endsWith("-wal"))) {
-        checkpoint(join(dataDir, DATABASE_FILE));
-        replace(dataDir);
+      if (replacing.some((file) => file.endsWith("-wal"))) {
+        checkpoint(target);
+        replace(target);
       } else {
-        for (const name of replacing) discard(join(dataDir, name));
+        for (const file of replacing) discard(file);
         discard(partial);
         return;
       }
     }
-    nameReplaced(dataDir);
+    nameReplaced(target);
   } catch (error) {
     throw new OperatorError(
       `What a killed restore left in DATA_DIR cannot be cleared (${describeError(error)}): give this user write access`,
@@ -126,32 +128,35 @@ function clearAfter(dataDir: string): void {
   }
 }
 
-/** The names of a database that is being replaced, and of its WAL. */
-function namesBeside(dataDir: string): string[] {
-  return existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name.startsWith(REPLACING_PREFIX)) : [];
+/** A database that is being replaced, and its WAL. */
+function replacingBeside(target: string): string[] {
+  const folder = dirname(target);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.startsWith(basename(target) + REPLACING_END));
+  return names.map((name) => join(folder, name));
 }
 
 /** Puts the copy in the place of the database, in one step. */
-function replace(dataDir: string): void {
-  const target = join(dataDir, DATABASE_FILE);
+function replace(target: string): void {
   for (const end of ["-wal", "-shm"]) rmSync(target + end, { force: true });
-  renameSync(join(dataDir, RESTORING_FILE), target);
-  flush(dataDir);
+  renameSync(target + RESTORING_END, target);
+  flush(dirname(target));
 }
 
-function nameReplaced(dataDir: string): void {
-  const replacing = namesBeside(dataDir);
-  for (const name of replacing)
-    renameSync(join(dataDir, name), join(dataDir, name.replace(REPLACING_PREFIX, REPLACED_PREFIX)));
-  if (replacing.length > 0) flush(dataDir);
+function nameReplaced(target: string): void {
+  const replacing = replacingBeside(target);
+  const start = target + REPLACING_END;
+  for (const file of replacing) renameSync(file, target + REPLACED_END + file.slice(start.length));
+  if (replacing.length > 0) flush(dirname(target));
 }
 
 /** Copies a backup, and makes of the copy a database that may be served. */
 function copyChecked(backup: string, partial: string): void {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
-  const hasWal = existsSync(`${backup}-wal`);
-  copyFileSync(backup, partial);
-  if (hasWal) copyFileSync(`${backup}-wal`, `${partial}-wal`);
+  const file = realpathSync(backup);
+  const hasWal = existsSync(`${file}-wal`);
+  copyFileSync(file, partial);
+  if (hasWal) copyFileSync(`${file}-wal`, `${partial}-wal`);
   chmodSync(partial, 0o600);
   if (hasWal) checkpointCopy(partial, backup);
   assertRestorable(partial, backup);

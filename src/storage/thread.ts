@@ -26,8 +26,8 @@ function run(): void {
   if (!port) throw new Error("this file is the storage thread's");
   const { dataDir, file, ports } = workerData as StorageThreadData;
   const database = openDatabase(dataDir, { isOpen: true, file });
-  const writes = watchWrites(database, file);
-  const inPlace = () => assertInPlace(database.name, file);
+  const inPlace = () => assertInPlace(dataDir, file);
+  const writes = watchWrites(database, inPlace);
   const events = sqliteEvents(database);
   const sessions = embeddedSessions(database);
   let closing = false;

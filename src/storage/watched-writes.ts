@@ -1,5 +1,5 @@
 import { AppError, systemCode } from "../errors.ts";
-import { assertInPlace, type Database, type FileId, guarded } from "../sqlite/database.ts";
+import { type Database, guarded } from "../sqlite/database.ts";
 import { isDamage } from "../sqlite/inspect.ts";
 import { createMetadata } from "../sqlite/metadata.ts";
 import { createCheckpoints, freeBytes } from "./checkpoints.ts";
@@ -18,8 +18,8 @@ export interface WatchedWrites {
 // The next delivery may be as large as this.
 const ROOM_BYTES = 1024 * 1024;
 
-/** Watches the transactions of the one connection that writes; `file` is what the server has opened. */
-export function watchWrites(database: Database, file: FileId): WatchedWrites {
+/** Watches the transactions of the one connection that writes; `inPlace` throws when the file is not in its place. */
+export function watchWrites(database: Database, inPlace: () => void): WatchedWrites {
   const metadata = createMetadata(database);
   const checkpoints = createCheckpoints(database);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
@@ -50,7 +50,7 @@ export function watchWrites(database: Database, file: FileId): WatchedWrites {
       }
     },
     check() {
-      assertInPlace(database.name, file);
+      inPlace();
       if (!lost) return;
       // A change elsewhere in the file would say nothing of the damaged page.
       if (isDamage(lost.error.cause) || lacksRoom(lost.error)) throw lost.error;

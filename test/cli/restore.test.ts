@@ -3,15 +3,17 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { inspectDatabase } from "../../src/sqlite/inspect.ts";
@@ -49,6 +51,30 @@ suite("authserve restore", () => {
     assert.equal((await me(second, token)).status, 401);
     assert.equal((await deliver(second, event("evt_before"))).json.duplicate, true);
     assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
+  });
+
+  test("through a link leaves the link, and keeps what was accepted before a kill -9", async () => {
+    const { first, backup } = await killedServer();
+    const elsewhere = workingDir();
+    const file = join(elsewhere, "elsewhere.db");
+    for (const end of ["", "-wal"]) copyFileSync(databaseOf(first) + end, file + end);
+    for (const end of ["", "-wal", "-shm"]) rmSync(databaseOf(first) + end);
+    symlinkSync(file, databaseOf(first));
+    const { code, stdout, stderr } = await first.run(["restore", backup, "--json"]);
+    assert.equal(code, 0, stderr);
+    const { kept } = JSON.parse(stdout) as { kept: string };
+    assert.deepEqual(readdirSync(elsewhere).sort(), ["elsewhere.db", basename(kept)]);
+    assert.deepEqual([eventCount(file), eventCount(kept)], [1, 2]);
+    assert.ok(lstatSync(databaseOf(first)).isSymbolicLink());
+  });
+
+  test("of a link takes in the log beside the file that it leads to", async () => {
+    const { first } = await killedServer();
+    const link = join(first.dir, "link.db");
+    symlinkSync(databaseOf(first), link);
+    const env = { DATA_DIR: join(first.dir, "other") };
+    assert.equal((await first.run(["restore", link], env)).code, 0);
+    assert.equal(eventCount(join(env.DATA_DIR, "authserve.db")), 2);
   });
 
   test("of the database that it kept brings back what was accepted before a kill -9", async () => {

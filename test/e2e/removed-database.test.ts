@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { cpSync, renameSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import type { ServerResponse } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { ask, assertProblem, deliver, event } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { list, settled } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 test("a server whose database was removed takes nothing more in, says so, and starts again on another", async () => {
   await using server = await startServer({ env: { LOG_LEVEL: "info" } });
@@ -50,6 +51,18 @@ test("a database that was moved away from its log is asked for by every command,
   renameSync(`${file}.moved`, file);
   await using again = await startServer({ dir: server.dir });
   assert.equal((await deliver(again, event("before"))).json.duplicate, true);
+});
+
+test("a database behind a link is out of its place when the link is gone", async () => {
+  const dir = workingDir();
+  const link = join(dir, "data", "authserve.db");
+  mkdirSync(dirname(link), { mode: 0o700 });
+  symlinkSync(join(dir, "elsewhere.db"), link);
+  await using server = await startServer({ dir });
+  assert.equal((await deliver(server, event("before"))).status, 200);
+  rmSync(link);
+  assertProblem(await deliver(server, event("after")), 503, "store_unavailable");
+  assert.equal((await ask(server, "/readyz")).status, 503);
 });
 
 test("a database that was put in the place of the one in use is not taken for it", async () => {

@@ -4,11 +4,13 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -48,6 +50,25 @@ function closedDatabase(t: TestContext): string {
   createMetadata(database).set("key", "value");
   database.close();
   return dataDir;
+}
+
+/** A database of ours, and the log that it had before it was closed. */
+function killed(t: TestContext): { pages: Buffer; log: Buffer } {
+  const { database, dataDir } = tempDatabase(t);
+  createMetadata(database).set("key", "value");
+  const file = join(dataDir, DATABASE_FILE);
+  const log = readFileSync(`${file}-wal`);
+  database.close();
+  return { pages: readFileSync(file), log };
+}
+
+const fileIn = (_: TestContext, dataDir: string) => join(dataDir, DATABASE_FILE);
+
+/** Links the database of a data directory to a file elsewhere, which is not made. */
+function linkedFrom(t: TestContext, dataDir: string): string {
+  const file = join(tempDir(t), "elsewhere.db");
+  symlinkSync(file, join(dataDir, DATABASE_FILE));
+  return file;
 }
 
 suite("the database", () => {
@@ -149,6 +170,31 @@ suite("the database", () => {
       const again = openDatabase(dataDir);
       t.after(() => void again.close());
       assert.equal(createMetadata(again).get("key"), "value");
+    });
+  }
+
+  for (const [what, place] of [
+    ["in DATA_DIR", fileIn],
+    ["behind a link", linkedFrom],
+  ] as const) {
+    test(`${what} whose checkpoint was cut short is taken up with its log`, (t) => {
+      const { pages, log } = killed(t);
+      const dataDir = tempDir(t);
+      const file = place(t, dataDir);
+      writeFileSync(file, pages.subarray(0, 5 * 4096));
+      writeFileSync(`${file}-wal`, log);
+      const database = openDatabase(dataDir, { checked: true });
+      t.after(() => void database.close());
+      assert.equal(createMetadata(database).get("key"), "value");
+      assert.equal(mode(`${file}-wal`), 0o600);
+    });
+
+    test(`${what} that is missing beside its log is refused`, (t) => {
+      const dataDir = tempDir(t);
+      const file = place(t, dataDir);
+      writeFileSync(`${file}-wal`, killed(t).log);
+      assert.throws(() => openDatabase(dataDir), /authserve\.db-wal holds .*: put its authserve\.db back/);
+      assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [false, true]);
     });
   }
 

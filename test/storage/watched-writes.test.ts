@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
-import { fileIdOf } from "../../src/sqlite/database.ts";
 import { watchWrites } from "../../src/storage/watched-writes.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
@@ -11,7 +10,7 @@ const LARGE = "x".repeat(100_000);
 
 function setUp(context: Cleanup) {
   const { database } = tempDatabase(context);
-  const writes = watchWrites(database, fileIdOf(database));
+  const writes = watchWrites(database, () => {});
   const insert = database.prepare("INSERT INTO metadata (key, value) VALUES (?, ?)");
   return {
     database,

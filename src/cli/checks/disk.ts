@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
-import { DATABASE_FILE, LOG_ALONE } from "../../sqlite/database.ts";
+import { DATABASE_FILE, databaseFile, LOG_ALONE } from "../../sqlite/database.ts";
 import { HELD, type Inspection, inspectDatabase, isHeld, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
@@ -26,18 +26,19 @@ const USELESS_FSYNC_MS = 500;
 
 /** Schema and pages of the database, read and not changed; and when its newest event came. */
 export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt: number | null } {
-  const file = join(dataDir, DATABASE_FILE);
+  let file: string;
   try {
     if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false) {
       const remedy = "name a directory in DATA_DIR, or none that is there";
       return { findings: [wrong("database", "DATA_DIR is no directory", remedy)], newestAt: null };
     }
+    file = databaseFile(dataDir);
     if (isLogAlone(file)) {
       const remedy = `put its ${DATABASE_FILE} back, or restore a backup, which keeps the log`;
       return { findings: [wrong("database", LOG_ALONE, remedy)], newestAt: null };
     }
     if (!statSync(file, { throwIfNoEntry: false })) {
-      if (lstatSync(file, { throwIfNoEntry: false })) {
+      if (lstatSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false })) {
         const found = `${DATABASE_FILE} is a link that leads nowhere`;
         return { findings: [wrong("database", found, "remove it, or bring back what it leads to")], newestAt: null };
       }
