@@ -11,7 +11,7 @@ import { isLoopback, urlOf } from "./serving/endpoint.ts";
 import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
 import type { HttpServing } from "./serving/threads.ts";
-import { lockDataDir } from "./sqlite/database.ts";
+import { lockDataDir } from "./sqlite/data-dir.ts";
 import { clearBrokenRestore } from "./sqlite/restore.ts";
 import { openStorage } from "./storage/open.ts";
 import { isBrokenWhsec } from "./webhook/verify.ts";

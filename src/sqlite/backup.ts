@@ -14,7 +14,8 @@ import { basename, dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
-import { DATABASE_FILE, type Database, LOCK_FILE, REPLACING_END, RESTORING_END } from "./database.ts";
+import { LOCK_FILE } from "./data-dir.ts";
+import { DATABASE_FILE, type Database, REPLACING_END, RESTORING_END } from "./database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
 /** Told after each step how many pages are copied, of how many. */

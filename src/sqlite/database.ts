@@ -1,9 +1,6 @@
 import {
-  accessSync,
-  type BigIntStats,
   chmodSync,
   closeSync,
-  constants,
   existsSync,
   lstatSync,
   openSync,
@@ -14,8 +11,8 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
-import { AppError, describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
-import { makeDir } from "../make-dir.ts";
+import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { prepareDataDir, statOf } from "./data-dir.ts";
 import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./inspect.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -30,26 +27,12 @@ export const DATABASE_FILE = "authserve.db";
 export const RESTORING_END = ".restoring";
 /** The same of a database that is being replaced, before a time, and of its WAL. */
 export const REPLACING_END = ".replacing-";
-/** The lock that a server holds, in the data directory. */
-export const LOCK_FILE = "serve.lock";
 
 /** The database of a data directory. A link is followed, as SQLite does: the log lies beside the file that it leads to. */
 export function databaseFile(dataDir: string): string {
   const file = join(dataDir, DATABASE_FILE);
   if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file;
   return existsSync(file) ? realpathSync(file) : resolve(realpathSync(dataDir), readlinkSync(file));
-}
-
-/** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */
-export function prepareDataDir(dataDir: string): void {
-  try {
-    makeDir(resolve(dataDir));
-  } catch (error) {
-    throw new OperatorError(
-      `DATA_DIR cannot be created (${systemCode(error)}): name a directory that this user can write`,
-      exitCodeOf(error),
-    );
-  }
 }
 
 interface OpenOptions {
@@ -88,15 +71,6 @@ export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
   if (found?.ino === ino && found.dev === dev) return;
   const cause = new Error("DATA_DIR holds another database now, or none: start the server again");
   throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
-}
-
-/** Undefined where nothing is, and where this user may not look. */
-function statOf(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }
 
 // Checked in 0.13 s when it is cached; a larger file is left to `authserve doctor`.
@@ -232,52 +206,6 @@ function migrate(database: Database, { asItIs }: OpenOptions): void {
     })
     .immediate();
   database.unsafeMode(false);
-}
-
-/** Another server holds the data directory. */
-export class AlreadyServedError extends OperatorError {}
-
-// `authserve doctor` takes the lock for a moment to see whether it is free.
-const LOCK_TIMEOUT_MS = 200;
-
-/**
- * Takes the data directory for one server. The lock is the operating system's, so a killed process leaves none behind.
- * Returns its release. Throws {@link AlreadyServedError}, {@link SettingsError} when something else is in the lock's place,
- * or {@link OperatorError} when it cannot be written.
- */
-export function lockDataDir(dataDir: string): () => void {
-  prepareDataDir(dataDir);
-  const file = join(dataDir, LOCK_FILE);
-  if (isNoFile(file)) throw noLock();
-  let lock: Database | undefined;
-  try {
-    lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
-    // A lock that may only be read locks nothing out.
-    accessSync(file, constants.W_OK);
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock?.close();
-    if (systemCode(error) === "SQLITE_BUSY") {
-      throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
-    }
-    // The add-on that SQLite is in has said what it lacks.
-    if (error instanceof OperatorError) throw error;
-    if (isDamage(error) || isNoFile(file)) throw noLock();
-    throw new OperatorError(
-      `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
-      exitCodeOf(error),
-    );
-  }
-  return () => lock.close();
-}
-
-function noLock(): SettingsError {
-  return new SettingsError([{ found: `DATA_DIR/${LOCK_FILE} is not the lock of a server`, remedy: "remove it" }]);
-}
-
-/** Whether something other than a plain file is there, as far as this user may look. */
-function isNoFile(path: string): boolean {
-  return statOf(path)?.isFile() === false;
 }
 
 /**

@@ -18,7 +18,8 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { OperatorError } from "../../src/errors.ts";
-import { DATABASE_FILE, lockDataDir, openDatabase } from "../../src/sqlite/database.ts";
+import { lockDataDir } from "../../src/sqlite/data-dir.ts";
+import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
 import { createMetadata } from "../../src/sqlite/metadata.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
@@ -244,7 +245,7 @@ suite("the lock on a data directory", () => {
 
   test("held by another process is refused, and gone when that process is killed", async (t) => {
     const dataDir = tempDir(t);
-    const module = new URL("../../src/sqlite/database.ts", import.meta.url).href;
+    const module = new URL("../../src/sqlite/data-dir.ts", import.meta.url).href;
     const script = `
       import { lockDataDir } from ${JSON.stringify(module)};
       const release = lockDataDir(process.argv[1]);

@@ -7,7 +7,7 @@ import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { openRedis, type RedisSettings } from "../../redis/open.ts";
 import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
-import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/database.ts";
+import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
 import { ask } from "../ask.ts";
 import { type AddressSettings, serverUrl } from "../server-address.ts";
 import { type Finding, ok, wrong, wrongBy } from "./finding.ts";

@@ -1,0 +1,76 @@
+import { accessSync, type BigIntStats, constants, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
+import { makeDir } from "../make-dir.ts";
+import { isDamage } from "./inspect.ts";
+
+/** The lock that a server holds, in the data directory. */
+export const LOCK_FILE = "serve.lock";
+
+/** Makes the data directory (mode 0700) when it is missing. Throws {@link OperatorError} when it cannot be written. */
+export function prepareDataDir(dataDir: string): void {
+  try {
+    makeDir(resolve(dataDir));
+  } catch (error) {
+    throw new OperatorError(
+      `DATA_DIR cannot be created (${systemCode(error)}): name a directory that this user can write`,
+      exitCodeOf(error),
+    );
+  }
+}
+
+/** Another server holds the data directory. */
+export class AlreadyServedError extends OperatorError {}
+
+// `authserve doctor` takes the lock for a moment to see whether it is free.
+const LOCK_TIMEOUT_MS = 200;
+
+/**
+ * Takes the data directory for one server. The lock is the operating system's, so a killed process leaves none behind.
+ * Returns its release. Throws {@link AlreadyServedError}, {@link SettingsError} when something else is in the lock's place,
+ * or {@link OperatorError} when it cannot be written.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  prepareDataDir(dataDir);
+  const file = join(dataDir, LOCK_FILE);
+  if (isNoFile(file)) throw noLock();
+  let lock: Sqlite.Database | undefined;
+  try {
+    lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
+    // A lock that may only be read locks nothing out.
+    accessSync(file, constants.W_OK);
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock?.close();
+    if (systemCode(error) === "SQLITE_BUSY") {
+      throw new AlreadyServedError("Another authserve serves this DATA_DIR: stop it, or name another DATA_DIR");
+    }
+    // The add-on that SQLite is in has said what it lacks.
+    if (error instanceof OperatorError) throw error;
+    if (isDamage(error) || isNoFile(file)) throw noLock();
+    throw new OperatorError(
+      `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
+      exitCodeOf(error),
+    );
+  }
+  return () => lock.close();
+}
+
+function noLock(): SettingsError {
+  return new SettingsError([{ found: `DATA_DIR/${LOCK_FILE} is not the lock of a server`, remedy: "remove it" }]);
+}
+
+/** Whether something other than a plain file is there, as far as this user may look. */
+function isNoFile(path: string): boolean {
+  return statOf(path)?.isFile() === false;
+}
+
+/** Undefined where nothing is, and where this user may not look. */
+export function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
