@@ -34,6 +34,7 @@ export type LogEvent =
   | "event_dead_lettered"
   | "lease_lost"
   | "worker_error"
+  | "database_log_damaged"
   | "storage_thread_died"
   | "http_thread_died"
   | "session_store_ready"

@@ -12,6 +12,7 @@ import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
 import type { HttpServing } from "./serving/threads.ts";
 import { lockDataDir } from "./sqlite/data-dir.ts";
+import { describeBrokenLog } from "./sqlite/database.ts";
 import { clearBrokenRestore } from "./sqlite/restore.ts";
 import { openStorage } from "./storage/open.ts";
 import { isBrokenWhsec } from "./webhook/verify.ts";
@@ -75,6 +76,7 @@ async function wire(
         { event: "storage_thread_died", error: describeError(error) },
         "the storage thread died and is started again",
       ),
+    onBrokenLog: (broken) => log.warn({ event: "database_log_damaged", ...broken }, describeBrokenLog(broken)),
   });
   opened.push(() => storage.close());
   const { events } = storage;

@@ -9,8 +9,9 @@ import { openEventStore } from "../events/open.ts";
 import type { EventStore } from "../events/store.ts";
 import { createLog } from "../log.ts";
 import { openRedis, REDIS_SETTING_NAMES } from "../redis/open.ts";
-import { DATABASE_FILE, databaseFile, openDatabase } from "../sqlite/database.ts";
+import { DATABASE_FILE, databaseFile, describeBrokenLog, openDatabase } from "../sqlite/database.ts";
 import { isLogAlone } from "../sqlite/inspect.ts";
+import { say } from "./output.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
@@ -33,7 +34,11 @@ export async function withStores<const More extends SettingName = never>(
 ): Promise<void> {
   const settings = readSettings(readEnvironment(), [...NAMES, ...more]);
   requireDatabase(settings.DATA_DIR);
-  const database = openDatabase(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
+  const database = openDatabase(settings.DATA_DIR, {
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    isOpen,
+    onBrokenLog: (broken) => say(describeBrokenLog(broken)),
+  });
   try {
     const redis = await openRedis(settings, createLog("silent"));
     try {

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../make-dir.ts";
-import { isDamage } from "./inspect.ts";
+import { isDamage, isHeld } from "./inspect.ts";
 
 /** The lock that a server holds, in the data directory. */
 export const LOCK_FILE = "serve.lock";
@@ -55,6 +55,20 @@ export function lockDataDir(dataDir: string): () => void {
     );
   }
   return () => lock.close();
+}
+
+/** Whether a server holds the data directory, as far as this user may look. Told at once, also when one does. */
+export function isLockHeld(dataDir: string): boolean {
+  let lock: Sqlite.Database | undefined;
+  try {
+    lock = new Sqlite(join(dataDir, LOCK_FILE), { readonly: true, fileMustExist: true, timeout: 0 });
+    lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    return isHeld(error);
+  } finally {
+    lock?.close();
+  }
 }
 
 function noLock(): SettingsError {

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   openSync,
@@ -12,8 +13,9 @@ import {
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
-import { prepareDataDir, statOf } from "./data-dir.ts";
+import { isLockHeld, prepareDataDir, statOf } from "./data-dir.ts";
 import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./inspect.ts";
+import { inspectLog } from "./log-check.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 export type Database = Sqlite.Database;
@@ -37,7 +39,7 @@ export function databaseFile(dataDir: string): string {
 
 interface OpenOptions {
   busyTimeoutMs?: number;
-  /** Looks for damage before anything is written, as far as that is quick. */
+  /** Looks for damage before anything is written, as far as that is quick. The caller holds the lock of the directory. */
   checked?: boolean;
   /** Leaves an older schema as it is: the version that made it opens no newer one. */
   asItIs?: boolean;
@@ -48,6 +50,16 @@ interface OpenOptions {
   isOpen?: boolean;
   /** What this process has opened there: anything else, or nothing, is refused. */
   file?: FileId;
+  /** Told when the log (WAL) is damaged in its middle, so that what was committed behind that is not in the database. */
+  onBrokenLog?: (log: BrokenLog) => void;
+}
+
+/** A log that is damaged in its middle. */
+export interface BrokenLog {
+  /** How many whole transactions lie behind the damage. */
+  lostTransactions: number;
+  /** A copy of the log as it was, beside the database. */
+  kept: string;
 }
 
 /** Which file it is, whatever it is called. */
@@ -87,9 +99,13 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   try {
     const file = databaseFile(dataDir);
     if (!options.isOpen) refuseForeignFile(file);
+    // A running server's log changes while it is looked at.
+    const isLive = options.isOpen || (!options.checked && isLockHeld(dataDir));
+    const lostTransactions = isLive ? 0 : lostBehindDamage(file);
     if (options.checked) assertSound(file);
     // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
     makePrivate(file);
+    const kept = lostTransactions > 0 ? keepLog(file) : null;
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
@@ -97,6 +113,11 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     makePrivate(file);
     migrate(database, options);
+    if (kept !== null) {
+      // Else what lies behind the damage is found again by the next start.
+      database.pragma("wal_checkpoint(TRUNCATE)");
+      options.onBrokenLog?.({ lostTransactions, kept });
+    }
     return database;
   } catch (error) {
     database?.close();
@@ -143,6 +164,28 @@ function refuseForeignFile(file: string): void {
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
   if (header.readUInt32BE(60) > MIGRATIONS.length) throw newer(header.readUInt32BE(60));
 }
+
+/** How many whole transactions SQLite would drop. Throws when it would drop the log. */
+function lostBehindDamage(file: string): number {
+  const { isHeaderWrong, lostTransactions } = inspectLog(file);
+  if (isHeaderWrong) throw damaged(WRONG_LOG);
+  return lostTransactions;
+}
+
+/** What it means that the header of a log is wrong. */
+export const WRONG_LOG = `the header of ${DATABASE_FILE}-wal is not as it was written`;
+
+/** Copies a log, to a name of its own. */
+function keepLog(file: string): string {
+  const log = `${file}-wal`;
+  const kept = `${log}.damaged-${statSync(log).mtime.toISOString().replace(/[:.]/g, "-")}`;
+  copyFileSync(log, kept);
+  return kept;
+}
+
+/** What a log that is damaged in its middle means, as a sentence. */
+export const describeBrokenLog = ({ lostTransactions, kept }: BrokenLog) =>
+  `${DATABASE_FILE}-wal is damaged: ${lostTransactions} transactions behind the damage are lost; ${kept} is the log as it was`;
 
 const damaged = (how: string) =>
   new OperatorError(

@@ -17,12 +17,15 @@ import { linkOrCopy } from "../link-or-copy.ts";
 import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
 import { databaseFile, REPLACING_END, RESTORING_END } from "./database.ts";
 import { inspectDatabase, isLogAlone } from "./inspect.ts";
+import { inspectLog } from "./log-check.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** What a restore did. */
 export interface Restored {
   /** Where the database that was replaced lies now, if there was one. */
   kept: string | null;
+  /** Whole transactions in the log of the backup that are not restored, because they lie behind damage. */
+  lostTransactions: number;
 }
 
 /** Throws {@link OperatorError} when there is no such file to read: known before the lock makes DATA_DIR. */
@@ -62,11 +65,12 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   let outcome = "nothing was changed";
   try {
     discard(partial);
-    copyChecked(backup, partial);
+    const lostTransactions = copyChecked(backup, partial);
     const isReplaced = existsSync(target);
     const time = now.toISOString().replace(/[:.]/g, "-");
     const replacing = target + REPLACING_END + time;
-    checkpoint(target);
+    // Of a log that is damaged SQLite takes in a part, and drops the rest.
+    if (inspectLog(target).isWhole) checkpoint(target);
     // The old file keeps its name until the new one takes it: there is a file at every moment.
     if (isReplaced) {
       linkOrCopy(target, replacing);
@@ -80,7 +84,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
     replace(target);
     outcome = "the backup is in its place";
     nameReplaced(target);
-    return { kept: isReplaced ? target + REPLACED_END + time : null };
+    return { kept: isReplaced ? target + REPLACED_END + time : null, lostTransactions };
   } catch (error) {
     clearAfter(dataDir);
     if (error instanceof OperatorError) throw error;
@@ -150,18 +154,19 @@ function nameReplaced(target: string): void {
   if (replacing.length > 0) flush(dirname(target));
 }
 
-/** Copies a backup, and makes of the copy a database that may be served. */
-function copyChecked(backup: string, partial: string): void {
+/** Copies a backup, and makes of the copy a database that may be served. Returns how many transactions its log has lost. */
+function copyChecked(backup: string, partial: string): number {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
   const file = realpathSync(backup);
   const hasWal = existsSync(`${file}-wal`);
   copyFileSync(file, partial);
   if (hasWal) copyFileSync(`${file}-wal`, `${partial}-wal`);
   chmodSync(partial, 0o600);
-  if (hasWal) checkpointCopy(partial, backup);
+  const lostTransactions = hasWal ? checkpointCopy(partial, backup) : 0;
   assertRestorable(partial, backup);
   endSessions(partial);
   flush(partial);
+  return lostTransactions;
 }
 
 /**
@@ -177,12 +182,20 @@ function checkpoint(target: string): void {
   }
 }
 
-function checkpointCopy(partial: string, name: string): void {
+function checkpointCopy(partial: string, name: string): number {
+  const { isHeaderWrong, lostTransactions } = inspectLog(partial);
+  if (isHeaderWrong) {
+    throw new OperatorError(
+      `${name}-wal is damaged: use another backup, or move that log away to do without what is in it; nothing was changed`,
+      1,
+    );
+  }
   try {
     leaveWalMode(partial);
   } catch (error) {
     throw new OperatorError(`${name} is damaged (${describeError(error)}): use another backup; nothing was changed`, 1);
   }
+  return lostTransactions;
 }
 
 function assertRestorable(file: string, name: string): void {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describeError, OperatorError } from "../errors.ts";
 import { startThread } from "../packaging.ts";
-import { DATABASE_FILE, type FileId, fileIdOf, openDatabase } from "../sqlite/database.ts";
+import { type BrokenLog, DATABASE_FILE, type FileId, fileIdOf, openDatabase } from "../sqlite/database.ts";
 import { type RemoteThread, remoteThread } from "../threads/remote-thread.ts";
 import { type Stores, storesBehind } from "./proxies.ts";
 import type { StorageThreadData } from "./thread.ts";
@@ -24,6 +24,8 @@ export interface StorageOptions {
   dataDir: string;
   /** Told when the storage thread has died and a new one is being started. */
   onThreadDeath: (error: Error) => void;
+  /** Told when the log of the database is damaged in its middle. */
+  onBrokenLog?: (log: BrokenLog) => void;
 }
 
 // A thread that dies at once, again and again, must not keep the process busy.
@@ -37,8 +39,8 @@ const pause = () => delay(100);
  * HTTP thread. Reads that every request needs (sessions, throttle) stay on this thread, on a connection of their own.
  * When the thread dies, what is under way fails with `store_unavailable`, and a new thread takes over.
  */
-export async function openStorage({ dataDir, onThreadDeath }: StorageOptions): Promise<Storage> {
-  const reader = openDatabase(dataDir, { checked: true });
+export async function openStorage({ dataDir, onThreadDeath, onBrokenLog }: StorageOptions): Promise<Storage> {
+  const reader = openDatabase(dataDir, { checked: true, ...(onBrokenLog && { onBrokenLog }) });
   const file = fileIdOf(reader);
   const connected: ((port: MessagePort) => void)[] = [];
   let closing = false;

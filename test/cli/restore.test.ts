@@ -20,7 +20,7 @@ import { inspectDatabase } from "../../src/sqlite/inspect.ts";
 import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
 import { deliver, event, logIn, me } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
-import { flipBits } from "../helpers/damage.ts";
+import { flipBit, flipBitOfFrame, flipBits } from "../helpers/damage.ts";
 import { startServer } from "../helpers/server.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -110,6 +110,35 @@ suite("authserve restore", () => {
     assert.equal(code, 0);
     assert.equal(eventCount(databaseOf(first)), 1);
     assert.ok(readFileSync(`${kept}-wal`).equals(log));
+  });
+
+  test("keeps the log as it was of which only a part can be taken in", async () => {
+    for (const spoil of [(log: string) => flipBit(log, 20), flipBitOfFrame]) {
+      const { first, backup } = await killedServer();
+      spoil(`${databaseOf(first)}-wal`);
+      const log = readFileSync(`${databaseOf(first)}-wal`);
+      const { code, stdout } = await first.run(["restore", backup, "--json"]);
+      const { kept } = JSON.parse(stdout) as { kept: string };
+      assert.equal(code, 0);
+      assert.equal(eventCount(databaseOf(first)), 1);
+      assert.ok(readFileSync(`${kept}-wal`).equals(log));
+    }
+  });
+
+  test("of a database whose log is damaged says what is lost, or asks for another", async () => {
+    const first = await startServer();
+    for (let n = 0; n < 30; n++) await deliver(first, event(`evt_${n}`));
+    await first.kill();
+    const database = databaseOf(first);
+    const env = { DATA_DIR: join(first.dir, "other") };
+    flipBitOfFrame(`${database}-wal`);
+    const restored = await first.run(["restore", database], env);
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.match(restored.stderr, /authserve\.db-wal is damaged: [0-9]+ transactions behind the damage are lost/);
+    flipBit(`${database}-wal`, 20);
+    const refused = await first.run(["restore", database], env);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /authserve\.db-wal is damaged: use another backup, or move that log away/);
   });
 
   test("clears what one left that was killed, and does not take it for a backup", async () => {

@@ -13,8 +13,10 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
-import { DATABASE_FILE, databaseFile, LOG_ALONE } from "../../sqlite/database.ts";
+import { isLockHeld } from "../../sqlite/data-dir.ts";
+import { DATABASE_FILE, databaseFile, LOG_ALONE, WRONG_LOG } from "../../sqlite/database.ts";
 import { HELD, type Inspection, inspectDatabase, isHeld, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
+import { inspectLog } from "../../sqlite/log-check.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
@@ -50,7 +52,9 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   let inspection: Inspection;
+  let logDamage: string[];
   try {
+    logDamage = isLockHeld(dataDir) ? [] : damageOfLog(file);
     inspection = inspectDatabase(file);
   } catch (error) {
     const [found, remedy] = isHeld(error)
@@ -58,7 +62,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
       : [`cannot be read (${describeError(error)})`, "give this user DATA_DIR, on a disk with space that it can write"];
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
-  const { isOurs, schema, damage } = inspection;
+  const { isOurs, schema } = inspection;
+  const damage = [...logDamage, ...inspection.damage];
   if (damage.length > 0) {
     const remedy = "stop the server, copy DATA_DIR aside, then authserve restore FILE";
     return { findings: damage.map((line) => wrong("database", line, remedy)), newestAt: null };
@@ -71,6 +76,14 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     findings.push(warning("schema", `${schema} of ${MIGRATIONS.length}`, "the next start brings it up to date"));
   } else findings.push(ok("schema", `${schema}, this version's`));
   return { findings, newestAt: isOurs && schema > 0 ? newestEventAt(file) : null };
+}
+
+/** What a start would not take of the log. Of a running server it is not looked at: it changes. */
+function damageOfLog(file: string): string[] {
+  const { isHeaderWrong, lostTransactions } = inspectLog(file);
+  if (isHeaderWrong) return [WRONG_LOG];
+  if (lostTransactions === 0) return [];
+  return [`${DATABASE_FILE}-wal is damaged, with ${lostTransactions} transactions behind that`];
 }
 
 /** Whether this user may make the directory: in the nearest folder above it that is there. */
