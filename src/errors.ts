@@ -102,7 +102,7 @@ export function systemCode(error: unknown): string {
 
 /** The exit code of a failure: 1 for what may pass by itself, so that a supervisor starts the server again, else 2. */
 export function exitCodeOf(error: unknown): 1 | 2 {
-  return /^(?:ENOSPC|EDQUOT|SQLITE_(?:FULL|IOERR|BUSY))/.test(systemCode(error)) ? 1 : 2;
+  return /^(?:ENOSPC|EDQUOT|SQLITE_(?:FULL|IOERR|BUSY|NOMEM))/.test(systemCode(error)) ? 1 : 2;
 }
 
 const MAX_CAUSES = 5;

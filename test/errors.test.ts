@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { suite, test } from "node:test";
-import { describeError } from "../src/errors.ts";
+import { describeError, exitCodeOf } from "../src/errors.ts";
 
 suite("the description of an error", () => {
   test("tells why each address of a name could not be reached", async () => {
@@ -34,4 +34,11 @@ suite("the description of an error", () => {
     error.errors.push(error, error, new Error("one"));
     assert.match(describeError(error), /one/);
   });
+});
+
+test("what may pass by itself is exit code 1, which a supervisor tries again, and all else 2", () => {
+  for (const code of ["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_BUSY", "SQLITE_NOMEM"])
+    assert.equal(exitCodeOf(Object.assign(new Error(code), { code })), 1, code);
+  for (const code of ["EACCES", "SQLITE_CANTOPEN", "SQLITE_CORRUPT"])
+    assert.equal(exitCodeOf(Object.assign(new Error(code), { code })), 2, code);
 });
