@@ -5,11 +5,12 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
-import { needsRedis } from "../helpers/back-end.ts";
+import { needsMount, needsRedis } from "../helpers/back-end.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { type Server, settings, startServer } from "../helpers/server.ts";
+import { mountDisk } from "../helpers/small-disk.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 interface Finding {
@@ -212,6 +213,17 @@ suite("authserve doctor", () => {
     assert.equal(code, 1, stderr);
     assert.equal(of("settings")[0]?.found, ".env cannot be read (EISDIR)");
     assert.equal(of("database")[0]?.found, "DATA_DIR is no directory");
+  });
+
+  test("a file system without a bound is not full", needsMount(), async (t) => {
+    const dir = workingDir();
+    mountDisk(t, join(dir, "data"), "0");
+    const { code, of } = await examine({ dir, env: settings(dir) });
+    assert.deepEqual(
+      of("free disk").map(({ verdict, found }) => [verdict, found]),
+      [["ok", "without a bound where DATA_DIR is"]],
+    );
+    assert.equal(code, 0);
   });
 
   test("nobody is told to close a directory that others stand on", async () => {

@@ -88,9 +88,9 @@ test("init never replaces a file and makes other secrets each time", async () =>
   }
 });
 
-test("init on a full disk leaves no half file in the way of the next one", needsMount(), async () => {
+test("init on a full disk leaves no half file in the way of the next one", needsMount(), async (t) => {
   const dir = workingDir();
-  using _disk = mountSmallDisk(join(dir, "disk"));
+  mountSmallDisk(t, join(dir, "disk"));
   fill(join(dir, "disk/filler"));
   const refused = await authserve(["init"], { dir: join(dir, "disk") });
   assert.deepEqual([refused.code, refused.stderr], [1, "authserve: .env cannot be written (ENOSPC): make space\n"]);

@@ -13,9 +13,9 @@ import { workingDir } from "../helpers/working-dir.ts";
 test(
   "on a full disk deliveries are answered 503 and not stored, and with room again they are accepted",
   needsMount(),
-  async () => {
+  async (t) => {
     const dir = workingDir();
-    using _disk = mountSmallDisk(join(dir, "data"));
+    mountSmallDisk(t, join(dir, "data"));
     await using server = await startServer({ dir });
     const token = await logIn(server);
     for (const id of ["before-1", "before-2", "before-3"]) {
@@ -55,9 +55,9 @@ test(
   },
 );
 
-test("a small disk is not filled by the write-ahead log", needsMount(), async () => {
+test("a small disk is not filled by the write-ahead log", needsMount(), async (t) => {
   const dir = workingDir();
-  using _disk = mountSmallDisk(join(dir, "data"));
+  mountSmallDisk(t, join(dir, "data"));
   await using server = await startServer({ dir });
   // The frames that each of these writes to the log and those that its processing does come to 30 KB.
   for (let n = 0; n < 400; n++) assert.equal((await deliver(server, event(`small-${n}`))).status, 200);
@@ -71,10 +71,10 @@ test("a small disk is not filled by the write-ahead log", needsMount(), async ()
   await settled(server, "again-199");
 });
 
-test("a disk with less room than a delivery may need is not ready after it refused one", needsMount(), async () => {
+test("a disk with less room than a delivery may need is not ready after it refused one", needsMount(), async (t) => {
   const dir = workingDir();
   const filler = join(dir, "data", "filler");
-  using _disk = mountSmallDisk(join(dir, "data"));
+  mountSmallDisk(t, join(dir, "data"));
   await using server = await startServer({ dir });
   fill(filler);
   truncateSync(filler, statSync(filler).size - 300_000);
@@ -92,9 +92,9 @@ test("a disk with less room than a delivery may need is not ready after it refus
 test(
   "a server that cannot start for want of space says so, with the exit code that is tried again",
   needsMount(),
-  async () => {
+  async (t) => {
     const dir = workingDir();
-    using _disk = mountSmallDisk(join(dir, "data"));
+    mountSmallDisk(t, join(dir, "data"));
     await using server = await startServer({ dir });
     assert.equal((await deliver(server, event("before"))).status, 200);
     await server.stop();

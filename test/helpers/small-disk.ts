@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import type { Cleanup } from "./temp-dir.ts";
 
-/** Mounts a disk of 2 MB. Throws when this user may not. */
-export function mountSmallDisk(path: string): Disposable {
+/** Mounts a disk of 2 MB until the test ends. Throws when this user may not. */
+export function mountSmallDisk(t: Cleanup, path: string): void {
+  mountDisk(t, path, "2m");
+}
+
+/** Mounts a disk of a size, without a bound when that is 0, until the test ends. Throws when this user may not. */
+export function mountDisk(t: Cleanup, path: string, size: string): void {
   mkdirSync(path);
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", path], { encoding: "utf8" });
+  // Also when the test is cancelled: what it disposes of itself is left then.
+  t.after(() => void spawnSync("umount", ["--lazy", path]));
+  const options = `size=${size},mode=0700`;
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path], { encoding: "utf8" });
   if (mounted.status !== 0) {
     throw new Error(`a full disk needs the right to mount a tmpfs (root, CAP_SYS_ADMIN): ${mounted.stderr.trim()}`);
   }
-  return { [Symbol.dispose]: () => void spawnSync("umount", ["--lazy", path]) };
 }
 
 /** Writes a file until the disk has no more room. */

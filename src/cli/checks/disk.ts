@@ -7,7 +7,6 @@ import {
   lstatSync,
   openSync,
   rmSync,
-  statfsSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -18,6 +17,7 @@ import { DATABASE_FILE, databaseFile, LOG_ALONE, WRONG_LOG } from "../../sqlite/
 import { HELD, type Inspection, inspectDatabase, isHeld, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
 import { inspectLog } from "../../sqlite/log-check.ts";
 import { MIGRATIONS } from "../../sqlite/migrations.ts";
+import { freeBytes } from "../../storage/checkpoints.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
@@ -106,9 +106,8 @@ export function checkSpace(dataDir: string): Finding {
       ? ok("free disk", "DATA_DIR is not there yet: the first start makes it")
       : wrong("free disk", "DATA_DIR is not there and cannot be made", "name a directory that this user can write");
   }
-  const { bavail, bsize } = statfsSync(dataDir);
-  const free = bavail * bsize;
-  const found = `${(free / 1e9).toFixed(1)} GB where DATA_DIR is`;
+  const free = freeBytes(dataDir);
+  const found = `${Number.isFinite(free) ? `${(free / 1e9).toFixed(1)} GB` : "without a bound"} where DATA_DIR is`;
   if (free < EMPTY_BYTES) return wrong("free disk", found, "make space: deliveries are refused when it is full");
   return free < LOW_BYTES ? warning("free disk", found, "make space") : ok("free disk", found);
 }
