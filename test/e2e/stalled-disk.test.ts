@@ -7,6 +7,7 @@ import { needsFreeze } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { list } from "../helpers/stored-events.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -16,29 +17,28 @@ function run(program: string, ...args: string[]): void {
 }
 
 /** A disk of its own, which can be made to stall: writes wait until it goes on. */
-function mountDisk(dir: string) {
+function mountDisk(t: Cleanup, dir: string) {
   const image = join(dir, "disk.img");
   const path = join(dir, "data");
   mkdirSync(path);
+  const goOn = () => void spawnSync("fsfreeze", ["--unfreeze", path]);
+  // Also when the test is cancelled: what waits for the disk can be killed only when it goes on.
+  t.after(() => {
+    goOn();
+    spawnSync("umount", ["--lazy", path]);
+  });
   run("truncate", "--size", "64M", image);
   run("mkfs.ext4", "-q", image);
   run("mount", "-o", "loop", image, path);
-  return {
-    stall: () => run("fsfreeze", "--freeze", path),
-    goOn: () => void spawnSync("fsfreeze", ["--unfreeze", path]),
-    [Symbol.dispose]() {
-      this.goOn();
-      spawnSync("umount", ["--lazy", path]);
-    },
-  };
+  return { stall: () => run("fsfreeze", "--freeze", path), goOn };
 }
 
 test(
   "while the disk stalls deliveries are 503 in time and the rest serves; then it goes on by itself",
   needsFreeze(),
-  async () => {
+  async (t) => {
     const dir = workingDir();
-    using disk = mountDisk(dir);
+    const disk = mountDisk(t, dir);
     await using server = await startServer({ dir, env: { WEBHOOK_QUEUE_LIMIT: "20" } });
     const token = await logIn(server);
     assert.equal((await deliver(server, event("before"))).status, 200);
