@@ -3,6 +3,7 @@ import { AppError, type ErrorCode } from "./errors.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
 import type { IntakeMetrics, Metrics } from "./metrics.ts";
 import type { OnSettled } from "./worker/attempts.ts";
+import type { OnExpired } from "./worker/worker.ts";
 
 const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
 
@@ -38,6 +39,14 @@ export function countSettled(metrics: Metrics): OnSettled {
     if (isHeld && next.to === "processed" && !isReplayed) {
       metrics.processingSeconds.observe(secondsBetween(event.receivedAt, finishedAt));
     }
+  };
+}
+
+/** Counts attempts that ended with their lease where they left their events; how long they took nobody knows. */
+export function countExpired(metrics: Metrics): OnExpired {
+  return (retried, buried) => {
+    metrics.attempts.inc({ outcome: OUTCOMES.queued }, retried);
+    metrics.attempts.inc({ outcome: OUTCOMES.failed }, buried);
   };
 }
 

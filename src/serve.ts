@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { openServerAuth } from "./auth/open.ts";
 import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
 import { namesRedis, REDIS_PLACES, type Settings } from "./config/settings.ts";
-import { countSettled } from "./counting.ts";
+import { countExpired, countSettled } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import type { Log, LogOutput } from "./log.ts";
@@ -100,7 +100,12 @@ async function wire(
   const metrics = createMetrics({ backlog: () => events.backlog(), now: Date.now });
   let http: HttpServing | undefined;
   const mustYield = () => http !== undefined && http.unanswered() > MANY_UNANSWERED;
-  const worker = openWorker(settings, events, { mustYield, onSettled: countSettled(metrics), log });
+  const worker = openWorker(settings, events, {
+    mustYield,
+    onSettled: countSettled(metrics),
+    onExpired: countExpired(metrics),
+    log,
+  });
   const opening: Promise<HttpServing> = openServing({
     settings,
     log,
@@ -140,7 +145,7 @@ async function wire(
 function openWorker(
   settings: Settings,
   store: EventStore,
-  parts: Pick<WorkerOptions, "mustYield" | "onSettled" | "log">,
+  parts: Pick<WorkerOptions, "mustYield" | "onSettled" | "onExpired" | "log">,
 ): Worker {
   const { log } = parts;
   return createWorker({

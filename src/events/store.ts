@@ -38,6 +38,8 @@ export interface ClaimedEvent {
 /** What a claim has found. */
 export interface Claimed {
   claimed: ClaimedEvent[];
+  /** How many of them had an attempt that ended with its lease. */
+  expired: number;
   /** What was dead-lettered instead. */
   buried: EventSummary[];
   /** When the next event is due or the next lease ends; null when nothing else is queued. */

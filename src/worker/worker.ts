@@ -5,6 +5,9 @@ import { createAttempts, logDeadLetter, type OnSettled, STORE_RETRY_MS } from ".
 import type { RetryPolicy } from "./backoff.ts";
 import type { EventHandler } from "./run-event.ts";
 
+/** Told of attempts that ended with their lease: how many are followed by another one, and how many were the last. */
+export type OnExpired = (retried: number, buried: number) => void;
+
 /** What a worker works on and how. `now` is in Unix milliseconds, `random` in [0, 1). */
 export interface WorkerOptions {
   store: Pick<EventStore, "claim" | "renew" | "release" | "settle">;
@@ -22,6 +25,7 @@ export interface WorkerOptions {
   /** Tells whether senders wait who need the machine more. The worker then goes on, at an easy pace. */
   mustYield?: () => boolean;
   onSettled?: OnSettled;
+  onExpired?: OnExpired;
   now?: () => number;
   random?: () => number;
 }
@@ -44,7 +48,7 @@ const REST_MS = 20;
 export function createWorker(options: WorkerOptions): Worker {
   const { store, handler, policy, concurrency, handlerTimeoutMs, owner, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
-  const { mustYield = () => false, onSettled = () => {} } = options;
+  const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
 
   const attempts = createAttempts({
     store,
@@ -113,7 +117,7 @@ export function createWorker(options: WorkerOptions): Worker {
         nudged = false;
         const yielding = mustYield();
         const limit = yielding ? attempts.places() : attempts.room();
-        const { claimed, buried, nextDueAt } = await store.claim({
+        const { claimed, expired, buried, nextDueAt } = await store.claim({
           owner,
           limit,
           leaseMs,
@@ -121,6 +125,7 @@ export function createWorker(options: WorkerOptions): Worker {
           now: now(),
           holding: attempts.ids(),
         });
+        onExpired(expired, buried.length);
         for (const event of buried) logDeadLetter(log, event, event.attempts, event.lastError);
         attempts.take(claimed);
         if (claimed.length + buried.length === limit) nudged = true;

@@ -82,8 +82,12 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const store = await withOne(t);
       await claimOne(store);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS - 1 })).claimed, []);
-      const taken = await claimOne(store, { owner: "b", now: NOW + LEASE_MS });
-      assert.deepEqual([taken.attempt, taken.attemptOfBudget], [2, 2]);
+      const { claimed, expired } = await claim(store, { owner: "b", now: NOW + LEASE_MS });
+      assert.deepEqual(
+        claimed.map(({ attempt, attemptOfBudget }) => [attempt, attemptOfBudget]),
+        [[2, 2]],
+      );
+      assert.equal(expired, 1);
       const [event] = await store.get("e-1");
       assert.deepEqual(
         event?.history.map(({ attempt, outcome, startedAt, finishedAt }) => [attempt, outcome, startedAt, finishedAt]),
@@ -96,7 +100,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const { id, attempt } = await claimOne(store);
       const late = NOW + 10 * LEASE_MS;
       const held = await claim(store, { now: late, maxAttempts: 1, holding: [id] });
-      assert.deepEqual([held.claimed, held.buried], [[], []]);
+      assert.deepEqual([held.claimed, held.expired, held.buried], [[], 0, []]);
       const [event] = await store.get("e-1");
       assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
       assert.deepEqual((await claim(store, { owner: "b", now: late, holding: [id] })).claimed, []);
@@ -115,8 +119,8 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const store = await withOne(t);
       await claimOne(store, { maxAttempts: 2 });
       await claimOne(store, { maxAttempts: 2, now: NOW + LEASE_MS });
-      const { claimed, buried } = await claim(store, { maxAttempts: 2, now: NOW + 2 * LEASE_MS });
-      assert.deepEqual(claimed, []);
+      const { claimed, expired, buried } = await claim(store, { maxAttempts: 2, now: NOW + 2 * LEASE_MS });
+      assert.deepEqual([claimed, expired], [[], 0]);
       assert.deepEqual(
         buried.map(({ eventId, status, attempts }) => [eventId, status, attempts]),
         [["e-1", "failed", 2]],

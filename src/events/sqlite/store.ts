@@ -136,6 +136,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     const { owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
     const claimed: ClaimedEvent[] = [];
     const buried: EventSummary[] = [];
+    let expired = 0;
     for (const row of due.all(now, fitting(dueSizes.all(now, limit) as number[]))) {
       if (row.leaseOwner === owner && holding.includes(row.id)) {
         renew.run({ id: row.id, owner, attempt: row.attempts, leaseEndsAt: now + leaseMs });
@@ -146,11 +147,12 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
         buried.push(summary);
         continue;
       }
+      if (row.leaseOwner !== null) expired++;
       lease.run(owner, now, now + leaseMs, row.id);
       const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...event } = row;
       claimed.push({ ...event, attempt: attempts + 1, attemptOfBudget: attempts + 1 - attemptsBeforeReplay });
     }
-    return { claimed, buried, nextDueAt: nextDue.get() as number | null };
+    return { claimed, expired, buried, nextDueAt: nextDue.get() as number | null };
   });
 
   function settleOne(settlement: Settlement): boolean {
@@ -225,7 +227,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       return guarded(() => {
         // An idle poll writes nothing.
         const nextDueAt = nextDue.get() as number | null;
-        if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], buried: [], nextDueAt };
+        if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], expired: 0, buried: [], nextDueAt };
         return claimDue(request);
       });
     },
