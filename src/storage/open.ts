@@ -32,7 +32,8 @@ export interface StorageOptions {
 const RESTART_DELAY_MS = 200;
 const MAX_RESTART_DELAY_MS = 5000;
 
-const pause = () => delay(100);
+// A thread that cannot end now is told again at this pace.
+const END_RETRY_MS = 100;
 
 /**
  * Opens the stores of a data directory with their writes on a thread of their own, so that a commit never holds up an
@@ -77,6 +78,9 @@ export async function openStorage({ dataDir, onThreadDeath, onBrokenLog }: Stora
   try {
     await thread.ready;
   } catch (error) {
+    closing = true;
+    await thread.terminate();
+    reader.close();
     throw new OperatorError(
       `DATA_DIR/${DATABASE_FILE} cannot be written now (${describeError(error)}): end what holds it, or make space`,
       1,
@@ -92,12 +96,14 @@ export async function openStorage({ dataDir, onThreadDeath, onBrokenLog }: Stora
     },
     async close() {
       closing = true;
-      let isOver = false;
-      const died = thread.died.then(() => {
-        isOver = true;
-      });
+      const ended = thread.died.then(() => true);
+      const tryToEnd = () =>
+        thread.remote.call("thread", "close", []).then(
+          () => ended,
+          () => Promise.race([ended, delay(END_RETRY_MS, false)]),
+        );
       // While another program holds the database, the thread cannot come to its end.
-      while (!isOver) await thread.remote.call("thread", "close", []).then(() => died, pause);
+      while (!(await tryToEnd()));
       reader.close();
     },
   };
@@ -108,6 +114,7 @@ interface StorageThread extends RemoteThread {
   ports: MessagePort;
   /** Resolves when the thread has opened the database; rejects when it dies before. */
   ready: Promise<void>;
+  terminate(): Promise<unknown>;
 }
 
 function startStorageThread(data: Omit<StorageThreadData, "ports">): StorageThread {
@@ -115,5 +122,10 @@ function startStorageThread(data: Omit<StorageThreadData, "ports">): StorageThre
   const workerData: StorageThreadData = { ...data, ports: port2 };
   const worker = startThread("storage", { workerData, transferList: [port2] });
   const thread = remoteThread(worker, "the storage thread");
-  return { ...thread, ports: port1, ready: thread.remote.call("thread", "ready", []) };
+  return {
+    ...thread,
+    ports: port1,
+    ready: thread.remote.call("thread", "ready", []),
+    terminate: () => worker.terminate(),
+  };
 }

@@ -30,7 +30,10 @@ function run(): void {
   const writes = watchWrites(database, inPlace);
   const events = sqliteEvents(database);
   const sessions = embeddedSessions(database);
-  let closing = false;
+  const end = () => {
+    database.close();
+    port.close();
+  };
   const targets = {
     events: {
       ...events,
@@ -54,19 +57,11 @@ function run(): void {
     throttle: sqliteFailures(database),
     thread: {
       ready: () => {},
-      close: () => {
-        closing = true;
-      },
+      // Behind the answers to it and to whatever shares its transaction.
+      close: () => void setImmediate(end),
     },
   };
-  const answer = createAnswering(targets, (group) => {
-    const result = writes.run(group);
-    if (closing) {
-      database.close();
-      port.close();
-    }
-    return result;
-  });
+  const answer = createAnswering(targets, writes.run);
   answer(port);
   ports.on("message", (another: MessagePort) => {
     answer(another);

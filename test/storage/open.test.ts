@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { MessageChannel } from "node:worker_threads";
+import { OperatorError } from "../../src/errors.ts";
 import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
-import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
+import { startThread } from "../../src/packaging.ts";
+import { DATABASE_FILE, type Database, fileIdOf, openDatabase } from "../../src/sqlite/database.ts";
 import { joinStorage } from "../../src/storage/join.ts";
 import { openStorage, type Storage } from "../../src/storage/open.ts";
+import type { StorageThreadData } from "../../src/storage/thread.ts";
+import { remoteThread } from "../../src/threads/remote-thread.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
 import { supersessionContract } from "../contract/supersession.ts";
 import { throttleCountsContract } from "../contract/throttle-counts.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
-import { isLocked } from "../helpers/database.ts";
+import { isLocked, tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
@@ -49,6 +54,49 @@ test("calls after the storage has closed are store_unavailable", async (t) => {
   await storage.close();
   await failsWith("store_unavailable", storage.events.append([newEvent()]));
 });
+
+test("the storage thread answers the call that ends it", async (t) => {
+  const { database, dataDir } = tempDatabase(t);
+  const { port2: ports } = new MessageChannel();
+  const workerData: StorageThreadData = { dataDir, file: fileIdOf(database), ports };
+  const thread = remoteThread(startThread("storage", { workerData, transferList: [ports] }), "the storage thread");
+  await thread.remote.call("thread", "close", []);
+  await thread.died;
+});
+
+/** Where the descriptors of this process lead that are open in a folder. */
+function descriptorsIn(folder: string): string[] {
+  const targets = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
+  });
+  return targets.filter((target) => target.startsWith(folder));
+}
+
+for (const [what, hinder] of [
+  // Its thread goes on living.
+  ["is held by another program", (database: Database) => void database.exec("BEGIN IMMEDIATE")],
+  ["loses its thread at the start", () => void process.once("worker", (thread) => void thread.terminate())],
+] as const) {
+  test(`a storage that ${what} leaves nothing open`, async (t) => {
+    const { database, dataDir } = tempDatabase(t);
+    const threads = watchThreads(t);
+    hinder(database);
+    await assert.rejects(
+      openStorage({ dataDir, onThreadDeath: () => {} }),
+      (error) => error instanceof OperatorError && /cannot be written now/.test(error.message),
+    );
+    database.close();
+    assert.deepEqual(descriptorsIn(dataDir), []);
+    assert.deepEqual(
+      threads.map(({ threadId }) => threadId),
+      [-1],
+    );
+  });
+}
 
 test("the caller's payload is still whole after it was sent to the thread", async (t) => {
   const { storage } = await open(t);
