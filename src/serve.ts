@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { openServerAuth } from "./auth/open.ts";
 import { DEFAULT_TTL_SECONDS } from "./config/fields.ts";
-import { namesRedis, REDIS_PLACES, type Settings } from "./config/settings.ts";
+import { namesRedis, REDIS_PLACES, readSettings, type Settings } from "./config/settings.ts";
 import { countExpired, countSettled } from "./counting.ts";
 import { describeError, OperatorError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import type { Log, LogOutput } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import { REDIS_SETTING_NAMES } from "./redis/open.ts";
 import { isLoopback, urlOf } from "./serving/endpoint.ts";
 import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
@@ -185,11 +186,11 @@ function warnOf(settings: Settings, log: Log): void {
       "WEBHOOK_SECRET begins with whsec_ and is not base64 behind it: deliveries with webhook-signature will be 403",
     );
   }
-  const { REDIS_USERNAME, REDIS_PASSWORD, REDIS_DB, REDIS_TLS } = settings;
-  const isRedisMeant = (REDIS_USERNAME ?? REDIS_PASSWORD) !== undefined || REDIS_DB !== 0 || REDIS_TLS;
-  if (isRedisMeant && !namesRedis(settings)) {
+  const defaults = readSettings({}, REDIS_SETTING_NAMES);
+  const ofRedis = REDIS_SETTING_NAMES.filter((name) => settings[name] !== defaults[name]);
+  if (ofRedis.length > 0 && !namesRedis(settings)) {
     warn(
-      `Settings of Redis are there and none says where it is: set one of ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
+      `Nothing says where Redis is, which leaves ${ofRedis.join(", ")} without effect: set one of ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
     );
   }
   const isPrivate = settings.HOST === undefined || isLoopback(settings.HOST);

@@ -192,3 +192,19 @@ test("a JWT_TTL of another form means 900 seconds and a warning", async () => {
   const session = JSON.parse((await server.run(["session", "show", "--json"])).stdout);
   assert.ok(Math.abs(Date.parse(session.expiresAt) / 1000 - exp) <= 2);
 });
+
+test("settings of Redis that nothing says the place of are named in a warning", async () => {
+  const env = {
+    REDIS_PORT: "6380",
+    REDIS_DB: "0",
+    REDIS_SENTINEL_PASSWORD: "of-a-sentinel",
+    REDIS_MASTER_NAME: "main",
+  };
+  await using server = await startServer({ env });
+  const messages = server.log("setting_warning").map(({ message }) => message);
+  assert.deepEqual(messages, [
+    "Nothing says where Redis is, which leaves REDIS_PORT, REDIS_SENTINEL_PASSWORD, REDIS_MASTER_NAME without effect: set one of REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER; sessions are in DATA_DIR",
+  ]);
+  await using silent = await startServer();
+  assert.deepEqual(silent.log("setting_warning"), []);
+});
