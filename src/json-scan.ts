@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-const DEFAULT_MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 // Members of this many levels are remembered with their places; deeper ones are only checked.
 const REMEMBERED_LEVELS = 2;
@@ -63,15 +63,15 @@ export type JsonScan = { ok: true; json: ScannedJson } | { ok: false; reason: st
 
 /**
  * Checks JSON as RFC 8259 and RFC 7493 mean it: UTF-8 without a byte order mark, no member name twice in an object,
- * nesting up to `maxDepth`. Builds no values: that costs several times the check. The reason never holds any of the input.
+ * 64 levels at most. Builds no values: that costs several times the check. The reason never holds any of the input.
  */
-export function scanJson(bytes: Buffer, maxDepth = DEFAULT_MAX_DEPTH): JsonScan {
+export function scanJson(bytes: Buffer): JsonScan {
   if (!isUtf8(bytes)) return { ok: false, reason: "is not UTF-8" };
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     return { ok: false, reason: "starts with a byte order mark" };
-  const scanner = new Scanner(bytes, maxDepth);
+  const scanner = new Scanner(bytes);
   if (!scanner.isJson()) {
-    return { ok: false, reason: scanner.tooDeep ? `is nested deeper than ${maxDepth} levels` : "is not JSON" };
+    return { ok: false, reason: scanner.tooDeep ? `is nested deeper than ${MAX_DEPTH} levels` : "is not JSON" };
   }
   if (scanner.nameTwice) return { ok: false, reason: "has a member name twice" };
   return { ok: true, json: scanner };
@@ -82,7 +82,6 @@ class Scanner implements ScannedJson {
   nameTwice = false;
   isObject = false;
   private readonly bytes: Buffer;
-  private readonly maxDepth: number;
   private at = 0;
   private level = 0;
   private readonly members: Member[] = [];
@@ -90,9 +89,8 @@ class Scanner implements ScannedJson {
   private readonly names: number[] = [];
   private stringHasEscape = false;
 
-  constructor(bytes: Buffer, maxDepth: number) {
+  constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.maxDepth = maxDepth;
   }
 
   isJson(): boolean {
@@ -181,7 +179,7 @@ class Scanner implements ScannedJson {
   }
 
   private nested(close: number): boolean {
-    if (this.level >= this.maxDepth) {
+    if (this.level >= MAX_DEPTH) {
       this.tooDeep = true;
       return false;
     }

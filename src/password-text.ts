@@ -2,7 +2,7 @@
 export const PASSWORD_MIN_CHARACTERS = 6;
 
 /** Most characters of a password: bounds the work of a hash. */
-export const PASSWORD_MAX_CHARACTERS = 1024;
+const PASSWORD_MAX_CHARACTERS = 1024;
 
 /** The form in which passwords are hashed, counted and compared: Unicode NFC. Nothing is trimmed or cut. */
 export function canonicalPassword(password: string): string {

@@ -4,7 +4,7 @@ import { scanJson } from "./json-scan.ts";
 export type StrictJson = { ok: true; value: unknown } | { ok: false; reason: string };
 
 /** Parses JSON that {@link scanJson} lets through. */
-export function parseStrictJson(bytes: Buffer, maxDepth?: number): StrictJson {
-  const scan = scanJson(bytes, maxDepth);
+export function parseStrictJson(bytes: Buffer): StrictJson {
+  const scan = scanJson(bytes);
   return scan.ok ? { ok: true, value: JSON.parse(bytes.toString("utf8")) } : scan;
 }

@@ -3,7 +3,7 @@ import { type AccessClaims, readToken, verifyToken } from "./token.ts";
 import { isOfUser, type User } from "./user.ts";
 
 /** One thing that must hold for a token to be accepted. `passed` is null when an earlier one leaves nothing to check. */
-export interface TokenCheck {
+interface TokenCheck {
   check: "form" | "signature" | "header" | "claims" | "issued" | "expiry" | "user" | "session";
   passed: boolean | null;
   detail: string;

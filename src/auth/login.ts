@@ -11,13 +11,13 @@ import { createSignToken } from "./token.ts";
 import type { User } from "./user.ts";
 
 /** What somebody logs in with, as it was sent. */
-export interface Credentials {
+interface Credentials {
   email: string;
   password: string;
 }
 
 /** Who asks: for the throttle, the log, and whoever is logged in elsewhere. */
-export interface Requester {
+interface Requester {
   address: string;
   requestId: string;
   userAgent?: string | undefined;

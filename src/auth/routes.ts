@@ -11,7 +11,7 @@ import type { SessionStore } from "./sessions/store.ts";
 const LOGIN_BODY_LIMIT = 16 * 1024;
 
 /** The body of a login (README, Endpoints). Lengths are in characters, not bytes. */
-export const LoginBody = v.object({
+const LoginBody = v.object({
   email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
   password: v.pipe(
     v.string("must be a string"),

@@ -6,7 +6,7 @@ import { type Bucket, EMAIL_BUCKET_PREFIX, KNOWN_ADDRESS_MS, type ThrottleStore 
 /** Failures within the window that one address has at one e-mail. */
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 /** Failures within the window that all strangers have together at one e-mail. */
-export const FAILURES_PER_EMAIL = 100;
+const FAILURES_PER_EMAIL = 100;
 
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;

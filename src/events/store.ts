@@ -36,7 +36,7 @@ export interface ClaimedEvent {
 }
 
 /** What a claim has found. */
-export interface Claimed {
+interface Claimed {
   claimed: ClaimedEvent[];
   /** How many of them had an attempt that ended with its lease. */
   expired: number;
@@ -146,7 +146,7 @@ export interface Backlog {
 }
 
 /** How many events there are in each status, and how often other bytes came under a known id. */
-export interface EventCounts extends Backlog {
+interface EventCounts extends Backlog {
   processed: number;
   conflicts: number;
 }
@@ -201,5 +201,4 @@ export interface EventStore {
   counts(): Promise<EventCounts>;
   /** Throws `store_unavailable` when the store does not answer. */
   check(): Promise<void>;
-  close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface RedisWatcher {
 }
 
 /** The commands that the adapters use. Scripts and keys are plain text; answers are as Redis gives them. */
-export type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" | "zrange">;
+type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" | "zrange">;
 
 /** A connection to one Redis, a Redis behind sentinels, or a cluster, that heals by itself. */
 export interface RedisConnection {

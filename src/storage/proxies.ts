@@ -39,14 +39,12 @@ export function storesBehind(remote: () => Remote, reader: Database): Stores {
         return remote().call<Appended[]>("events", "append", [packed], { transfer });
       },
       backlog: events.backlog,
-      close: events.close,
     },
     sessions: {
       ...behind("sessions", sessions),
       current: sessions.current,
       find: sessions.find,
       supersession: sessions.supersession,
-      close: sessions.close,
     },
     throttle: countUnderWay(failures, behind<FailureStore>("throttle", promised(failures))),
   };

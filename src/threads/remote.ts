@@ -11,7 +11,7 @@ export interface Call {
 }
 
 /** How a call is sent. */
-export interface CallOptions {
+interface CallOptions {
   /** Moved instead of copied. */
   transfer?: Transferable[];
   /** No client waits for this call: it may be held back a moment, to share the commit of those that follow. */

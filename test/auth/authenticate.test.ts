@@ -31,7 +31,6 @@ function sessionsWith(records: Record<string, string>) {
     removeIf: refuse,
     bind: refuse,
     check: refuse,
-    close: refuse,
   };
   return { store, asked: () => asked };
 }

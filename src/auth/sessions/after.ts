@@ -21,6 +21,5 @@ export function afterStep(step: () => Promise<void>, sessions: SessionStore): Se
     remove: first(sessions.remove),
     bind: first(sessions.bind),
     check: first(sessions.check),
-    close: sessions.close,
   };
 }

@@ -91,7 +91,5 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
     check() {
       guarded(() => find.get("", 0));
     },
-    // The database belongs to whoever opened it.
-    close() {},
   };
 }

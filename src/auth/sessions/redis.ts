@@ -90,8 +90,6 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
       const keys = [beside("check", userId), throttleKey(redis, "check")];
       await Promise.all(keys.map((one) => redis.ask((client) => client.eval(CHECK, 1, one, CHECK_MS))));
     },
-    // The connection belongs to whoever opened it.
-    async close() {},
   };
 }
 

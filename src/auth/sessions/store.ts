@@ -47,5 +47,4 @@ export interface SessionStore {
   bind(userId: string, credential: string): Promise<boolean>;
   /** Throws `store_unavailable` when the store does not answer, or takes no login of the user. */
   check(userId: string): Promise<void>;
-  close(): Promise<void>;
 }

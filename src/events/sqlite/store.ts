@@ -264,7 +264,5 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     check() {
       guarded(() => check.get());
     },
-    // The database belongs to whoever opened it.
-    close() {},
   };
 }
