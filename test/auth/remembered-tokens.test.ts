@@ -41,3 +41,12 @@ test("more tokens than are remembered all stay valid", async () => {
   for (const _ of [1, 2])
     for (const [index, token] of tokens.entries()) assert.equal(verify(token, IAT)?.sid, `s-${index}`);
 });
+
+test("no more than 256 tokens are remembered, and the oldest is forgotten first", async () => {
+  const verify = createVerifyToken([JWT_SECRET]);
+  const tokens = await Promise.all(Array.from({ length: 257 }, (_, index) => sign(`s-${index}`)));
+  const first = tokens.map((token) => verify(token, IAT));
+  // What is remembered is the same object again.
+  const isRemembered = (index: number) => verify(tokens[index] as string, IAT) === first[index];
+  assert.deepEqual([256, 1, 0].map(isRemembered), [true, true, false]);
+});

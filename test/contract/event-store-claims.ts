@@ -244,6 +244,16 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await store.settle([settlement(taken, { owner: "b" })]), [true]);
     });
 
+    test("nobody renews the lease of another worker, nor gives back an attempt that is not the newest", async (t) => {
+      const store = await withOne(t);
+      await claimOne(store);
+      const { id } = await claimOne(store, { now: NOW + LEASE_MS });
+      const before = await store.get("e-1");
+      assert.equal(await store.renew({ id, owner: "b", attempt: 2 }, 9 * LEASE_MS, NOW + LEASE_MS), false);
+      await store.release([{ id, owner: "a", attempt: 1 }], NOW + LEASE_MS);
+      assert.deepEqual(await store.get("e-1"), before);
+    });
+
     test("a worker that claimed the event anew cannot settle its own earlier attempt", async (t) => {
       const store = await withOne(t);
       const first = await claimOne(store);

@@ -3,14 +3,14 @@ import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { ask, assertProblem, deliver, event } from "../helpers/client.ts";
+import { ask, assertProblem, deliver, event, tryLogin } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { list, settled } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-test("a server whose database was removed takes nothing more in, says so, and starts again on another", async () => {
+test("a server whose database was removed takes neither deliveries nor logins, says so, and starts again on another", async () => {
   await using server = await startServer({ env: { LOG_LEVEL: "info" } });
   assert.equal((await deliver(server, event("before"))).status, 200);
   await settled(server, "before");
@@ -19,6 +19,7 @@ test("a server whose database was removed takes nothing more in, says so, and st
   const refused = await deliver(server, event("after"));
   assertProblem(refused, 503, "store_unavailable");
   assert.equal(refused.headers.get("retry-after"), "5");
+  assertProblem(await tryLogin(server), 503, "store_unavailable");
   assert.equal((await ask(server, "/readyz")).status, 503);
   assert.match(String((await server.logged("not_ready")).error), /DATA_DIR holds another database now, or none/);
   await server.stop();

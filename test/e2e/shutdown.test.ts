@@ -17,7 +17,7 @@ import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { type Server, settings, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { startSilentDns } from "../helpers/silent-dns.ts";
-import { show } from "../helpers/stored-events.ts";
+import { settled, show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -25,7 +25,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 const BODY = JSON.stringify(event("in-flight"));
 
 /** Opens a delivery and holds back the end of its body. */
-async function openDelivery(port: number): Promise<{ finish(): void; answer: Promise<string> }> {
+async function openDelivery(port: number, body = BODY): Promise<{ finish(): void; answer: Promise<string> }> {
   const socket = connect(port, "127.0.0.1");
   let text = "";
   socket.on("data", (chunk) => {
@@ -40,13 +40,13 @@ async function openDelivery(port: number): Promise<{ finish(): void; answer: Pro
     "Host: localhost",
     "Content-Type: application/json",
     "Expect: 100-continue",
-    `Content-Length: ${BODY.length}`,
-    `X-Signature: ${signature(BODY)}`,
+    `Content-Length: ${body.length}`,
+    `X-Signature: ${signature(body)}`,
   ];
-  socket.write(`${head.join("\r\n")}\r\n\r\n${BODY.slice(0, 5)}`);
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, 5)}`);
   // The interim answer says that the server has begun with the request.
   await until(() => text.startsWith("HTTP/1.1 100"), 5000);
-  return { finish: () => void socket.write(BODY.slice(5)), answer };
+  return { finish: () => void socket.write(body.slice(5)), answer };
 }
 
 const isRefused = (server: Server) =>
@@ -76,6 +76,19 @@ for (const [signal, HTTP_THREADS] of [
     assert.equal((await show(server, "in-flight")).payload, BODY);
   });
 }
+
+test("what is taken in while the server stops is processed as long as requests are in flight", async () => {
+  await using server = await startServer();
+  const [first, last] = await Promise.all([openDelivery(server.port), openDelivery(server.port, '{"id":"last"}')]);
+  server.signal("SIGTERM");
+  await server.logged("server_stopping");
+  await until(() => isRefused(server));
+  first.finish();
+  await settled(server, "in-flight");
+  last.finish();
+  assert.match(await last.answer, /HTTP\/1\.1 200 OK/);
+  assert.deepEqual(await server.exited, { code: 0, signal: null });
+});
 
 test("a second signal ends the process at once although a request is in flight", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "60s" } });

@@ -191,6 +191,20 @@ suite("stopping", () => {
     assert.equal((await events.counts()).failed, 0);
   });
 
+  test("asks a store that fails no more than once again, and leaves the event to its lease", async (t) => {
+    const { worker, append, events, named } = openWorker(
+      t,
+      async () => {},
+      (events) => ({ store: failing(events, "settle", 3) }),
+    );
+    await append("a");
+    worker.start();
+    await until(() => named("worker_error").length > 0);
+    await worker.stop(0);
+    const [event] = await events.get("a");
+    assert.deepEqual([event?.status, event?.leased], ["queued", true]);
+  });
+
   test("a worker that is idle ends at once", async (t) => {
     const { worker } = openWorker(t, async () => {});
     worker.start();

@@ -55,6 +55,24 @@ suite("the worker", () => {
     assert.equal(processed, 12);
   });
 
+  test("claims no more than eight times its places while the store is slow to record what was done", async (t) => {
+    const gate = Promise.withResolvers<void>();
+    let runs = 0;
+    const { worker, append, events } = openWorker(
+      t,
+      async () => void runs++,
+      (events) => ({ store: { ...events, settle: (batch) => gate.promise.then(() => events.settle(batch)) } }),
+    );
+    await append(...Array.from({ length: 60 }, (_, index) => `e${index}`));
+    worker.start();
+    await until(() => runs >= 24);
+    // A worker without a bound goes on in these turns.
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    assert.equal(runs, 24);
+    gate.resolve();
+    await until(async () => (await events.counts()).processed === 60);
+  });
+
   test("does not rest for as long as the clock is set back", async (t) => {
     let behind = 0;
     const { processed } = await paceOf(

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { stat } from "node:fs";
 import { suite, test } from "node:test";
 import type { ClaimedEvent } from "../../src/events/store.ts";
 import { type EventHandler, runEvent } from "../../src/worker/run-event.ts";
@@ -73,6 +74,15 @@ suite("a handler", () => {
     const outcome = await run(hang, 40);
     assert.deepEqual(outcome, { kind: "failed", error: "the handler did not finish within 40 ms" });
     assert.ok(performance.now() - startedAt < 1000);
+  });
+
+  test("whose answer came while the process stood still has succeeded, although its time is over", async () => {
+    const answered = () =>
+      new Promise<void>((resolve) => {
+        stat(import.meta.filename, () => resolve());
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      });
+    assert.deepEqual(await run(answered, 20), { kind: "succeeded" });
   });
 
   test("is told by its signal when its time is over", async () => {

@@ -207,6 +207,20 @@ suite("forwarding an event", () => {
     assert.ok(outcome.kind === "failed" && outcome.error.length > 5, JSON.stringify(outcome));
   });
 
+  test("is not sent a second time when a new connection is reset", async (t) => {
+    let connections = 0;
+    const server = createTcpServer((socket) => {
+      connections++;
+      socket.on("error", () => {}).once("data", () => socket.resetAndDestroy());
+    });
+    t.after(() => void server.close());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const handler = createHttpHandler(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await assert.rejects(handler(event(), NEVER), /ECONNRESET/);
+    assert.equal(connections, 1);
+  });
+
   test("never tells the payload in its error", async (t) => {
     const { url } = await target(t, (response, { body }) => void response.writeHead(500).end(body));
     const handler = createHttpHandler(url);
