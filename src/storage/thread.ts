@@ -61,7 +61,18 @@ function run(): void {
       close: () => void setImmediate(end),
     },
   };
-  const answer = createAnswering(targets, writes.run);
+  const read = database.prepare("SELECT count(*) FROM sqlite_schema");
+  const answer = createAnswering(targets, (group) => {
+    const result = writes.run(group);
+    try {
+      // The first to read the newest change notes that in a file that is mapped into memory: on another thread a disk that
+      // has stalled meanwhile would hold it up there, with all requests.
+      read.get();
+    } catch {
+      // What was written is written. The next to read says what is wrong.
+    }
+    return result;
+  });
   answer(port);
   ports.on("message", (another: MessagePort) => {
     answer(another);

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { within } from "../../src/within.ts";
 import { needsFreeze } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
@@ -30,8 +31,31 @@ function mountDisk(t: Cleanup, dir: string) {
   run("truncate", "--size", "64M", image);
   run("mkfs.ext4", "-q", image);
   run("mount", "-o", "loop", image, path);
-  return { stall: () => run("fsfreeze", "--freeze", path), goOn };
+  return {
+    /** Until it is disposed of: a process that waits for the disk cannot be killed. */
+    stall(): Disposable {
+      run("fsfreeze", "--freeze", path);
+      return { [Symbol.dispose]: goOn };
+    },
+    goOn,
+  };
 }
+
+test(
+  "the first who asks for a session after a change is answered though the disk has stalled",
+  needsFreeze(),
+  async (t) => {
+    const dir = workingDir();
+    const disk = mountDisk(t, dir);
+    await using server = await startServer({ dir, env: { WORKER_POLL_INTERVAL: "1h" } });
+    const token = await logIn(server);
+    using _stall = disk.stall();
+    const answer = await within(5000, me(server, token), () => new Error("the server stands still"));
+    assert.equal(answer.status, 200);
+    disk.goOn();
+    assert.equal((await server.stop()).code, 0);
+  },
+);
 
 test(
   "while the disk stalls deliveries are 503 in time and the rest serves; then it goes on by itself",
@@ -43,7 +67,7 @@ test(
     const token = await logIn(server);
     assert.equal((await deliver(server, event("before"))).status, 200);
 
-    disk.stall();
+    using _stall = disk.stall();
     const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => deliver(server, event(`during-${n}`))));
     assert.ok(performance.now() - startedAt < 12_000);
