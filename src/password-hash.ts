@@ -11,8 +11,8 @@ export const MAX_PASSES = 10;
 const MAX_LANES = 8;
 // RFC 9106, 3.1.
 const MIN_KIB_PER_LANE = 8;
-// What tools make. Any other length is one that was cut: its bits would be those of no password.
-const HASH_BYTES = [16, 32, 64];
+// What tools make. Any other length is most likely of a hash that was cut, which no password has.
+const HASH_BYTES = [16, 32, 48, 64];
 const MIN_BCRYPT_COST = 4;
 const MAX_BCRYPT_COST = 15;
 
@@ -35,9 +35,9 @@ export function parsePasswordHash(encoded: string): PasswordHash | { reason: str
   if (!phc) return { reason: "is not an argon2id PHC string (v=19) or a bcrypt hash" };
   const [memoryKib = 0, passes = 0, lanes = 0] = phc.slice(1, 4).map(Number);
   const [saltBytes = 0, hashBytes = 0] = phc.slice(4).map(canonicalBase64Bytes);
-  if (saltBytes < 8 || saltBytes > 64 || !HASH_BYTES.includes(hashBytes)) {
-    return { reason: "has a salt or a hash of a wrong length" };
-  }
+  if (saltBytes < 8 || saltBytes > 64) return { reason: "has a salt outside 8 to 64 bytes" };
+  if (!HASH_BYTES.includes(hashBytes))
+    return { reason: `was cut: its hash is not one of ${HASH_BYTES.join(", ")} bytes` };
   if (lanes < 1 || lanes > MAX_LANES) return { reason: `has p outside 1 to ${MAX_LANES}` };
   if (passes < 1 || passes > MAX_PASSES) return { reason: `has t outside 1 to ${MAX_PASSES}` };
   if (memoryKib < MIN_KIB_PER_LANE * lanes || memoryKib > MAX_MEMORY_KIB)

@@ -69,7 +69,7 @@ suite("a password hash", () => {
 
   test("that is cut by up to twenty characters of an argon2id hash is refused", () => {
     for (let cut = 1; cut <= 20; cut++) {
-      assert.match(reasonFor(argon2id("m=19456,t=2,p=1", SALT, HASH.slice(0, -cut))), /wrong length/, `${cut}`);
+      assert.match(reasonFor(argon2id("m=19456,t=2,p=1", SALT, HASH.slice(0, -cut))), /^was cut/, `${cut}`);
     }
   });
 

@@ -5,12 +5,12 @@ import { type Environment, isOurs, namesHeld, openQuote } from "./settings.ts";
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
 export function readEnvironment(folder = workingDirectory(), own: Environment = process.env): Environment {
-  const merged = readEnvFile(`${folder}/.env`);
+  const merged = readEnvFile(`${folder}/.env`, own);
   for (const [name, value] of Object.entries(own)) if (value !== "") merged[name] = value;
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== "" && value !== undefined));
 }
 
-function readEnvFile(file: string): Environment {
+function readEnvFile(file: string, own: Environment): Environment {
   let content: string;
   try {
     content = readFileSync(file, "utf8");
@@ -30,7 +30,7 @@ function readEnvFile(file: string): Environment {
   content = content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   // Node would take the line behind an empty value that has blanks for the value.
   const values = parseEnv(content.replace(/^([^#=\n]+=)[ \t]+$/gm, "$1"));
-  const unread = unreadNames(content, values);
+  const unread = unreadNames(content).filter((name) => !own[name]);
   // A quote that swallows a setting ends where the value of a further one begins.
   const faults = Object.entries(values)
     .filter(([, value = ""]) => /\n[^\n]*=[ \t]*$/.test(value) && namesHeld(value).some(isOurs))
@@ -41,14 +41,12 @@ function readEnvFile(file: string): Environment {
 }
 
 // A shell also takes `export NAME` for a variable that it has.
-const WITHOUT_VALUE = /^[ \t]*(?:export[ \t]+(?=\w+[ \t:]+\S))?([A-Za-z_]\w*)(?!\w|[ \t]*=)/gm;
+const WITHOUT_VALUE = /^[ \t]*(?:export[ \t]+(?=\w+[ \t]*:))?([A-Za-z_]\w*)(?!\w|[ \t]*=)/gm;
+const QUOTED_VALUE = /=[ \t]*(["'`])[\s\S]*?\1/g;
 
 /** Settings whose lines Node's parser passes over, e.g. `PORT: 3000`. Lines of a value in quotes are none. */
-function unreadNames(content: string, values: Environment): string[] {
-  const lines = Object.values(values)
-    .filter((value = "") => value.includes("\n"))
-    .reduce<string>((rest, value = "") => rest.replace(value, ""), content);
-  return Array.from(lines.matchAll(WITHOUT_VALUE), ([, name = ""]) => name).filter(isOurs);
+function unreadNames(content: string): string[] {
+  return Array.from(content.replace(QUOTED_VALUE, "=").matchAll(WITHOUT_VALUE), ([, name = ""]) => name).filter(isOurs);
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

@@ -213,6 +213,7 @@ suite("the environment", () => {
     for (const line of [
       `WEBHOOK_ALLOWED_ADDRESSES: ${range}`,
       `WEBHOOK_ALLOWED_ADDRESSES ${range}`,
+      `TZ='a'\nWEBHOOK_ALLOWED_ADDRESSES ${range}\nEDITOR='b'`,
       `  export WEBHOOK_ALLOWED_ADDRESSES: ${range}`,
       `WEBHOOK_ALLOWED_ADDRESSES: "a=b"`,
       "WEBHOOK_ALLOWED_ADDRESSES",
@@ -222,10 +223,11 @@ suite("the environment", () => {
         assert.throws(() => readEnvironment(folder, {}), /WEBHOOK_ALLOWED_ADDRESSES has no = behind it: write/, line);
       }
     }
-    // What a shell reads too, what is not ours, and what a value in quotes holds.
-    const lines = ["PORT = 4000", "export PORT", "# HOST: 0.0.0.0", "services:", '  TEXT="', 'HOST is "', "A_PORT: 1"];
+    // What a shell reads too, what is not ours, what a value in quotes holds, and what the environment has.
+    const lines = ["PORT = 4000", "export PORT", "export PORT HOST # of the unit", "# HOST: 0.0.0.0", "services:"];
+    lines.push('TEXT="one\\ntwo', 'HOST is "', "TEXT='one", "HOST is '", 'TEXT="one"', "A_PORT: 1", "DATA_DIR");
     writeFileSync(join(folder, ".env"), lines.join("\n"));
-    assert.equal(readEnvironment(folder, {}).PORT, "4000");
+    assert.equal(readEnvironment(folder, { DATA_DIR: "/srv" }).PORT, "4000");
   });
 
   test("takes what other programs keep in .env, over several lines too", (t) => {
