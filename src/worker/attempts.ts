@@ -78,6 +78,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   let ending = false;
   const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
   const idle: (() => void)[] = [];
+  const allFree: (() => void)[] = [];
 
   function begin(): void {
     while (running < concurrency) {
@@ -127,6 +128,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     averageMs += NEWEST * (Math.max(0, now() - takenAt) - averageMs);
     begin();
     options.onRoom();
+    if (running === 0) for (const resolve of allFree.splice(0)) resolve();
   }
 
   async function settle(event: ClaimedEvent, settlement: Settlement): Promise<void> {
@@ -215,7 +217,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       await giveBack(next.splice(0));
       const deadline = setTimeout(() => {
         for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
+        for (const resolve of allFree.splice(0)) resolve();
       }, deadlineMs);
+      // What goes on behind a result gets the same time.
+      if (running > 0) await new Promise<void>((resolve) => allFree.push(resolve));
       if (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
       clearTimeout(deadline);
       await settlements.flush();

@@ -119,6 +119,29 @@ suite("the worker", () => {
     assert.match((await events.get("a"))[0]?.lastError ?? "", /did not finish within 20 ms/);
   });
 
+  test("waits at its stop for what goes on behind a result, for as long as it may", async (t) => {
+    for (const [deadlineMs, ends] of [
+      [10_000, true],
+      [20, false],
+    ] as const) {
+      const rest = Promise.withResolvers<void>();
+      const { worker, append, status } = openWorker(t, async (_event, _signal, keepPlace) => keepPlace?.(rest.promise));
+      await append("a");
+      worker.start();
+      await until(async () => (await status("a")) === "processed");
+      let hasStopped = false;
+      const stopped = worker.stop(deadlineMs).then(() => {
+        hasStopped = true;
+      });
+      if (ends) {
+        for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+        assert.equal(hasStopped, false);
+        rest.resolve();
+      }
+      await stopped;
+    }
+  });
+
   test("never logs a payload", async (t) => {
     const { worker, events, lines } = openWorker(t, () => Promise.reject(new Error("no")));
     await events.append([newEvent({ payload: Buffer.from('"hunter2"'), receivedAt: Date.now() })]);

@@ -13,6 +13,8 @@ import type { EventHandler, KeepPlace } from "../run-event.ts";
 // What of an answer's body is waited for, so that the next event finds the connection free.
 const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
+// A target that has accepted an event may read the rest of it in this time.
+const MAX_REST_MS = 30_000;
 
 /**
  * Forwards each event to a URL: its raw bytes and content type, with its identity in headers. Any 2xx answer is success.
@@ -36,23 +38,16 @@ export function createHttpHandler(url: string): EventHandler {
         ...(isFirst ? { agent } : { agent: false }),
       };
       let isAnswered = false;
-      let isAccepted = false;
       const sent = request(target, options, (response) => {
         isAnswered = true;
         keepPlace(new Promise((closed) => sent.once("close", closed)));
         finish(sent, response);
         const { statusCode = 0 } = response;
-        isAccepted = statusCode >= 200 && statusCode < 300;
-        if (!isAccepted) {
+        if (statusCode < 200 || statusCode >= 300) {
           reject(new Error(`the target answered ${statusCode}`));
           // It may read the rest of the event as slowly as it likes.
           if (!sent.writableFinished) sent.destroy();
-        } else if (sent.writableFinished) resolve();
-        else {
-          sent.once("finish", resolve);
-          // It may have no use for the rest of the event.
-          sent.once("close", resolve);
-        }
+        } else resolve();
       });
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
@@ -62,7 +57,7 @@ export function createHttpHandler(url: string): EventHandler {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
         if (isFirst && isStale) resolve(send(event, signal, keepPlace, false));
-        else if (!isAccepted) reject(error);
+        else reject(error);
       });
       sent.end(event.payload);
     });
@@ -108,7 +103,10 @@ function finish(sent: ClientRequest, response: IncomingMessage): void {
   }
   // The socket's own, which starts again whenever some of the event has gone out.
   socket.setTimeout(MAX_DRAIN_MS).once("timeout", breakOff);
+  const timer = setTimeout(breakOff, MAX_REST_MS).unref();
+  sent.once("close", () => clearTimeout(timer));
   sent.once("finish", () => {
+    clearTimeout(timer);
     socket.setTimeout(0).off("timeout", breakOff);
     boundAnswer();
   });
