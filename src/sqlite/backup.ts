@@ -1,7 +1,6 @@
 import {
   closeSync,
   existsSync,
-  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -14,6 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { flush } from "../flush.ts";
 import { LOCK_FILE } from "./data-dir.ts";
 import { DATABASE_FILE, type Database, REPLACING_END, RESTORING_END } from "./database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
@@ -217,14 +217,4 @@ function discardUnfinished(partial: string): void {
 
 function discardLogs(file: string): void {
   for (const end of LOG_ENDS) rmSync(file + end, { force: true });
-}
-
-/** Returns when the content of a file, or the names in a folder, are on disk. */
-export function flush(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -57,7 +57,7 @@ export function lockDataDir(dataDir: string): () => void {
   return () => lock.close();
 }
 
-/** Whether a server holds the data directory, as far as this user may look. Told at once, also when one does. */
+/** Whether a server, or a restore, holds the data directory, as far as this user may look. Told at once, also when one does. */
 export function isLockHeld(dataDir: string): boolean {
   let lock: Sqlite.Database | undefined;
   try {

@@ -10,9 +10,10 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { flush } from "../flush.ts";
 import { isLockHeld, prepareDataDir, statOf } from "./data-dir.ts";
 import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./inspect.ts";
 import { inspectLog } from "./log-check.ts";
@@ -99,9 +100,11 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   try {
     const file = databaseFile(dataDir);
     if (!options.isOpen) refuseForeignFile(file);
-    // A running server's log changes while it is looked at.
-    const isLive = options.isOpen || (!options.checked && isLockHeld(dataDir));
-    const lostTransactions = isLive ? 0 : lostBehindDamage(file);
+    const isLocked = !options.checked && !options.isOpen && isLockHeld(dataDir);
+    // What a restore replaces is not to be changed, nor what is damaged in it.
+    if (isLocked && existsSync(file + RESTORING_END)) throw restoring();
+    // Of what a server has open it knows more than its log tells.
+    const lostTransactions = isLocked || options.isOpen ? 0 : lostBehindDamage(file);
     if (options.checked) assertSound(file);
     // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
     makePrivate(file);
@@ -175,11 +178,13 @@ function lostBehindDamage(file: string): number {
 /** What it means that the header of a log is wrong. */
 export const WRONG_LOG = `the header of ${DATABASE_FILE}-wal is not as it was written`;
 
-/** Copies a log, to a name of its own. */
+/** Copies a log, to a name of its own, on disk before the log is emptied. */
 function keepLog(file: string): string {
   const log = `${file}-wal`;
   const kept = `${log}.damaged-${statSync(log).mtime.toISOString().replace(/[:.]/g, "-")}`;
   copyFileSync(log, kept);
+  flush(kept);
+  flush(dirname(kept));
   return kept;
 }
 
@@ -199,6 +204,9 @@ const logAlone = () =>
   new OperatorError(
     `DATA_DIR/${LOG_ALONE}: put its ${DATABASE_FILE} back, or move the log away, too; nothing was changed`,
   );
+
+const restoring = () =>
+  new OperatorError(`DATA_DIR/${DATABASE_FILE} is being replaced by a restore: try again when that has ended`, 1);
 
 const foreign = () =>
   new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../errors.ts";
 
-/** What SQLite would make of the write-ahead log (WAL) beside a database that nobody has open. */
+/** What SQLite would make of the write-ahead log (WAL) beside a database when it opens it alone. */
 export interface LogInspection {
   /** Its header is not as it was written: SQLite would drop the log, whatever is in it. */
   isHeaderWrong: boolean;
@@ -20,20 +20,45 @@ const FRAME_HEADER_BYTES = 24;
 
 type Sum = readonly [number, number];
 
-/** Reads the log of a database file from end to end, one frame at a time, and changes nothing. */
+// Longer than any clock that files are marked with takes from one time to the next.
+const STILL_MS = 100;
+
+/**
+ * Reads the log of a database file from end to end, one frame at a time, and changes nothing. Damage is told of only when
+ * the log stands still: one that somebody writes to changes while it is read, and SQLite has taken it in already.
+ */
 export function inspectLog(file: string): LogInspection {
+  const first = look(file);
+  if (!isDamaged(first.found)) return first.found;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STILL_MS);
+  const second = look(file);
+  const isStill = [first.after, second.before, second.after].every((state) => state === first.before);
+  return isStill ? second.found : SOUND;
+}
+
+const isDamaged = ({ isHeaderWrong, lostTransactions }: LogInspection) => isHeaderWrong || lostTransactions > 0;
+
+/** Reads a log once, and says what would tell of a change before and behind that. */
+function look(file: string): { before: string; found: LogInspection; after: string } {
   let fd: number;
   try {
     fd = openSync(`${file}-wal`, "r");
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return SOUND;
+    if (systemCode(error) === "ENOENT") return { before: "", found: SOUND, after: "" };
     throw error;
   }
   try {
-    return inspect(fd);
+    return { before: stateOf(fd), found: inspect(fd), after: stateOf(fd) };
   } finally {
     closeSync(fd);
   }
+}
+
+function stateOf(fd: number): string {
+  const header = Buffer.alloc(HEADER_BYTES);
+  readSync(fd, header, 0, HEADER_BYTES, 0);
+  const { ino, size, mtimeNs } = fstatSync(fd, { bigint: true });
+  return [ino, size, mtimeNs, header.toString("hex")].join();
 }
 
 function inspect(fd: number): LogInspection {

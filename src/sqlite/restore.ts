@@ -13,8 +13,9 @@ import {
 import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { flush } from "../flush.ts";
 import { linkOrCopy } from "../link-or-copy.ts";
-import { change, discard, flush, isSameFile, leaveWalMode } from "./backup.ts";
+import { change, discard, isSameFile, leaveWalMode } from "./backup.ts";
 import { databaseFile, REPLACING_END, RESTORING_END } from "./database.ts";
 import { inspectDatabase, isLogAlone } from "./inspect.ts";
 import { inspectLog } from "./log-check.ts";

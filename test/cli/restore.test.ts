@@ -13,9 +13,10 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
+import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { inspectDatabase } from "../../src/sqlite/inspect.ts";
 import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
 import { deliver, event, logIn, me } from "../helpers/client.ts";
@@ -123,6 +124,21 @@ suite("authserve restore", () => {
       assert.equal(eventCount(databaseOf(first)), 1);
       assert.ok(readFileSync(`${kept}-wal`).equals(log));
     }
+  });
+
+  test("lets no command touch what it replaces", async () => {
+    const { first } = await killedServer();
+    const file = databaseOf(first);
+    flipBit(`${file}-wal`, 20);
+    const log = readFileSync(`${file}-wal`);
+    // As it does first.
+    const release = lockDataDir(dirname(file));
+    writeFileSync(`${file}.restoring`, "");
+    const { code, stderr } = await first.run(["events", "stats"]);
+    release();
+    assert.equal(code, 1);
+    assert.match(stderr, /^authserve: DATA_DIR\/authserve\.db is being replaced by a restore: try again/);
+    assert.ok(readFileSync(`${file}-wal`).equals(log));
   });
 
   test("of a database whose log is damaged says what is lost, or asks for another", async () => {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import type { Database } from "../../src/sqlite/database.ts";
 import { inspectLog } from "../../src/sqlite/log-check.ts";
 import { createMetadata } from "../../src/sqlite/metadata.ts";
@@ -117,5 +119,21 @@ suite("the log of a database", () => {
     flipBitOfFrame(log, 10);
     flipBitOfFrame(log, 20);
     assert.equal(inspectLog(file).lostTransactions, 9 + 19);
+  });
+
+  test("that somebody writes to is not called damaged: it changes while it is read", async (t) => {
+    const { file, log } = killedAfter(t, 40);
+    flipBitOfFrame(log, 10);
+    const writer = new Worker(
+      `const { utimesSync } = require("node:fs");
+      const { parentPort, workerData } = require("node:worker_threads");
+      setInterval(() => utimesSync(workerData, new Date(), new Date()), 5);
+      parentPort.postMessage("begun");`,
+      { eval: true, workerData: log },
+    );
+    await once(writer, "message");
+    assert.deepEqual(inspectLog(file), SOUND);
+    await writer.terminate();
+    assert.equal(inspectLog(file).lostTransactions, 29);
   });
 });

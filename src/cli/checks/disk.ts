@@ -52,10 +52,11 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   let inspection: Inspection;
-  let logDamage: string[];
+  let damage: Finding[];
   try {
-    logDamage = isLockHeld(dataDir) ? [] : damageOfLog(file);
+    damage = isLockHeld(dataDir) ? [] : damageOfLog(file);
     inspection = inspectDatabase(file);
+    damage.push(...inspection.damage.map((found) => wrong("database", found, RESTORE)));
   } catch (error) {
     const [found, remedy] = isHeld(error)
       ? [`cannot be read: ${HELD}`, "end that program, or wait for it"]
@@ -63,11 +64,7 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   const { isOurs, schema } = inspection;
-  const damage = [...logDamage, ...inspection.damage];
-  if (damage.length > 0) {
-    const remedy = "stop the server, copy DATA_DIR aside, then authserve restore FILE";
-    return { findings: damage.map((line) => wrong("database", line, remedy)), newestAt: null };
-  }
+  if (damage.length > 0) return { findings: damage, newestAt: null };
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "another program's database", "name another DATA_DIR"));
   else if (schema > MIGRATIONS.length) {
@@ -78,12 +75,15 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   return { findings, newestAt: isOurs && schema > 0 ? newestEventAt(file) : null };
 }
 
-/** What a start would not take of the log. Of a running server it is not looked at: it changes. */
-function damageOfLog(file: string): string[] {
+const RESTORE = "stop the server, copy DATA_DIR aside, then authserve restore FILE";
+
+/** What a start would not take of the log. Of what a server has open it knows more than its log tells. */
+function damageOfLog(file: string): Finding[] {
   const { isHeaderWrong, lostTransactions } = inspectLog(file);
-  if (isHeaderWrong) return [WRONG_LOG];
+  if (isHeaderWrong) return [wrong("database", WRONG_LOG, RESTORE)];
   if (lostTransactions === 0) return [];
-  return [`${DATABASE_FILE}-wal is damaged, with ${lostTransactions} transactions behind that`];
+  const found = `${DATABASE_FILE}-wal is damaged, with ${lostTransactions} transactions behind that`;
+  return [wrong("database", found, "copy DATA_DIR aside: the next start goes on with what lies before the damage")];
 }
 
 /** Whether this user may make the directory: in the nearest folder above it that is there. */
