@@ -40,10 +40,9 @@ function sendText({ head, content }: TextResponse, response: ServerResponse): vo
     response.end(content);
     return;
   }
-  const isLast = !response.shouldKeepAlive || head.headers.Connection === "close";
-  // Closed under a client that is still sending, the connection would be reset and the answer lost.
-  if (isLast) response.write(content);
-  else response.end(content);
+  // It ends the connection, as its head says. Closed under a client that is still sending, that would be reset and the
+  // answer lost.
+  response.write(content);
   const discard = () => discardRest(req, head.status === 413 || head.status === 431, () => response.end());
   // Without a socket it is not this answer's turn yet.
   if (response.socket) discard();
