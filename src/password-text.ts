@@ -21,10 +21,12 @@ export function passwordFault(password: string): string | null {
   if (!password.isWellFormed()) return "must be well-formed Unicode";
   const tooLong = `must have at most ${PASSWORD_MAX_CHARACTERS} characters`;
   if (password.length > MAX_UNITS) return tooLong;
-  // One mark may become two.
-  if (TOO_MANY_MARKS.test(password) || TOO_MANY_MARKS.test(canonicalPassword(password)))
-    return `must have at most ${MARKS_MAX} combining marks in a row`;
-  const count = characterCount(password);
+  const tooManyMarks = `must have at most ${MARKS_MAX} combining marks in a row`;
+  if (TOO_MANY_MARKS.test(password)) return tooManyMarks;
+  const canonical = canonicalPassword(password);
+  // One mark may have become two.
+  if (TOO_MANY_MARKS.test(canonical)) return tooManyMarks;
+  const count = [...canonical].length;
   if (count < PASSWORD_MIN_CHARACTERS) return `must have at least ${PASSWORD_MIN_CHARACTERS} characters`;
   return count > PASSWORD_MAX_CHARACTERS ? tooLong : null;
 }

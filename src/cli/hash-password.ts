@@ -28,14 +28,11 @@ export async function runHashPassword({ allowWeak, calibrate: target, json }: Ha
 
 /** What speaks against a password. Throws {@link OperatorError} for what no login could send. */
 function weaknessOf(password: string): string | null {
-  const length = characterCount(password);
   const fault = passwordFault(password);
-  const isMerelyShort = length > 0 && length < PASSWORD_MIN_CHARACTERS;
-  if (fault !== null && !isMerelyShort) throw new OperatorError(`The password ${fault}`);
-  if (isMerelyShort) {
-    return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, and no login accepts it`;
-  }
-  return isVeryCommon(password) ? "The password is one of the first that a guesser tries" : null;
+  if (fault === null) return isVeryCommon(password) ? "The password is one of the first that a guesser tries" : null;
+  const length = characterCount(password);
+  if (length === 0 || length >= PASSWORD_MIN_CHARACTERS) throw new OperatorError(`The password ${fault}`);
+  return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, and no login accepts it`;
 }
 
 const MIN_TARGET_MS = 10;
