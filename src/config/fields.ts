@@ -2,6 +2,7 @@ import { BlockList, isIP } from "node:net";
 import * as v from "valibot";
 import { coresButOne } from "../cores.ts";
 import { isEmail } from "../email.ts";
+import { LONGEST_WAIT_MS } from "../events/event.ts";
 import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./duration.ts";
 import { weaknessOf } from "./secrets.ts";
@@ -45,9 +46,9 @@ export function threads(max: number) {
 }
 
 /** A bound for {@link duration}: milliseconds, and its words for the message. */
-export const A_DAY = { ms: 86_400_000, text: "at most 24h" };
+export const LONGEST_WAIT = { ms: LONGEST_WAIT_MS, text: "at most 24h" };
 /** The longest duration: timers take 24.8 days, and some wait a little longer than what is set. */
-export const MAX_DURATION = { ms: 24 * A_DAY.ms - 1, text: "under 24 days" };
+export const MAX_DURATION = { ms: 24 * 86_400_000 - 1, text: "under 24 days" };
 
 /** A duration such as `30s`, in milliseconds; `example` is shown in the message. */
 export function duration(minMs: number, example: string, max = MAX_DURATION) {

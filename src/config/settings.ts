@@ -5,7 +5,6 @@ import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { LOG_LEVELS } from "../log.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../pem-file.ts";
 import {
-  A_DAY,
   addresses,
   duration,
   email,
@@ -13,6 +12,7 @@ import {
   host,
   integer,
   keyPrefix,
+  LONGEST_WAIT,
   networks,
   passwordHash,
   path,
@@ -76,7 +76,7 @@ const SCHEMA = v.object({
   FORWARD_URL: v.optional(url),
   RETRY_ATTEMPTS: v.optional(integer(1, 100), "5"),
   RETRY_BACKOFF: v.optional(v.picklist(["exponential", "linear"], "expected exponential or linear"), "exponential"),
-  RETRY_DELAY: v.optional(duration(1, "1s", A_DAY)),
+  RETRY_DELAY: v.optional(duration(1, "1s", LONGEST_WAIT)),
   RETRY_JITTER: v.optional(fraction, "0.2"),
   WORKER_CONCURRENCY: v.optional(integer(1, 1000), "10"),
   WORKER_POLL_INTERVAL: v.optional(duration(10, "1s"), "1s"),
