@@ -102,29 +102,22 @@ suite("authserve restore", () => {
     assert.equal(readdirSync(join(first.dir, "data")).filter((file) => /replaced-.*-wal$/.test(file)).length, 1);
   });
 
-  test("keeps the log of a database that was emptied", async () => {
-    const { first, backup } = await killedServer();
-    const log = readFileSync(`${databaseOf(first)}-wal`);
-    truncateSync(databaseOf(first));
-    const { code, stdout } = await first.run(["restore", backup, "--json"]);
-    const { kept } = JSON.parse(stdout) as { kept: string };
-    assert.equal(code, 0);
-    assert.equal(eventCount(databaseOf(first)), 1);
-    assert.ok(readFileSync(`${kept}-wal`).equals(log));
-  });
-
-  test("keeps the log as it was of which only a part can be taken in", async () => {
-    for (const spoil of [(log: string) => flipBit(log, 20), flipBitOfFrame]) {
+  for (const [what, spoil] of [
+    ["of a database that was emptied", (database: string) => truncateSync(database)],
+    ["whose header is damaged", (database: string) => flipBit(`${database}-wal`, 20)],
+    ["that is damaged in its middle", (database: string) => flipBitOfFrame(`${database}-wal`)],
+  ] as const) {
+    test(`keeps the log as it was ${what}`, async () => {
       const { first, backup } = await killedServer();
-      spoil(`${databaseOf(first)}-wal`);
+      spoil(databaseOf(first));
       const log = readFileSync(`${databaseOf(first)}-wal`);
       const { code, stdout } = await first.run(["restore", backup, "--json"]);
       const { kept } = JSON.parse(stdout) as { kept: string };
       assert.equal(code, 0);
       assert.equal(eventCount(databaseOf(first)), 1);
       assert.ok(readFileSync(`${kept}-wal`).equals(log));
-    }
-  });
+    });
+  }
 
   test("lets no command touch what it replaces", async () => {
     const { first } = await killedServer();
