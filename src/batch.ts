@@ -8,11 +8,19 @@ export interface Batches<Item> {
   flush(): Promise<void>;
 }
 
-/**
- * Groups items into batches. `run` gets each batch in order of arrival and must answer for its own errors. Up to `width`
- * batches are under way at once.
- */
-export function createBatches<Item>(run: (items: Item[]) => Promise<void>, width = 1): Batches<Item> {
+/** When batches start. */
+interface BatchOptions {
+  /** Batches that may be under way at once. */
+  width?: number;
+  /** A batch of so many items starts in the middle of a turn of the event loop. */
+  enough?: number;
+}
+
+/** Groups items into batches. `run` gets each batch in order of arrival and must answer for its own errors. */
+export function createBatches<Item>(
+  run: (items: Item[]) => Promise<void>,
+  { width = 1, enough = Number.POSITIVE_INFINITY }: BatchOptions = {},
+): Batches<Item> {
   let waiting: Item[] = [];
   let underWay = 0;
   let scheduled = false;
@@ -24,7 +32,7 @@ export function createBatches<Item>(run: (items: Item[]) => Promise<void>, width
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      void runBatch();
+      if (waiting.length > 0 && underWay < width) void runBatch();
     });
   }
 
@@ -41,7 +49,8 @@ export function createBatches<Item>(run: (items: Item[]) => Promise<void>, width
   return {
     add(item) {
       waiting.push(item);
-      schedule();
+      if (waiting.length >= enough && underWay < width) void runBatch();
+      else schedule();
     },
     get waiting() {
       return waiting;

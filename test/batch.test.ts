@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createBatcher } from "../src/batch.ts";
+import { createBatcher, createBatches } from "../src/batch.ts";
 import { until } from "./helpers/until.ts";
 
 /** A batcher whose batches end when the test says so. */
@@ -88,5 +88,54 @@ suite("a batcher", () => {
     running.gate.reject(new Error("no"));
     await assert.rejects(failing, /no/);
     await flush;
+  });
+});
+
+suite("batches", () => {
+  test("start in the middle of a turn when they have enough, as many as may be under way", async () => {
+    const gates: { items: number[]; end: () => void }[] = [];
+    const batches = createBatches<number>(
+      (items) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        gates.push({ items, end: resolve });
+        return promise;
+      },
+      { width: 2, enough: 2 },
+    );
+    const started = () => gates.map(({ items }) => items);
+    for (const item of [1, 2, 3, 4, 5, 6, 7]) batches.add(item);
+    assert.deepEqual(started(), [
+      [1, 2],
+      [3, 4],
+    ]);
+    await new Promise(setImmediate);
+    assert.deepEqual(batches.waiting, [5, 6, 7]);
+    gates[0]?.end();
+    await until(() => gates.length === 3);
+    assert.deepEqual(gates[2]?.items, [5, 6, 7]);
+    let isIdle = false;
+    const flushed = batches.flush().then(() => {
+      isIdle = true;
+    });
+    gates[1]?.end();
+    await new Promise(setImmediate);
+    assert.equal(isIdle, false);
+    gates[2]?.end();
+    await flushed;
+  });
+
+  test("of fewer items start at the end of the turn", async () => {
+    const started: number[][] = [];
+    const batches = createBatches<number>(
+      async (items) => {
+        started.push(items);
+      },
+      { enough: 3 },
+    );
+    batches.add(1);
+    batches.add(2);
+    assert.deepEqual(started, []);
+    await batches.flush();
+    assert.deepEqual(started, [[1, 2]]);
   });
 });
