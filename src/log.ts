@@ -12,35 +12,38 @@ export interface Log extends Pick<Logger, "flush"> {
 }
 
 /** The stable names of log lines, for programs that read the log. */
-export type LogEvent =
-  | "server_started"
-  | "server_stopping"
-  | "server_stopped"
-  | "setting_warning"
-  | "request_completed"
-  | "request_failed"
-  | "not_ready"
-  | "login_succeeded"
-  | "login_failed"
-  | "login_throttled"
-  | "throttle_cleared"
-  | "session_superseded"
-  | "session_ended"
-  | "session_revoked"
-  | "delivery_conflict"
-  | "event_received"
-  | "event_processed"
-  | "event_retried"
-  | "event_dead_lettered"
-  | "lease_lost"
-  | "worker_error"
-  | "database_log_damaged"
-  | "storage_thread_died"
-  | "http_thread_died"
-  | "session_store_ready"
-  | "session_store_error"
-  | "tls_reloaded"
-  | "tls_reload_failed";
+export const LOG_EVENTS = [
+  "server_started",
+  "server_stopping",
+  "server_stopped",
+  "setting_warning",
+  "request_completed",
+  "request_failed",
+  "not_ready",
+  "login_succeeded",
+  "login_failed",
+  "login_throttled",
+  "throttle_cleared",
+  "session_superseded",
+  "session_ended",
+  "session_revoked",
+  "delivery_conflict",
+  "event_received",
+  "event_processed",
+  "event_retried",
+  "event_dead_lettered",
+  "lease_lost",
+  "worker_error",
+  "database_log_damaged",
+  "storage_thread_died",
+  "http_thread_died",
+  "session_store_ready",
+  "session_store_error",
+  "tls_reloaded",
+  "tls_reload_failed",
+] as const;
+
+export type LogEvent = (typeof LOG_EVENTS)[number];
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 

@@ -8,6 +8,7 @@ import { withoutHelp } from "../src/cli/command-tree.ts";
 import { createProgram } from "../src/cli/main.ts";
 import { SECRET_NAMES, SETTING_NAMES } from "../src/config/settings.ts";
 import { PROBLEMS } from "../src/errors.ts";
+import { LOG_EVENTS } from "../src/log.ts";
 import { createIntakeMetrics, createMetrics } from "../src/metrics.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
@@ -62,6 +63,14 @@ test("docs/deploy.md lists every metric with its type, and no other", async () =
   const { text: exposed } = await createMetrics({ backlog, now: Date.now }).render([await intake.snapshot()]);
   const metrics = [...exposed.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((match) => `${match[1]} ${match[2]}`);
   assert.deepEqual(sorted(rows), sorted(metrics));
+});
+
+test("docs/deploy.md lists every log event, and no other", () => {
+  const text = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
+  const section = text.split(/^## /m).find((part) => part.startsWith("Log\n")) ?? "";
+  const firstCells = [...section.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|/gm)].map((match) => match[1] as string);
+  const documented = firstCells.flatMap((cell) => cell.split(", ").map((name) => name.slice(1, -1)));
+  assert.deepEqual(sorted(documented.filter((name) => name !== "event")), sorted(LOG_EVENTS));
 });
 
 test("docs/dependencies.md gives a reason for every production package, and no other", () => {

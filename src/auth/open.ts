@@ -56,7 +56,7 @@ function boundSessions(
   const fingerprint = hash("sha256", `${encoded} ${email}`);
   return afterStep(async () => {
     if (!(await sessions.bind(userId, fingerprint))) return;
-    const line = { event: "session_revoked" as const, userId, reason: "password_changed" };
+    const line = { event: "session_revoked" as const, userId, reason: "credentials_changed" };
     log.info(line, "the password or the e-mail was changed: its session ended");
   }, sessions);
 }

@@ -46,13 +46,17 @@ function isTrusted(peer: string, trustedProxies: BlockList | undefined): trusted
   return trustedProxies !== undefined && peer !== "unknown" && isIn(trustedProxies, peer);
 }
 
-const FORWARDING_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
+const FORWARDING_HEADER =
+  /^(?:x-forwarded(?:-.*)?|forwarded|via|x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|.*-connecting-ip|x-envoy-external-address)$/;
 
-/** Whether the request has come through a proxy whose word on the client is not taken. */
+/**
+ * Whether the request has come through a proxy whose word on the client is not taken: one that is not trusted, or that has
+ * not said in `X-Forwarded-For` whose it is.
+ */
 export function isForwardedByStranger(request: IncomingMessage, trustedProxies: BlockList | undefined): boolean {
   const { socket, headers } = request;
-  if (isTrusted(peerAddress(socket), trustedProxies)) return false;
-  return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+  if (isTrusted(peerAddress(socket), trustedProxies) && headers["x-forwarded-for"] !== undefined) return false;
+  return Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 }
 
 /**

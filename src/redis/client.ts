@@ -1,4 +1,5 @@
 import { type Cluster, Redis } from "ioredis";
+import { trustSystemAuthorities } from "../system-authorities.ts";
 import { OnceCluster } from "./once-cluster.ts";
 import { watchSentinels } from "./sentinel-watch.ts";
 import { nameHosts } from "./unnamed-hosts.ts";
@@ -43,7 +44,8 @@ export interface OpenedClient {
 
 /** Connects in the background. */
 export function openClient(options: RedisOptions): OpenedClient {
-  const { servers } = options;
+  const { servers, tls } = options;
+  if (tls && tls.ca === undefined) trustSystemAuthorities();
   if (servers.kind === "sentinels") return openBehindSentinels(servers, options);
   const client =
     servers.kind === "single"

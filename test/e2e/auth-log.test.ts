@@ -54,5 +54,5 @@ test("a revocation by a changed password is one log line", async () => {
   const changed = `${PASSWORD_HASH.slice(0, -4)}AAAA`;
   await using second = await startServer({ dir: first.dir, env: { DEMO_PASSWORD: changed } });
   const line = await second.logged("session_revoked");
-  assert.equal(line.reason, "password_changed");
+  assert.equal(line.reason, "credentials_changed");
 });

@@ -83,8 +83,21 @@ test("whoever comes through a proxy that nobody named sees no metrics", async ()
       Forwarded: "for=127.0.0.1",
       "X-Real-IP": "127.0.0.1",
       Via: "1.1 proxy",
+      "X-Forwarded-Proto": "https",
+      "X-Forwarded-Host": "example.com",
+      "CF-Connecting-IP": "127.0.0.1",
+      "True-Client-IP": "127.0.0.1",
+      "X-Client-IP": "127.0.0.1",
     })) {
       assertProblem(await ask(unaware, "/metrics", { headers: { [name]: value } }), 404, "not_found");
     }
   }
+});
+
+test("whoever comes through a trusted proxy that does not say for whom sees no metrics", async () => {
+  await using trusting = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  assert.equal((await ask(trusting, "/metrics")).status, 200);
+  assertProblem(await ask(trusting, "/metrics", { headers: { "X-Real-IP": "127.0.0.1" } }), 404, "not_found");
+  const headers = { "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "https" };
+  assert.equal((await ask(trusting, "/metrics", { headers })).status, 200);
 });

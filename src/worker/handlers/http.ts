@@ -8,6 +8,7 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedEvent } from "../../events/store.ts";
+import { trustSystemAuthorities } from "../../system-authorities.ts";
 import type { EventHandler, KeepPlace } from "../run-event.ts";
 
 // What of an answer's body is waited for, so that the next event finds the connection free.
@@ -25,6 +26,7 @@ const MAX_REST_MS = 30_000;
 export function createHttpHandler(url: string): EventHandler {
   const target = new URL(url);
   const isTls = target.protocol === "https:";
+  if (isTls) trustSystemAuthorities();
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const request = isTls ? requestHttps : requestHttp;
 
