@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
-import { ask, event, logIn } from "../helpers/client.ts";
+import { ask, deliver, event, logIn } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
@@ -251,9 +251,15 @@ for (const [method, path, type, length, status] of [
     cut.write(head + body.slice(0, 10));
     await until(() => received().includes("\r\n\r\n"), 5000);
     assert.match(received(), /^Connection: close\r$/m);
-    cut.write(body.slice(10) + HEALTH);
+    const behind = `behind ${status} of ${path}`;
+    cut.write(body.slice(10) + whole(behind));
     await closed;
     assert.deepEqual(statusesIn(received()), [status]);
+    // Events are handled in their order: this one would be, after the one that must not be.
+    await deliver(server, event(`after ${behind}`));
+    const handled = () => server.log("event_received").map(({ eventId }) => eventId);
+    await until(() => handled().includes(`after ${behind}`), 5000);
+    assert.ok(!handled().includes(behind));
 
     const last = HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     const { text } = await sendRaw(server.port, head + body + last);
