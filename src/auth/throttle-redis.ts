@@ -11,6 +11,9 @@ import {
   WINDOW_MS,
 } from "./throttle-store.ts";
 
+// Servers that share a Redis may have clocks that differ: one that is ahead must not take away what others still count.
+const MAX_SKEW_MS = 15 * 60 * 1000;
+
 // A bucket is a sorted set by time: "u:<server>:<id>" is an attempt under way, "f:<server>:<id>" a failure.
 // Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
 
@@ -55,13 +58,17 @@ for i = 2, #KEYS do
 end
 if longest > 0 then return { "throttled", longest } end
 if full then return { "wait", 0 } end
+local own = ARGV[4]:match("^.*:")
 for i = 2, #KEYS do
   redis.call("ZADD", KEYS[i], now, "u:" .. ARGV[4])
-  redis.call("ZREMRANGEBYSCORE", KEYS[i], "-inf", now - window)
+  redis.call("ZREMRANGEBYSCORE", KEYS[i], "-inf", now - window - ${MAX_SKEW_MS})
+  for _, place in ipairs(redis.call("ZRANGEBYSCORE", KEYS[i], "-inf", now - window)) do
+    if place:sub(3, 2 + #own) == own then redis.call("ZREM", KEYS[i], place) end
+  end
   redis.call("PEXPIRE", KEYS[i], window + stale)
   redis.call("ZADD", KEYS[1], now, ARGV[2 * i + 2])
 end
-redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - window)
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - window - ${MAX_SKEW_MS})
 redis.call("PEXPIRE", KEYS[1], window + stale)
 return { "reserved", 0 }`;
 

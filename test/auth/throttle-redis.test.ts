@@ -67,6 +67,28 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.equal(await again.failures("a", NOW + STALE_ATTEMPT_MS), 2);
   });
 
+  for (const [what, skewMs, laterMs] of [
+    ["six minutes ahead", 6 * 60_000, 0],
+    ["55 s ahead", 55_000, 251_000],
+    ["six minutes behind", -6 * 60_000, 0],
+  ] as const) {
+    test(`keeps what a server counts from another one whose clock is ${what}`, async (t) => {
+      const server = await startRedis(t);
+      const [one, other] = [open(t, server), open(t, server)];
+      const failAt = async (store: ThrottleStore, now: number, bucket = "pair") => {
+        const reservation = await store.reserve([{ bucket, limit: 10 }], now);
+        if (reservation.outcome === "reserved") await store.fail(reservation.ids, now);
+        return reservation.outcome;
+      };
+      for (let i = 0; i < 10; i++) assert.equal(await failAt(one, NOW), "reserved");
+      await failAt(other, NOW + laterMs + skewMs);
+      await failAt(other, NOW + laterMs + skewMs, "another");
+      assert.equal(await failAt(one, NOW + laterMs), "throttled");
+      await one.clear("all");
+      assert.equal(await failAt(one, NOW + laterMs), "reserved");
+    });
+  }
+
   test("leaves keys that all end by themselves", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
