@@ -19,7 +19,7 @@ export interface IntakeOptions {
   append: (batch: NewEvent[]) => Promise<Appended[]>;
   /** Events that may wait for a commit. */
   queueLimit: number;
-  /** Bytes of payload that may wait; one event may always. */
+  /** Bytes of payload that may wait or be under way; one event may always. */
   queueBytes?: number;
   /** Told after each commit that stored something new. */
   onCommitted: () => void;
@@ -61,29 +61,32 @@ export function createIntake(options: IntakeOptions): Intake {
   /** Batches whose commit has begun, oldest first. */
   const underWay = new Set<readonly Entry[]>();
   let newest = { at: Number.NEGATIVE_INFINITY, unanswered: 0 };
-  let waitingBytes = 0;
+  let heldBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
   const commits = createBatches<Entry>(
     async (batch) => {
-      for (const { event } of batch) waitingBytes -= event.payload.length;
       const live = batch.filter(({ expired }) => !expired);
-      if (live.length === 0) return;
-      underWay.add(live);
-      let unanswered = 0;
-      for (const { length } of underWay) unanswered += length;
-      newest = { at: performance.now(), unanswered };
-      try {
-        const results = await append(live.map(({ event }) => event));
-        for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
-        if (results.some(({ duplicate }) => !duplicate)) onCommitted();
-      } catch (error) {
-        for (const { reject } of live) reject(error);
-      }
-      underWay.delete(live);
+      if (live.length > 0) await commit(live);
+      for (const { event } of batch) heldBytes -= event.payload.length;
     },
     { width: BATCHES_UNDER_WAY, enough: ENOUGH_FOR_A_BATCH },
   );
+
+  async function commit(live: readonly Entry[]): Promise<void> {
+    underWay.add(live);
+    let unanswered = 0;
+    for (const { length } of underWay) unanswered += length;
+    newest = { at: performance.now(), unanswered };
+    try {
+      const results = await append(live.map(({ event }) => event));
+      for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
+      if (results.some(({ duplicate }) => !duplicate)) onCommitted();
+    } catch (error) {
+      for (const { reject } of live) reject(error);
+    }
+    underWay.delete(live);
+  }
 
   /** One timer for all that wait: a timer for each would cost as much as its delivery. */
   function expire(): void {
@@ -110,9 +113,9 @@ export function createIntake(options: IntakeOptions): Intake {
     append(event) {
       // An expired entry still holds its place until its batch is done: what a stalled disk piles up stays bounded.
       const full =
-        commits.waiting.length >= queueLimit || (waitingBytes > 0 && waitingBytes + event.payload.length > queueBytes);
+        commits.waiting.length >= queueLimit || (heldBytes > 0 && heldBytes + event.payload.length > queueBytes);
       if (full) return Promise.reject(new AppError("queue_full", { retryAfterSeconds: 1 }));
-      waitingBytes += event.payload.length;
+      heldBytes += event.payload.length;
       return new Promise((resolve, reject) => {
         watch();
         commits.add({ event, resolve, reject, expiresAt: performance.now() + timeoutMs, expired: false });
