@@ -32,8 +32,13 @@ export function createBatches<Item>(
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      if (waiting.length > 0 && underWay < width) void runBatch();
+      startWith(1);
     });
+  }
+
+  /** Starts the next batch if so many items wait for it, and it may. */
+  function startWith(least: number): void {
+    if (waiting.length >= least && underWay < width) void runBatch();
   }
 
   async function runBatch(): Promise<void> {
@@ -49,8 +54,8 @@ export function createBatches<Item>(
   return {
     add(item) {
       waiting.push(item);
-      if (waiting.length >= enough && underWay < width) void runBatch();
-      else schedule();
+      startWith(enough);
+      schedule();
     },
     get waiting() {
       return waiting;

@@ -11,7 +11,8 @@ import {
   WINDOW_MS,
 } from "./throttle-store.ts";
 
-// Servers that share a Redis may have clocks that differ: one that is ahead must not take away what others still count.
+// The clocks of servers that share a Redis differ: each takes its own places away when they have left its window, and those
+// of others as much later.
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
 // A bucket is a sorted set by time: "u:<server>:<id>" is an attempt under way, "f:<server>:<id>" a failure.

@@ -77,8 +77,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   let averageMs = ASSUMED_RUN_MS;
   let ending = false;
   const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
-  const idle: (() => void)[] = [];
-  const allFree: (() => void)[] = [];
+  /** Told when a place is free and when an attempt is settled. */
+  let onLess = () => {};
 
   function begin(): void {
     while (running < concurrency) {
@@ -95,7 +95,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       logError(event, error, "an attempt could not be settled; its lease will run out");
     }
     held.delete(event);
-    if (held.size === 0) for (const resolve of idle.splice(0)) resolve();
+    onLess();
     options.onRoom();
   }
 
@@ -128,7 +128,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     averageMs += NEWEST * (Math.max(0, now() - takenAt) - averageMs);
     begin();
     options.onRoom();
-    if (running === 0) for (const resolve of allFree.splice(0)) resolve();
+    onLess();
   }
 
   async function settle(event: ClaimedEvent, settlement: Settlement): Promise<void> {
@@ -215,13 +215,18 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     async end(deadlineMs) {
       ending = true;
       await giveBack(next.splice(0));
+      let isOver = false;
       const deadline = setTimeout(() => {
+        isOver = true;
         for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
-        for (const resolve of allFree.splice(0)) resolve();
+        onLess();
       }, deadlineMs);
       // What goes on behind a result gets the same time.
-      if (running > 0) await new Promise<void>((resolve) => allFree.push(resolve));
-      if (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
+      while (held.size > 0 || (running > 0 && !isOver)) {
+        await new Promise<void>((resolve) => {
+          onLess = resolve;
+        });
+      }
       clearTimeout(deadline);
       await settlements.flush();
     },
