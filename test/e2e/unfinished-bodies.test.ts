@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { ask, assertProblem, deliver, event, post } from "../helpers/client.ts";
-import { statusesIn } from "../helpers/raw-http.ts";
+import { openRaw, statusesIn } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
@@ -17,10 +17,8 @@ const residentMb = (pid: number) =>
 
 /** Begins an unsigned delivery that does not end, and resolves when all of it was taken off our hands. */
 async function begin(t: TestContext, server: Server, header: string, part: string | Buffer, parts = 1) {
-  const socket = connect(server.port, "127.0.0.1");
+  const socket = await openRaw(server.port);
   t.after(() => socket.destroy());
-  socket.on("error", () => {});
-  await once(socket, "connect");
   socket.write(`POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}\r\n\r\n`);
   for (let sent = 0; sent < parts; sent++) await new Promise((resolve) => socket.write(part, resolve));
   return socket;

@@ -1,4 +1,8 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { event } from "./client.ts";
+import { EMAIL } from "./credentials.ts";
+import { signature } from "./sign.ts";
 
 export interface RawAnswer {
   status: number;
@@ -71,3 +75,51 @@ function parse(text: string, elapsedMs: number): RawAnswer {
   }
   return { status: Number(statusLine.split(" ")[1] ?? 0), headers, body: text.slice(end + 4), text, elapsedMs };
 }
+
+export const JSON_TYPE = "Content-Type: application/json";
+
+/** A signed delivery of an event, with further header lines. */
+export function rawDelivery(id: string, ...lines: string[]): { head: string; body: string } {
+  const body = JSON.stringify(event(id));
+  const head = [
+    "POST /webhook HTTP/1.1",
+    "Host: localhost",
+    JSON_TYPE,
+    `X-Signature: ${signature(body)}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...lines,
+  ];
+  return { head: `${head.join("\r\n")}\r\n\r\n`, body };
+}
+
+/** The same in one piece. */
+export function wholeDelivery(id: string): string {
+  const { head, body } = rawDelivery(id);
+  return head + body;
+}
+
+/** A connection whose errors are nobody's. */
+export async function openRaw(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Keeps what comes. */
+export function gather(socket: Socket): () => string {
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  return () => text;
+}
+
+/** A login that is hashed, in vain. */
+export function rawWrongLogin(): string {
+  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
+  return login + credentials;
+}
+
+export const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -1,5 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Pair } from "./tls.ts";
 
 export interface Received {
   headers: IncomingHttpHeaders;
@@ -18,11 +21,11 @@ export interface ForwardTarget {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a server of somebody else's that events are forwarded to. It answers 204 until told otherwise. */
-export async function startTarget(): Promise<ForwardTarget> {
+/** Starts a server of somebody else's that events are forwarded to, over TLS with a pair. It answers 204 until told otherwise. */
+export async function startTarget(pair?: Pair): Promise<ForwardTarget> {
   const received: Received[] = [];
   let respond = (_request: Received, response: ServerResponse) => void response.writeHead(204).end();
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("error", () => {});
@@ -31,10 +34,13 @@ export async function startTarget(): Promise<ForwardTarget> {
       received.push(one);
       respond(one, response);
     });
-  });
+  };
+  const server = pair
+    ? createTlsServer({ cert: readFileSync(pair.cert), key: readFileSync(pair.key) }, listener)
+    : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    url: `${pair ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
     received,
     of: (eventId) => received.filter(({ headers }) => headers["x-event-id"] === eventId),
     answer(next) {
