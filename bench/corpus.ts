@@ -1,21 +1,41 @@
-import { createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 
 /** More than any server here takes in a second. */
 const MOST_PER_SECOND = 90_000;
 
+/** How events are named: one behind the other, or without any order, as many senders do. */
+export type Ids = "sequential" | "random";
+
+/** The id of an event by its number: the same each time, and another one for each prefix. */
+export function eventIdOf(ids: Ids, prefix: string, number: number): string {
+  return ids === "random" ? hash("md5", `${prefix}${number}`) : `${prefix}${number}`;
+}
+
 /** Writes a corpus that lasts for a run as fast as can be. */
-export function writeCorpusFor(seconds: number, file: string, secret: string, prefix: string): Promise<void> {
-  return writeCorpus(file, Math.ceil(seconds * MOST_PER_SECOND), secret, prefix);
+export function writeCorpusFor(
+  seconds: number,
+  file: string,
+  secret: string,
+  prefix: string,
+  ids?: Ids,
+): Promise<void> {
+  return writeCorpus(file, Math.ceil(seconds * MOST_PER_SECOND), secret, prefix, ids);
 }
 
 /** Writes signed, unique deliveries of about 260 bytes, one a line: signature TAB id TAB body. */
-export async function writeCorpus(file: string, count: number, secret: string, prefix: string): Promise<void> {
+export async function writeCorpus(
+  file: string,
+  count: number,
+  secret: string,
+  prefix: string,
+  ids: Ids = "sequential",
+): Promise<void> {
   const out = createWriteStream(file);
   let lines = "";
   for (let i = 0; i < count; i++) {
-    const id = `${prefix}${i}`;
+    const id = eventIdOf(ids, prefix, i);
     const body = JSON.stringify({
       id,
       object: "event",

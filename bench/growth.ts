@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
-import { writeCorpusFor } from "./corpus.ts";
+import { eventIdOf, type Ids, writeCorpusFor } from "./corpus.ts";
 import { playCorpus, WARM_UP_SECONDS } from "./load.ts";
 import { printHead, printRow } from "./table.ts";
 import { rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
@@ -10,17 +10,17 @@ import { rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 const RUN_SECONDS = 5;
 
 /** Fills the store and measures intake, claim, list, file size and memory at every power of ten on the way. */
-export async function measureGrowth(scratch: string, total: number): Promise<void> {
+export async function measureGrowth(scratch: string, total: number, ids: Ids): Promise<void> {
   const corpus = join(scratch, "growth.tsv");
   const warmUp = join(scratch, "warm-up.tsv");
   const dataDir = join(scratch, "growth-data");
   printHead(["events", "intake/s", "p99 ms", "claim ms", "list ms", "list by type ms", "file MB", "RSS MB"]);
   let stored = 0;
   for (let target = 1000; target <= total; target *= 10) {
-    stored += fill(dataDir, stored, target);
+    stored += fill(dataDir, stored, target, ids);
     const timing = await timeStore(dataDir);
-    await writeCorpusFor(RUN_SECONDS, corpus, WEBHOOK_SECRET, `evt_m${target}_`);
-    await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, `evt_w${target}_`);
+    await writeCorpusFor(RUN_SECONDS, corpus, WEBHOOK_SECRET, `evt_m${target}_`, ids);
+    await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, `evt_w${target}_`, ids);
     const server = await startProduct(scratch, { DATA_DIR: dataDir });
     try {
       const warmed = await playCorpus(server, { connections: 64, seconds: WARM_UP_SECONDS, corpus: warmUp });
@@ -44,9 +44,11 @@ export async function measureGrowth(scratch: string, total: number): Promise<voi
 }
 
 /** Adds processed events directly until so many are stored. Returns how many were added. */
-function fill(dataDir: string, stored: number, target: number): number {
+function fill(dataDir: string, stored: number, target: number, ids: Ids): number {
   const database = openDatabase(dataDir);
   database.pragma("synchronous = OFF");
+  // 1 GB: the index of random ids is filled all over.
+  database.pragma("cache_size = -1000000");
   const insert = database.prepare(`
     INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, processed_at, address, headers, content_type, payload)
     VALUES ('default', ?, ?, 'processed', 1, ?, ?, ?, '127.0.0.1', ?, 'application/json', ?)`);
@@ -59,7 +61,7 @@ function fill(dataDir: string, stored: number, target: number): number {
     for (let i = from; i < to; i++) {
       const at = Date.now();
       const { lastInsertRowid } = insert.run(
-        `evt_fill_${i}`,
+        eventIdOf(ids, "evt_fill_", i),
         i % 3 ? "payment_intent.succeeded" : "payment_intent.created",
         at,
         at,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench` measures intake; with `-- growth` it fills the store and measures by decade, with `-- sustained` it
- * delivers at a steady rate for minutes.
+ * `npm run bench` measures intake; with `-- growth` it fills the store and measures by decade (`-- growth random`: with ids
+ * in no order), with `-- sustained` it delivers at a steady rate for minutes.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -44,7 +44,8 @@ const scratch = makeScratch();
 try {
   buildProduct();
   if (process.argv[2] === "growth") {
-    await measureGrowth(scratch, Number(process.env.BENCH_EVENTS ?? 10_000_000));
+    const ids = process.argv[3] === "random" ? "random" : "sequential";
+    await measureGrowth(scratch, Number(process.env.BENCH_EVENTS ?? 10_000_000), ids);
   } else if (process.argv[2] === "sustained") {
     await measureSustained(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 5000));
   } else {
