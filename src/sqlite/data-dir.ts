@@ -1,4 +1,5 @@
-import { accessSync, type BigIntStats, constants, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { accessSync, type BigIntStats, closeSync, constants, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
@@ -49,9 +50,10 @@ export function lockDataDir(dataDir: string): () => void {
     // The add-on that SQLite is in has said what it lacks.
     if (error instanceof OperatorError) throw error;
     if (isDamage(error) || isNoFile(file)) throw noLock();
+    const cause = causeOf(error, dataDir);
     throw new OperatorError(
-      `DATA_DIR cannot be written (${describeError(error)}): name a directory on a disk with space that this user can write`,
-      exitCodeOf(error),
+      `DATA_DIR cannot be written (${describeError(cause)}): name a directory on a disk with space that this user can write`,
+      exitCodeOf(cause),
     );
   }
   return () => lock.close();
@@ -68,6 +70,27 @@ export function isLockHeld(dataDir: string): boolean {
     return isHeld(error);
   } finally {
     lock?.close();
+  }
+}
+
+// The log, its index and a journal: as many may SQLite put beside a database.
+const FILES_BESIDE = 3;
+
+/**
+ * The cause of an error of SQLite's, which says only that it cannot open a file when the file system takes no more files:
+ * it may have room left, and no inode.
+ */
+export function causeOf(error: unknown, dir: string): unknown {
+  if (!systemCode(error).startsWith("SQLITE_CANTOPEN")) return error;
+  const files = Array.from({ length: FILES_BESIDE }, () => join(dir, `.new-${randomUUID()}`));
+  try {
+    for (const file of files) closeSync(openSync(file, "wx", 0o600));
+    return error;
+  } catch (refusal) {
+    if (exitCodeOf(refusal) === 2) return error;
+    return Object.assign(new Error("the file system takes no more files"), { code: systemCode(refusal) });
+  } finally {
+    for (const file of files) rmSync(file, { force: true });
   }
 }
 

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { flush } from "../flush.ts";
-import { isLockHeld, prepareDataDir, statOf } from "./data-dir.ts";
+import { causeOf, isLockHeld, prepareDataDir, statOf } from "./data-dir.ts";
 import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./inspect.ts";
 import { inspectLog } from "./log-check.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -97,8 +97,10 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   if (options.file) assertInPlace(dataDir, options.file);
   else prepareDataDir(dataDir);
   let database: Database | undefined;
+  let dir = dataDir;
   try {
     const file = databaseFile(dataDir);
+    dir = dirname(file);
     if (!options.isOpen) refuseForeignFile(file);
     const isLocked = !options.checked && !options.isOpen && isLockHeld(dataDir);
     // What a restore replaces is not to be changed, nor what is damaged in it.
@@ -124,7 +126,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     return database;
   } catch (error) {
     database?.close();
-    throw error instanceof OperatorError ? error : openFailure(error);
+    throw error instanceof OperatorError ? error : openFailure(causeOf(error, dir));
   }
 }
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { needsMount } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { serveRefused, startServer } from "../helpers/server.ts";
-import { fill, mountSmallDisk } from "../helpers/small-disk.ts";
+import { fill, fillWithFiles, mountDisk, mountSmallDisk } from "../helpers/small-disk.ts";
 import { list, settled, show } from "../helpers/stored-events.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -115,3 +115,26 @@ test(
     assert.equal((await deliver(again, event("before"))).json.duplicate, true);
   },
 );
+
+test("a disk that takes no more files refuses a start like one without space", needsMount(), async (t) => {
+  const dir = workingDir();
+  const data = join(dir, "data");
+  mountDisk(t, data, "8m", 20);
+  await using server = await startServer({ dir });
+  assert.equal((await deliver(server, event("before"))).status, 200);
+  await server.stop();
+  const files = fillWithFiles(data);
+  // No file for the lock's journal; that one, and none for the database's log or its index.
+  for (const free of [0, 1, 2]) {
+    if (free > 0) rmSync(files.pop() as string);
+    const refused = await serveRefused({}, dir);
+    assert.equal(refused.code, 1, refused.stderr);
+    assert.match(
+      refused.stderr,
+      /^authserve: DATA_DIR.* \(ENOSPC: the file system takes no more files\).* on a disk with space/m,
+    );
+  }
+  rmSync(files.pop() as string);
+  await using again = await startServer({ dir });
+  assert.equal((await deliver(again, event("before"))).json.duplicate, true);
+});

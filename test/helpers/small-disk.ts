@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import type { Cleanup } from "./temp-dir.ts";
 
 /** Mounts a disk of 2 MB until the test ends. Throws when this user may not. */
@@ -8,15 +9,32 @@ export function mountSmallDisk(t: Cleanup, path: string): void {
   mountDisk(t, path, "2m");
 }
 
-/** Mounts a disk of a size, without a bound when that is 0, until the test ends. Throws when this user may not. */
-export function mountDisk(t: Cleanup, path: string, size: string): void {
+/**
+ * Mounts a disk of a size, without a bound when that is 0, until the test ends, for so many files when a number is given.
+ * Throws when this user may not.
+ */
+export function mountDisk(t: Cleanup, path: string, size: string, files = 0): void {
   mkdirSync(path);
   // Also when the test is cancelled: what it disposes of itself is left then.
   t.after(() => void spawnSync("umount", ["--lazy", path]));
-  const options = `size=${size},mode=0700`;
+  const options = `size=${size},mode=0700${files === 0 ? "" : `,nr_inodes=${files}`}`;
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path], { encoding: "utf8" });
   if (mounted.status !== 0) {
     throw new Error(`a full disk needs the right to mount a tmpfs (root, CAP_SYS_ADMIN): ${mounted.stderr.trim()}`);
+  }
+}
+
+/** Makes empty files in a folder until the disk takes no more. Returns their paths. */
+export function fillWithFiles(dir: string): string[] {
+  for (const made: string[] = []; ; ) {
+    const file = join(dir, `file-${made.length}`);
+    try {
+      closeSync(openSync(file, "wx"));
+      made.push(file);
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
+      return made;
+    }
   }
 }
 
