@@ -18,6 +18,9 @@ export interface WatchedWrites {
 // The next delivery may be as large as this.
 const ROOM_BYTES = 1024 * 1024;
 
+/** Holds a value of that size while it is proved that there is room for it. */
+const PROOF = "proof_of_room";
+
 /** Watches the transactions of the one connection that writes; `inPlace` throws when the file is not in its place. */
 export function watchWrites(database: Database, inPlace: () => void): WatchedWrites {
   const metadata = createMetadata(database);
@@ -25,6 +28,8 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
   /** Why the newest change was lost, and how many were made until then. */
   let lost: { error: AppError; changes: unknown } | null = null;
+  /** Whether the group that runs has written {@link PROOF}. */
+  let proves = false;
 
   /** Whether a change was lost for want of room, and there is still none: that a small one fits says nothing of the next delivery. */
   function lacksRoom({ cause }: AppError): boolean {
@@ -36,12 +41,28 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
     }
   }
 
+  function isOver({ error, changes }: { error: AppError; changes: unknown }): boolean {
+    if (isRefused(error.cause)) return proves;
+    return totalChanges.get() !== changes && !lacksRoom(error);
+  }
+
+  /** Takes the proof away again. Where that fails, the next one takes its place. */
+  function forgetProof(): void {
+    try {
+      metadata.remove(PROOF);
+    } catch {
+      // The next change says what is wrong.
+    }
+  }
+
   return {
     run(group) {
+      proves = false;
       try {
-        checkpoints.tend(lost !== null && isFull(lost.error.cause));
+        checkpoints.tend(lost !== null && (isFull(lost.error.cause) || isRefused(lost.error.cause)));
         const result = guarded(() => database.transaction(group).immediate());
-        if (lost && totalChanges.get() !== lost.changes && !lacksRoom(lost.error)) lost = null;
+        if (lost && isOver(lost)) lost = null;
+        if (proves) forgetProof();
         return result;
       } catch (error) {
         if (error instanceof AppError && error.code === "store_unavailable")
@@ -54,11 +75,19 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
       if (!lost) return;
       // A change elsewhere in the file would say nothing of the damaged page.
       if (isDamage(lost.error.cause) || lacksRoom(lost.error)) throw lost.error;
-      metadata.set("last_write_check", new Date().toISOString());
+      if (isRefused(lost.error.cause)) {
+        metadata.set(PROOF, "x".repeat(ROOM_BYTES));
+        proves = true;
+      } else metadata.set("last_write_check", new Date().toISOString());
     },
   };
 }
 
 function isFull(cause: unknown): boolean {
   return cause instanceof Error && systemCode(cause) === "SQLITE_FULL";
+}
+
+/** Whether the system took no more bytes for another reason than a full disk: a quota, or a limit on files, which no free space shows. */
+function isRefused(cause: unknown): boolean {
+  return cause instanceof Error && systemCode(cause) === "SQLITE_IOERR_WRITE";
 }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { openDatabase } from "../../src/sqlite/database.ts";
 import { needsMount } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
-import { serveRefused, startServer } from "../helpers/server.ts";
+import { type Server, serveRefused, startServer } from "../helpers/server.ts";
 import { fill, fillWithFiles, mountDisk, mountSmallDisk } from "../helpers/small-disk.ts";
 import { list, settled, show } from "../helpers/stored-events.ts";
 import { until } from "../helpers/until.ts";
@@ -137,4 +139,43 @@ test("a disk that takes no more files refuses a start like one without space", n
   rmSync(files.pop() as string);
   await using again = await startServer({ dir });
   assert.equal((await deliver(again, event("before"))).json.duplicate, true);
+});
+
+/** Bounds the files that a running server writes, as a quota does that shows in no free space; Infinity takes the bound away. */
+function boundFiles({ pid }: Server, bytes: number): void {
+  const soft = Number.isFinite(bytes) ? bytes : "unlimited";
+  const { status, stderr } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${soft}:unlimited`]);
+  assert.equal(status, 0, String(stderr));
+}
+
+test("a server that may write no more is not ready, and goes on when it may", async () => {
+  await using server = await startServer();
+  assert.equal((await deliver(server, event("before"))).status, 200);
+  await settled(server, "before");
+  boundFiles(server, 600_000);
+  const large = event("large", { pad: "x".repeat(700_000) });
+  for (let round = 0; round < 3; round++) {
+    assertProblem(await deliver(server, large), 503, "store_unavailable");
+    assert.equal((await ask(server, "/readyz")).status, 503);
+    // So small a change fits.
+    await logIn(server);
+    assert.equal((await ask(server, "/readyz")).status, 503);
+  }
+  boundFiles(server, Number.POSITIVE_INFINITY);
+  await until(async () => (await ask(server, "/readyz")).status === 200);
+  assert.equal((await deliver(server, large)).json.duplicate, false);
+  const database = openDatabase(String(server.env.DATA_DIR), { asItIs: true });
+  assert.deepEqual(database.prepare("SELECT key FROM metadata WHERE length(value) > 1000").all(), []);
+  database.close();
+});
+
+test("where the log may not grow, what is in it makes room for more", async () => {
+  await using server = await startServer();
+  boundFiles(server, 2_000_000);
+  let stored = 0;
+  for (let n = 0; stored < 60; n++) {
+    const { status } = await deliver(server, event(`one-${n}`, { pad: "x".repeat(20_000) }));
+    if (status === 200) stored++;
+    else await until(async () => (await deliver(server, event("again", { n }))).status === 200);
+  }
 });
