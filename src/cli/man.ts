@@ -14,6 +14,8 @@ export function manPage(program: Command): string {
   const commands = allNodes(root).filter((node) => node.children.length === 0);
   return [
     `.TH AUTHSERVE 1 "" "authserve ${program.version()}"`,
+    // Else names of settings are hyphenated, and are not found in the pager.
+    ".nh",
     ".SH NAME",
     "authserve \\- single-session login and webhook receiver",
     ".SH SYNOPSIS",

@@ -7,6 +7,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { allNodes, commandTree } from "../../src/cli/command-tree.ts";
 import { createProgram } from "../../src/cli/main.ts";
 import { manPage } from "../../src/cli/man.ts";
+import { SETTING_NAMES } from "../../src/config/settings.ts";
 import { authserve, EXECUTABLE } from "../helpers/command.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
@@ -158,9 +159,13 @@ suite("authserve man", () => {
     const dir = workingDir();
     const { stdout } = await authserve(["man"], { dir });
     writeFileSync(join(dir, "authserve.1"), stdout);
-    const formatted = spawnSync("man", ["--warnings", "-l", join(dir, "authserve.1")], { encoding: "utf8" });
+    const formatted = spawnSync("man", ["--warnings", "-l", join(dir, "authserve.1")], {
+      encoding: "utf8",
+      env: { ...process.env, MANWIDTH: "80" },
+    });
     assert.equal(formatted.stderr, "");
     assert.match(formatted.stdout, /AUTHSERVE\(1\)/);
+    for (const name of SETTING_NAMES) assert.ok(formatted.stdout.includes(name), `${name} is not in one piece`);
   });
 });
 
