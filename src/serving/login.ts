@@ -13,7 +13,7 @@ import type { Metrics } from "../metrics.ts";
 // Behind more hashes than these a client would wait longer than it is likely to.
 const LOGIN_QUEUE_LIMIT = 256;
 // Leaves room for others behind a network that sends as many as it can.
-const LOGIN_QUEUE_LIMIT_PER_NETWORK = 64;
+const LOGIN_QUEUE_LIMIT_PER_NETWORK = LOGIN_QUEUE_LIMIT / 2;
 
 /** Wires the login of the process: there is one, so that its bounds hold however many threads take requests. */
 export async function openLogin(

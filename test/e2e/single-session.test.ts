@@ -85,3 +85,10 @@ suite("with Redis", needsRedis(), () => {
     return [await startOne(t, env), await startOne(t, env)];
   });
 });
+
+test("120 parallel logins of one address are all taken, and one is alive", async () => {
+  await using server = await startServer();
+  const tokens = await Promise.all(Array.from({ length: 120 }, () => logIn(server)));
+  const answers = await Promise.all(tokens.map((token) => me(server, token)));
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+});
