@@ -82,15 +82,19 @@ const FILES_BESIDE = 3;
  */
 export function causeOf(error: unknown, dir: string): unknown {
   if (!systemCode(error).startsWith("SQLITE_CANTOPEN")) return error;
-  const files = Array.from({ length: FILES_BESIDE }, () => join(dir, `.new-${randomUUID()}`));
+  const made: string[] = [];
   try {
-    for (const file of files) closeSync(openSync(file, "wx", 0o600));
+    while (made.length < FILES_BESIDE) {
+      const file = join(dir, `.new-${randomUUID()}`);
+      closeSync(openSync(file, "wx", 0o600));
+      made.push(file);
+    }
     return error;
   } catch (refusal) {
     if (exitCodeOf(refusal) === 2) return error;
     return Object.assign(new Error("the file system takes no more files"), { code: systemCode(refusal) });
   } finally {
-    for (const file of files) rmSync(file, { force: true });
+    for (const file of made) rmSync(file);
   }
 }
 
