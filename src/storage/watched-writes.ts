@@ -21,13 +21,19 @@ const ROOM_BYTES = 1024 * 1024;
 /** Holds a value of that size while it is proved that there is room for it. */
 const PROOF = "proof_of_room";
 
+interface LostChange {
+  error: AppError;
+  /** How many changes were made until then. */
+  changes: unknown;
+}
+
 /** Watches the transactions of the one connection that writes; `inPlace` throws when the file is not in its place. */
 export function watchWrites(database: Database, inPlace: () => void): WatchedWrites {
   const metadata = createMetadata(database);
   const checkpoints = createCheckpoints(database);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
-  /** Why the newest change was lost, and how many were made until then. */
-  let lost: { error: AppError; changes: unknown } | null = null;
+  /** The newest change that was lost. */
+  let lost: LostChange | null = null;
   /** Whether the group that runs has written {@link PROOF}. */
   let proves = false;
 
@@ -41,7 +47,8 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
     }
   }
 
-  function isOver({ error, changes }: { error: AppError; changes: unknown }): boolean {
+  /** Whether what has been written now shows that no such change would be lost any more. */
+  function isOver({ error, changes }: LostChange): boolean {
     if (isRefused(error.cause)) return proves;
     return totalChanges.get() !== changes && !lacksRoom(error);
   }
@@ -87,7 +94,7 @@ function isFull(cause: unknown): boolean {
   return cause instanceof Error && systemCode(cause) === "SQLITE_FULL";
 }
 
-/** Whether the system took no more bytes for another reason than a full disk: a quota, or a limit on files, which no free space shows. */
+/** Whether the system took no more bytes: because of a quota, or a limit on files, neither of which shows in the free space. */
 function isRefused(cause: unknown): boolean {
-  return cause instanceof Error && systemCode(cause) === "SQLITE_IOERR_WRITE";
+  return cause instanceof Error && /^SQLITE_IOERR_(?:WRITE|FSYNC)$/.test(systemCode(cause));
 }
