@@ -126,6 +126,8 @@ test("a disk that takes no more files refuses a start like one without space", n
   assert.equal((await deliver(server, event("before"))).status, 200);
   await server.stop();
   const files = fillWithFiles(data);
+  const { stdout } = await server.run(["doctor"]);
+  assert.match(stdout, /^wrong +database +cannot be read \(ENOSPC: the file system takes no more files\)/m);
   // No file for the lock's journal; that one, and none for the database's log or its index.
   for (const free of [0, 1, 2]) {
     if (free > 0) rmSync(files.pop() as string);

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
-import { isLockHeld } from "../../sqlite/data-dir.ts";
+import { causeOf, isLockHeld } from "../../sqlite/data-dir.ts";
 import { DATABASE_FILE, databaseFile, LOG_ALONE, WRONG_LOG } from "../../sqlite/database.ts";
 import { HELD, type Inspection, inspectDatabase, isHeld, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
 import { inspectLog } from "../../sqlite/log-check.ts";
@@ -60,7 +60,10 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   } catch (error) {
     const [found, remedy] = isHeld(error)
       ? [`cannot be read: ${HELD}`, "end that program, or wait for it"]
-      : [`cannot be read (${describeError(error)})`, "give this user DATA_DIR, on a disk with space that it can write"];
+      : [
+          `cannot be read (${describeError(causeOf(error, dirname(file)))})`,
+          "give this user DATA_DIR, on a disk with space that it can write",
+        ];
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   const { isOurs, schema } = inspection;
@@ -136,7 +139,7 @@ export function checkFsync(dataDir: string): Finding {
     if (median > USELESS_FSYNC_MS) return wrong("fsync", found, remedy);
     return median > SLOW_FSYNC_MS ? warning("fsync", found, remedy) : ok("fsync", found);
   } catch (error) {
-    const remedy = systemCode(error) === "ENOSPC" ? "make space" : "give this user the directory";
+    const remedy = systemCode(error) === "ENOSPC" ? "make space, or remove files" : "give this user the directory";
     return wrong("fsync", `DATA_DIR cannot be written (${describeError(error)})`, remedy);
   }
 }
