@@ -4,23 +4,18 @@ import type { Database } from "./database.ts";
 export interface Metadata {
   get(key: string): string | undefined;
   set(key: string, value: string): void;
-  remove(key: string): void;
 }
 
-/** Opens the facts in the table `metadata`. `set` replaces; all throw as SQLite does. */
+/** Opens the facts in the table `metadata`. `set` replaces; both throw as SQLite does. */
 export function createMetadata(database: Database): Metadata {
   const get = database.prepare("SELECT value FROM metadata WHERE key = ?").pluck();
   const set = database.prepare(
     "INSERT INTO metadata (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
   );
-  const remove = database.prepare("DELETE FROM metadata WHERE key = ?");
   return {
     get: (key) => get.get(key) as string | undefined,
     set: (key, value) => {
       set.run(key, value);
-    },
-    remove: (key) => {
-      remove.run(key);
     },
   };
 }

@@ -18,8 +18,8 @@ export interface WatchedWrites {
 // The next delivery may be as large as this.
 const ROOM_BYTES = 1024 * 1024;
 
-/** Holds a value of that size while it is proved that there is room for it. */
-const PROOF = "proof_of_room";
+/** What a check writes: when it was, or a value of {@link ROOM_BYTES} while it is proved that there is room for one. */
+const CHECK = "last_write_check";
 
 interface LostChange {
   error: AppError;
@@ -34,7 +34,7 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
   /** The newest change that was lost. */
   let lost: LostChange | null = null;
-  /** Whether the group that runs has written {@link PROOF}. */
+  /** Whether the group that runs has written such a value. */
   let proves = false;
 
   /** Whether a change was lost for want of room, and there is still none: that a small one fits says nothing of the next delivery. */
@@ -53,10 +53,12 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
     return totalChanges.get() !== changes && !lacksRoom(error);
   }
 
+  const noteCheck = () => metadata.set(CHECK, new Date().toISOString());
+
   /** Takes the proof away again. Where that fails, the next one takes its place. */
   function forgetProof(): void {
     try {
-      metadata.remove(PROOF);
+      noteCheck();
     } catch {
       // The next change says what is wrong.
     }
@@ -83,9 +85,9 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
       // A change elsewhere in the file would say nothing of the damaged page.
       if (isDamage(lost.error.cause) || lacksRoom(lost.error)) throw lost.error;
       if (isRefused(lost.error.cause)) {
-        metadata.set(PROOF, "x".repeat(ROOM_BYTES));
+        metadata.set(CHECK, "x".repeat(ROOM_BYTES));
         proves = true;
-      } else metadata.set("last_write_check", new Date().toISOString());
+      } else noteCheck();
     },
   };
 }
