@@ -18,11 +18,16 @@ export function isUpgrading({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }
 
+/** Connections with an answer that says `Connection: close`. */
 const closing = new WeakSet<Socket>();
 
 /** Notes that an answer says `Connection: close`: no request behind it is run (RFC 9112, 9.6). */
 export function closeBehind(socket: Socket): void {
   closing.add(socket);
+}
+
+function isClosed(socket: Socket): boolean {
+  return socket.destroyed || closing.has(socket);
 }
 
 /** Connections that end with the answer to a request that asked for another protocol: how many requests came behind it. */
@@ -37,7 +42,7 @@ const behindUpgrade = new WeakMap<Socket, number>();
 export function takeIn(request: IncomingMessage, response: ServerResponse, run: () => void): void {
   const { socket } = request;
   // The parser goes on with what it has read.
-  if (socket.destroyed || closing.has(socket)) return;
+  if (isClosed(socket)) return;
   const behind = behindUpgrade.get(socket);
   if (behind !== undefined) {
     behindUpgrade.set(socket, behind + 1);
@@ -69,7 +74,7 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
   if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run();
   else {
     previous.once("close", () => {
-      if (!socket.destroyed && !closing.has(socket)) run();
+      if (!isClosed(socket)) run();
     });
   }
 }
