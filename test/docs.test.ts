@@ -12,12 +12,17 @@ import { LOG_EVENTS } from "../src/log.ts";
 import { createIntakeMetrics, createMetrics } from "../src/metrics.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+const deployment = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
+
+function sectionOf(text: string, heading: string): string {
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
+  assert.ok(section, `there is no section ${heading}`);
+  return section;
+}
 
 /** The rows of the README's tables: first cell's code → the whole row. */
 function rowsOf(heading: string): Map<string, string> {
-  const section = readme.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
-  assert.ok(section, `the README has no section ${heading}`);
-  const rows = section.matchAll(/^\| `([^`]+)` \|.*$/gm);
+  const rows = sectionOf(readme, heading).matchAll(/^\| `([^`]+)` \|.*$/gm);
   return new Map([...rows].map((match) => [match[1] as string, match[0]]));
 }
 
@@ -54,8 +59,7 @@ test("the README lists every error code with its status, and no other", () => {
 });
 
 test("docs/deploy.md lists every metric with its type, and no other", async () => {
-  const text = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
-  const rows = [...text.matchAll(/^\| `(authserve_[a-z_]+)` \| ([a-z]+) \|/gm)].map(
+  const rows = [...deployment.matchAll(/^\| `(authserve_[a-z_]+)` \| ([a-z]+) \|/gm)].map(
     (match) => `${match[1]} ${match[2]}`,
   );
   const backlog = async () => ({ queued: 0, failed: 0, oldestQueuedAt: null });
@@ -66,8 +70,7 @@ test("docs/deploy.md lists every metric with its type, and no other", async () =
 });
 
 test("docs/deploy.md lists every log event, and no other", () => {
-  const text = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
-  const section = text.split(/^## /m).find((part) => part.startsWith("Log\n")) ?? "";
+  const section = sectionOf(deployment, "Log");
   const firstCells = [...section.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|/gm)].map((match) => match[1] as string);
   const documented = firstCells.flatMap((cell) => cell.split(", ").map((name) => name.slice(1, -1)));
   assert.deepEqual(sorted(documented.filter((name) => name !== "event")), sorted(LOG_EVENTS));

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { after, test } from "node:test";
 import { ask, logIn } from "../helpers/client.ts";
-import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { PASSWORD } from "../helpers/credentials.ts";
 import {
   gather,
   HEALTH,
   JSON_TYPE,
   openRaw,
-  rawWrongLogin,
+  rawLogin,
   sendRaw,
   statusesIn,
   wholeDelivery,
@@ -23,8 +23,6 @@ after(() => server[Symbol.asyncDispose]());
 test("what is sent behind a logout or a login on the same connection finds it done", async () => {
   const ask = (line: string, token: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const meWith = (token: string, ...lines: string[]) => `${ask("GET /auth/me", token)}${lines.join("")}\r\n`;
-  const credentials = JSON.stringify({ email: EMAIL, password: PASSWORD });
-  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n${credentials}`;
   const last = "Connection: close\r\n";
   for (let round = 0; round < 10; round++) {
     const token = await logIn(server);
@@ -34,7 +32,10 @@ test("what is sent behind a logout or a login on the same connection finds it do
     );
     assert.deepEqual(statusesIn(out.text), [200, 200, 401, 401]);
     const earlier = await logIn(server);
-    assert.deepEqual(statusesIn((await sendRaw(server.port, login + meWith(earlier, last))).text), [200, 401]);
+    assert.deepEqual(
+      statusesIn((await sendRaw(server.port, rawLogin(PASSWORD) + meWith(earlier, last))).text),
+      [200, 401],
+    );
   }
 });
 
@@ -104,7 +105,7 @@ test("what lies behind a login under way, and is no HTTP, is answered to a clien
     const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
     const received = gather(socket);
     const closed = once(socket, "end");
-    socket.end(rawWrongLogin() + behind);
+    socket.end(rawLogin() + behind);
     await closed;
     socket.destroy();
     assert.deepEqual(statusesIn(received()), [401, status]);

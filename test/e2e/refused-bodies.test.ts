@@ -8,7 +8,7 @@ import {
   JSON_TYPE,
   openRaw,
   rawDelivery,
-  rawWrongLogin,
+  rawLogin,
   sendRaw,
   statusesIn,
   wholeDelivery,
@@ -106,6 +106,6 @@ for (const [method, path, headers, status] of [
 
 test("a body that is refused waits for the answers before its own", async () => {
   const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
-  const { text } = await sendRaw(server.port, rawWrongLogin() + large + "x".repeat(20_000_000));
+  const { text } = await sendRaw(server.port, rawLogin() + large + "x".repeat(20_000_000));
   assert.deepEqual(statusesIn(text), [401, 413]);
 });

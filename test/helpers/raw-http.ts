@@ -115,9 +115,9 @@ export function gather(socket: Socket): () => string {
   return () => text;
 }
 
-/** A login that is hashed, in vain. */
-export function rawWrongLogin(): string {
-  const credentials = JSON.stringify({ email: EMAIL, password: "wrong password" });
+/** A login, which is hashed in vain unless the right password is given. */
+export function rawLogin(password = "wrong password"): string {
+  const credentials = JSON.stringify({ email: EMAIL, password });
   const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
   return login + credentials;
 }
