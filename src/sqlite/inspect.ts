@@ -73,11 +73,18 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
+// What has been claimed, and what has not: each half is read from the end of an index.
+const NEWEST_RECEIPT = `
+SELECT max(at) FROM (
+  SELECT max(received_at) AS at FROM events WHERE attempts >= 0
+  UNION ALL
+  SELECT max(due_at) FROM events WHERE status = 'queued' AND attempts < 0)`;
+
 /** When the newest event of a database file came, in Unix milliseconds. */
 export function newestEventAt(file: string): number | null {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
   try {
-    return database.prepare("SELECT max(received_at) FROM events").pluck().get() as number | null;
+    return database.prepare(NEWEST_RECEIPT).pluck().get() as number | null;
   } finally {
     database.close();
   }

@@ -119,4 +119,13 @@ export const MIGRATIONS: readonly string[] = [
   WHERE name = 'attempts';
   PRAGMA writable_schema = RESET;
   `,
+  // 5: an event has -1 attempts until it is claimed, and is in no index that only lists use until then. None that is stored
+  // has as few, so the indexes hold already what they are to hold.
+  `
+  PRAGMA writable_schema = ON;
+  UPDATE sqlite_schema SET sql = sql || ' WHERE attempts >= 0'
+  WHERE name IN ('events_received', 'events_by_type', 'events_by_source');
+  UPDATE sqlite_schema SET sql = sql || ' AND attempts >= 0' WHERE name = 'events_unprocessed';
+  PRAGMA writable_schema = RESET;
+  `,
 ];

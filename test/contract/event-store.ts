@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { EventStore } from "../../src/events/store.ts";
-import { NOW, newEvent } from "../helpers/events.ts";
+import type { Claim, EventFilter, EventStore } from "../../src/events/store.ts";
+import { claim, NOW, newEvent } from "../helpers/events.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { claimContract } from "./event-store-claims.ts";
 import { replayContract } from "./event-store-replay.ts";
@@ -202,6 +202,23 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
         events.map(({ eventId }) => eventId),
         ["d", "c"],
       );
+    });
+
+    test("show what waits for its first claim and what was claimed or given back in one order", async (t) => {
+      const store = await open(t);
+      await store.append([..."abcde"].map((eventId, at) => newEvent({ eventId, receivedAt: NOW + at })));
+      const { claimed } = await claim(store, { limit: 3, now: NOW + 10 });
+      const [a, b] = claimed.map(({ id, attempt }) => ({ id, owner: "a", attempt })) as [Claim, Claim];
+      const next = { to: "queued", runAt: NOW + 60_000, isFree: false } as const;
+      await store.settle([{ ...a, next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
+      await store.release([b], NOW + 10);
+      const ids = async (filter: Omit<EventFilter, "limit">, limit = 10) =>
+        (await store.list({ ...filter, limit })).map(({ eventId, attempts }) => eventId + attempts).join(" ");
+      assert.equal(await ids({}), "e0 d0 c1 b0 a1");
+      assert.equal(await ids({}, 3), "e0 d0 c1");
+      assert.equal(await ids({ status: "queued", type: "push", source: "default", since: NOW + 1 }), "e0 d0 c1 b0");
+      assert.equal(await ids({ status: "processed" }), "");
+      assert.equal((await store.counts()).oldestQueuedAt, NOW);
     });
 
     test("keep the order of arrival within one millisecond", async (t) => {

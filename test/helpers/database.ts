@@ -23,6 +23,8 @@ export function tempDatabase(
 export function dataDirOf(context: Cleanup, steps: number): string {
   const dataDir = tempDir(context);
   const database = new Sqlite(join(dataDir, DATABASE_FILE));
+  // A step may write to the schema itself.
+  database.unsafeMode(true);
   for (const step of MIGRATIONS.slice(0, steps)) database.exec(step);
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${steps}`);

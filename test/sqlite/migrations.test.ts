@@ -49,6 +49,25 @@ test("a connection that was open before a step goes on", (t) => {
   assert.equal(database.prepare("SELECT count(*) FROM attempts").pluck().get(), 2);
 });
 
+test("what a server of an earlier version stores is listed and claimed, before a step and after it", (t) => {
+  const dataDir = dataDirOf(t, 4);
+  const before = new Sqlite(join(dataDir, DATABASE_FILE));
+  t.after(() => void before.close());
+  const insert = before.prepare(`
+    INSERT INTO events (source, event_id, type, status, due_at, received_at, address, headers, content_type, payload)
+    VALUES ('default', ?, 'push', 'queued', 1, ?, '192.0.2.1', '{}', 'application/json', x'7b7d')`);
+  insert.run("a", 1);
+  const database = open(t, dataDir);
+  insert.run("b", 2);
+  const events = sqliteEvents(database);
+  events.append([newEvent({ eventId: "c", receivedAt: 3 })]);
+  const ids = (type: string) => events.list({ type, limit: 10 }).map(({ eventId, attempts }) => eventId + attempts);
+  assert.deepEqual(ids("push"), ["c0", "b0", "a0"]);
+  assert.equal(events.claim({ owner: "a", limit: 10, leaseMs: 1, maxAttempts: 5, now: 3 }).claimed.length, 3);
+  assert.deepEqual(ids("push"), ["c1", "b1", "a1"]);
+  assert.equal(database.pragma("integrity_check", { simple: true }), "ok");
+});
+
 test("the schema cannot be written to once a database is open", (t) => {
   const database = open(t, dataDirOf(t, 3));
   database.pragma("writable_schema = ON");

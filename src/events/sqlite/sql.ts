@@ -1,8 +1,16 @@
+import type { EventFilter } from "../store.ts";
+
 // The statements of the hot path take their values by position: binding by name costs as much as the write.
 // `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again whenever its bare limit is bound.
 
+/**
+ * The attempts of an event, of which `attempts` holds -1 until its first claim. That claim brings it into the indexes that
+ * only lists use: a delivery does not wait for those.
+ */
+const ATTEMPTS = "max(attempts, 0)";
+
 /** The columns of an event's summary, under the names of its members. */
-const SUMMARY = `source, event_id AS eventId, type, status, attempts, received_at AS receivedAt,
+const SUMMARY = `source, event_id AS eventId, type, status, ${ATTEMPTS} AS attempts, received_at AS receivedAt,
   processed_at AS processedAt, last_error AS lastError`;
 
 /**
@@ -10,8 +18,8 @@ const SUMMARY = `source, event_id AS eventId, type, status, attempts, received_a
  * payload.
  */
 export const APPEND = `
-INSERT INTO events (source, event_id, type, status, due_at, received_at, address, headers, content_type, payload)
-VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)
+INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, payload)
+VALUES (?, ?, ?, 'queued', -1, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (event_id, source) DO NOTHING`;
 
 /** The stored bytes under an identity. */
@@ -30,7 +38,7 @@ SELECT length(payload) FROM events WHERE status = 'queued' AND due_at <= ? ORDER
 /** Due events and expired leases, oldest first: now, limit. */
 export const DUE = `
 SELECT id, source, event_id AS eventId, type, content_type AS contentType, payload, received_at AS receivedAt,
-  attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
+  ${ATTEMPTS} AS attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
 FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
 /** When the next queued event is due, or its lease ends. */
@@ -41,7 +49,7 @@ export const NEXT_DUE = `SELECT min(due_at) FROM events WHERE status = 'queued'`
  * still use one up.
  */
 export const LEASE = `
-UPDATE events SET attempts = attempts + 1, lease_owner = ?, claimed_at = ?, due_at = ?
+UPDATE events SET attempts = ${ATTEMPTS} + 1, lease_owner = ?, claimed_at = ?, due_at = ?
 WHERE id = ? AND status = 'queued'`;
 
 /** Extends a lease that is still held. */
@@ -111,10 +119,29 @@ export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ?`;
 /** Takes out what {@link REPLAY_DEAD_LETTERS} has replayed, in its transaction. */
 export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event > @after AND event <= @last`;
 
-/** Events newest first; every condition is a column of an index that ends in `received_at`. */
-export function listStatement(conditions: readonly string[]): string {
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${SUMMARY} FROM events ${where} ORDER BY received_at DESC, id DESC LIMIT @limit`;
+/** Events that have been claimed, newest first; every condition is a column of an index that ends in `received_at`. */
+export function listClaimedStatement({ status, type, source, since }: EventFilter): string {
+  const conditions = ["attempts >= 0"];
+  // The partial index serves only a query that repeats its condition.
+  if (status !== undefined)
+    conditions.push(`status = @status${status === "processed" ? "" : " AND status <> 'processed'"}`);
+  if (type !== undefined) conditions.push("type = @type");
+  if (source !== undefined) conditions.push("source = @source");
+  if (since !== undefined) conditions.push("received_at >= @since");
+  return newest(conditions, "received_at");
+}
+
+/** Events that have not been claimed yet, newest first: due since they were received, and only in the index of what is due. */
+export function listUnclaimedStatement({ type, source, since }: EventFilter): string {
+  const conditions = ["status = 'queued'", "attempts < 0"];
+  if (type !== undefined) conditions.push("type = @type");
+  if (source !== undefined) conditions.push("source = @source");
+  if (since !== undefined) conditions.push("due_at >= @since");
+  return newest(conditions, "due_at");
+}
+
+function newest(conditions: readonly string[], time: string): string {
+  return `SELECT ${SUMMARY} FROM events WHERE ${conditions.join(" AND ")} ORDER BY ${time} DESC, id DESC LIMIT @limit`;
 }
 
 /** The events with an id: of one source, or of every source when that is null. */
@@ -141,14 +168,17 @@ FROM conflicts WHERE event = ? ORDER BY first_at`;
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
 /**
- * What is still to be done. `status <> 'processed'` repeats the condition of the partial index `events_unprocessed`:
- * SQLite uses a partial index only for a query that does.
+ * What is still to be done. `status <> 'processed' AND attempts >= 0` repeats the condition of the partial index
+ * `events_unprocessed`: SQLite uses a partial index only for a query that does. What has been claimed was received before
+ * what has not, and where nothing has, all that is queued is due since it was received.
  */
 export const BACKLOG = `
 SELECT
   (SELECT count(*) FROM events WHERE status = 'queued') AS queued,
   (SELECT count(*) FROM dead_letters) AS failed,
-  (SELECT min(received_at) FROM events WHERE status = 'queued' AND status <> 'processed') AS oldestQueuedAt`;
+  coalesce(
+    (SELECT min(received_at) FROM events WHERE status = 'queued' AND status <> 'processed' AND attempts >= 0),
+    (SELECT min(due_at) FROM events WHERE status = 'queued')) AS oldestQueuedAt`;
 
 /** How many events are stored, and how often other bytes came under a known id. */
 export const TOTALS = `

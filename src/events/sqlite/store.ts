@@ -187,16 +187,13 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     return { replayed: changes, rest: end < last ? { after: end, last } : null };
   });
 
-  function list(filter: EventFilter): EventSummary[] {
-    const conditions: string[] = [];
-    // The partial index serves only a query that repeats its condition.
-    if (filter.status !== undefined)
-      conditions.push(`status = @status${filter.status === "processed" ? "" : " AND status <> 'processed'"}`);
-    if (filter.type !== undefined) conditions.push("type = @type");
-    if (filter.source !== undefined) conditions.push("source = @source");
-    if (filter.since !== undefined) conditions.push("received_at >= @since");
-    return database.prepare<unknown[], EventSummary>(sql.listStatement(conditions)).all(filter);
-  }
+  const list = database.transaction((filter: EventFilter) => {
+    const rows = (text: string) => database.prepare<unknown[], EventSummary>(text).all(filter);
+    const claimed = rows(sql.listClaimedStatement(filter));
+    if (filter.status !== undefined && filter.status !== "queued") return claimed;
+    const unclaimed = rows(sql.listUnclaimedStatement(filter));
+    return [...unclaimed, ...claimed].sort((a, b) => b.receivedAt - a.receivedAt).slice(0, filter.limit);
+  });
 
   function detail({ id, ...row }: DetailRow): EventDetail {
     return {

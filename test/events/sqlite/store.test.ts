@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as sql from "../../../src/events/sqlite/sql.ts";
 import { createSqliteEventStore } from "../../../src/events/sqlite/store.ts";
+import type { EventFilter } from "../../../src/events/store.ts";
 import { type Database, openDatabase } from "../../../src/sqlite/database.ts";
 import { eventStoreContract } from "../../contract/event-store.ts";
 import { tempDatabase } from "../../helpers/database.ts";
@@ -19,26 +20,24 @@ function planOf(database: Database, text: string): string {
 }
 
 suite("on SQLite", () => {
-  const filters = {
-    everything: [],
-    "a queued status": ["status = @status AND status <> 'processed'"],
-    "a processed status": ["status = @status"],
-    "a type": ["type = @type"],
-    "a source": ["source = @source"],
-    "a time": ["received_at >= @since"],
-    "a type since a time": ["type = @type", "received_at >= @since"],
-    "all filters": [
-      "status = @status AND status <> 'processed'",
-      "type = @type",
-      "source = @source",
-      "received_at >= @since",
-    ],
+  const filters: Record<string, Omit<EventFilter, "limit">> = {
+    everything: {},
+    "a queued status": { status: "queued" },
+    "a processed status": { status: "processed" },
+    "a type": { type: "a" },
+    "a source": { source: "a" },
+    "a time": { since: 1 },
+    "a type since a time": { type: "a", since: 1 },
+    "all filters": { status: "queued", type: "a", source: "a", since: 1 },
   };
-  for (const [what, conditions] of Object.entries(filters)) {
+  for (const [what, filter] of Object.entries(filters)) {
     test(`a list by ${what} reads an index in its order and sorts nothing`, (t) => {
-      const plan = planOf(tempDatabase(t).database, sql.listStatement(conditions));
-      assert.match(plan, /USING INDEX events_/);
-      assert.doesNotMatch(plan, /TEMP B-TREE/);
+      const { database } = tempDatabase(t);
+      const claimed = planOf(database, sql.listClaimedStatement({ ...filter, limit: 1 }));
+      assert.match(claimed, /USING INDEX events_(?:received|by_type|by_source|unprocessed)/);
+      const unclaimed = planOf(database, sql.listUnclaimedStatement({ ...filter, limit: 1 }));
+      assert.match(unclaimed, /USING INDEX events_due/);
+      for (const plan of [claimed, unclaimed]) assert.doesNotMatch(plan, /TEMP B-TREE/);
     });
   }
 
