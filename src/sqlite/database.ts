@@ -256,6 +256,9 @@ function migrate(database: Database, { asItIs }: OpenOptions): void {
       for (const step of MIGRATIONS.slice(current)) database.exec(step);
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.pragma(`user_version = ${MIGRATIONS.length}`);
+      // Another connection reads the schema again only when this has changed, and not when a step has written a text of it.
+      const schemaVersion = database.pragma("schema_version", { simple: true }) as number;
+      database.pragma(`schema_version = ${schemaVersion + 1}`);
     })
     .immediate();
   database.unsafeMode(false);

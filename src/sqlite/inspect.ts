@@ -73,7 +73,7 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
-// What has been claimed, and what has not: each half is read from the end of an index.
+// What has been claimed, and what has not: each half is read from the end of an index, the second past what is retried later.
 const NEWEST_RECEIPT = `
 SELECT max(at) FROM (
   SELECT max(received_at) AS at FROM events WHERE attempts >= 0

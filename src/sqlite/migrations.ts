@@ -119,8 +119,8 @@ export const MIGRATIONS: readonly string[] = [
   WHERE name = 'attempts';
   PRAGMA writable_schema = RESET;
   `,
-  // 5: an event has -1 attempts until it is claimed, and is in no index that only lists use until then. None that is stored
-  // has as few, so the indexes hold already what they are to hold.
+  // 5: an event has -1 attempts until it is claimed, and is until then in no index that neither a delivery nor a claim
+  // reads. None that is stored has as few, so the indexes hold already what they are to hold.
   `
   PRAGMA writable_schema = ON;
   UPDATE sqlite_schema SET sql = sql || ' WHERE attempts >= 0'

@@ -107,7 +107,7 @@ suite("authserve doctor", () => {
     await deliver(server, event("evt_1"));
     await server.stop();
     new Sqlite(join(server.dir, "data/authserve.db"))
-      .exec("UPDATE events SET received_at = received_at + 3600000")
+      .exec("UPDATE events SET received_at = received_at + 3600000, due_at = due_at + 3600000")
       .close();
     assert.equal((await examine(server)).of("clock")[0]?.verdict, "wrong");
   });

@@ -174,6 +174,8 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
         newEvent({ eventId: "near", receivedAt: NOW + day }),
       ]);
       assert.equal(await store.releaseAll(NOW), 1);
+      assert.equal(idsOf(await store.list({ limit: 1 })), "far");
+      assert.equal(idsOf(await store.list({ since: NOW + 2 * day, limit: 10 })), "far");
       assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
     });
 

@@ -221,6 +221,17 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.equal((await store.counts()).oldestQueuedAt, NOW);
     });
 
+    test("tell the oldest of what waits, also when the clock was set back behind a claim", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ eventId: "a" })]);
+      await claim(store);
+      await store.append([newEvent({ eventId: "b", receivedAt: NOW - 10 })]);
+      assert.equal((await store.backlog()).oldestQueuedAt, NOW - 10);
+      await store.append([newEvent({ eventId: "c", receivedAt: NOW + 10 })]);
+      assert.equal((await claim(store, { owner: "b", limit: 1, now: NOW + 10 })).claimed[0]?.eventId, "b");
+      assert.equal((await store.backlog()).oldestQueuedAt, NOW - 10);
+    });
+
     test("keep the order of arrival within one millisecond", async (t) => {
       const store = await open(t);
       await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));

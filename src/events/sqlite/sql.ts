@@ -5,7 +5,7 @@ import type { EventFilter } from "../store.ts";
 
 /**
  * The attempts of an event, of which `attempts` holds -1 until its first claim. That claim brings it into the indexes that
- * only lists use: a delivery does not wait for those.
+ * neither a delivery nor a claim reads: a delivery does not wait for those.
  */
 const ATTEMPTS = "max(attempts, 0)";
 
@@ -89,7 +89,7 @@ WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
  * before what has come since.
  */
 export const RELEASE_ALL = `
-UPDATE events SET due_at = min(received_at, @now)
+UPDATE events SET attempts = ${ATTEMPTS}, due_at = min(received_at, @now)
 WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`;
 
 /** What a replay does to an event: due now, with a fresh budget. */
@@ -169,16 +169,17 @@ export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
 /**
  * What is still to be done. `status <> 'processed' AND attempts >= 0` repeats the condition of the partial index
- * `events_unprocessed`: SQLite uses a partial index only for a query that does. What has been claimed was received before
- * what has not, and where nothing has, all that is queued is due since it was received.
+ * `events_unprocessed`: SQLite uses a partial index only for a query that does. What has not been claimed is due since it
+ * was received, and nothing is due before its receipt, unless the clock was set back meanwhile.
  */
 export const BACKLOG = `
 SELECT
   (SELECT count(*) FROM events WHERE status = 'queued') AS queued,
   (SELECT count(*) FROM dead_letters) AS failed,
-  coalesce(
-    (SELECT min(received_at) FROM events WHERE status = 'queued' AND status <> 'processed' AND attempts >= 0),
-    (SELECT min(due_at) FROM events WHERE status = 'queued')) AS oldestQueuedAt`;
+  (SELECT min(at) FROM (
+    SELECT min(received_at) AS at FROM events WHERE status = 'queued' AND status <> 'processed' AND attempts >= 0
+    UNION ALL
+    SELECT min(due_at) FROM events WHERE status = 'queued')) AS oldestQueuedAt`;
 
 /** How many events are stored, and how often other bytes came under a known id. */
 export const TOTALS = `
