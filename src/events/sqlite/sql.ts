@@ -120,28 +120,26 @@ export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ?`;
 export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event > @after AND event <= @last`;
 
 /** Events that have been claimed, newest first; every condition is a column of an index that ends in `received_at`. */
-export function listClaimedStatement({ status, type, source, since }: EventFilter): string {
+export function listClaimedStatement(filter: EventFilter): string {
+  const { status } = filter;
   const conditions = ["attempts >= 0"];
   // The partial index serves only a query that repeats its condition.
   if (status !== undefined)
     conditions.push(`status = @status${status === "processed" ? "" : " AND status <> 'processed'"}`);
-  if (type !== undefined) conditions.push("type = @type");
-  if (source !== undefined) conditions.push("source = @source");
-  if (since !== undefined) conditions.push("received_at >= @since");
-  return newest(conditions, "received_at");
+  return newest(conditions, filter, "received_at");
 }
 
 /** Events that have not been claimed yet, newest first: due since they were received, and only in the index of what is due. */
-export function listUnclaimedStatement({ type, source, since }: EventFilter): string {
-  const conditions = ["status = 'queued'", "attempts < 0"];
-  if (type !== undefined) conditions.push("type = @type");
-  if (source !== undefined) conditions.push("source = @source");
-  if (since !== undefined) conditions.push("due_at >= @since");
-  return newest(conditions, "due_at");
+export function listUnclaimedStatement(filter: EventFilter): string {
+  return newest(["status = 'queued'", "attempts < 0"], filter, "due_at");
 }
 
-function newest(conditions: readonly string[], time: string): string {
-  return `SELECT ${SUMMARY} FROM events WHERE ${conditions.join(" AND ")} ORDER BY ${time} DESC, id DESC LIMIT @limit`;
+function newest(conditions: readonly string[], { type, source, since }: EventFilter, time: string): string {
+  const all = [...conditions];
+  if (type !== undefined) all.push("type = @type");
+  if (source !== undefined) all.push("source = @source");
+  if (since !== undefined) all.push(`${time} >= @since`);
+  return `SELECT ${SUMMARY} FROM events WHERE ${all.join(" AND ")} ORDER BY ${time} DESC, id DESC LIMIT @limit`;
 }
 
 /** The events with an id: of one source, or of every source when that is null. */
