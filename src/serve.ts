@@ -11,6 +11,7 @@ import { REDIS_SETTING_NAMES } from "./redis/open.ts";
 import { isLoopback, urlOf } from "./serving/endpoint.ts";
 import { openLogin } from "./serving/login.ts";
 import { openServing } from "./serving/open.ts";
+import { createSignals } from "./serving/signals.ts";
 import type { HttpServing } from "./serving/threads.ts";
 import { lockDataDir } from "./sqlite/data-dir.ts";
 import { describeBrokenLog } from "./sqlite/database.ts";
@@ -99,10 +100,10 @@ async function wire(
   });
 
   const metrics = createMetrics({ backlog: () => events.backlog(), now: Date.now });
-  let http: HttpServing | undefined;
-  const mustYield = () => http !== undefined && http.unanswered() > MANY_UNANSWERED;
+  const signals = createSignals(settings.HTTP_THREADS);
   const worker = openWorker(settings, events, {
-    mustYield,
+    mustYield: () => signals.unanswered() > MANY_UNANSWERED,
+    onLook: signals.noteLook,
     onSettled: countSettled(metrics),
     onExpired: countExpired(metrics),
     log,
@@ -117,11 +118,11 @@ async function wire(
       login: await openLogin(settings, auth, metrics, log),
       // The first of several threads may be asked before the last one listens.
       renderMetrics: async () => metrics.render(await (await opening).snapshots()),
-      onCommitted: () => worker.nudge(),
+      onStored: () => worker.nudge(),
     },
+    signals,
   });
-  http = await opening;
-  const { port, failed, stop } = http;
+  const { port, failed, stop } = await opening;
   const url = urlOf(settings, port);
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   worker.start();
@@ -146,7 +147,7 @@ async function wire(
 function openWorker(
   settings: Settings,
   store: EventStore,
-  parts: Pick<WorkerOptions, "mustYield" | "onSettled" | "onExpired" | "log">,
+  parts: Pick<WorkerOptions, "mustYield" | "onLook" | "onSettled" | "onExpired" | "log">,
 ): Worker {
   const { log } = parts;
   return createWorker({

@@ -16,13 +16,14 @@ import { createIntakeMetrics, type Exposition, type IntakeMetrics, type MetricsS
 import { listRoutes } from "../routes.ts";
 import { createIntake, QUEUE_BYTES } from "../webhook/intake.ts";
 import { hostOf, tlsFilesOf } from "./endpoint.ts";
+import type { Signals } from "./signals.ts";
 
 /** What there is once in the process, for all event loops. */
 export interface Shared {
   login: Login;
   renderMetrics(): Promise<Exposition>;
-  /** Told after each commit that stored something new. */
-  onCommitted(): void;
+  /** Told that something new is stored since the worker looked. */
+  onStored(): void;
 }
 
 export interface HttpLoopParts {
@@ -31,6 +32,9 @@ export interface HttpLoopParts {
   events: EventStore;
   sessions: SessionStore;
   shared: Shared;
+  signals: Signals;
+  /** Counts from 1. */
+  loop: number;
 }
 
 /** Everything that one event loop serves. */
@@ -39,15 +43,13 @@ export interface HttpLoop {
   listen(port: number): Promise<number>;
   /** What this loop has counted. */
   snapshot(): Promise<MetricsSnapshot>;
-  /** Deliveries that wait for their answer. */
-  unanswered(): number;
   /** Answers what is in flight until the deadline and puts on disk what it accepted. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 /** Creates what one event loop serves: all routes, with an intake of its own. */
 export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
-  const { settings, log, events, shared } = parts;
+  const { settings, log, events, shared, signals, loop } = parts;
   const loops = settings.HTTP_THREADS;
   const queueLimit = Math.ceil(settings.WEBHOOK_QUEUE_LIMIT / loops);
   const metrics: IntakeMetrics = createIntakeMetrics({ waiting: () => intake.waiting, queueLimit });
@@ -55,7 +57,10 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
     append: (batch) => appendCounted(events, metrics, batch),
     queueLimit,
     queueBytes: QUEUE_BYTES / loops,
-    onCommitted: shared.onCommitted,
+    onCommit: (unanswered) => signals.noteUnanswered(loop, unanswered),
+    onCommitted: () => {
+      if (signals.noteStored()) shared.onStored();
+    },
   });
 
   boundUnfinishedBodies(MAX_UNFINISHED_BYTES / loops);
@@ -76,7 +81,6 @@ export function createHttpLoop(parts: HttpLoopParts): HttpLoop {
       return port;
     },
     snapshot: metrics.snapshot,
-    unanswered: () => intake.unanswered,
     async stop(deadlineMs) {
       stopping = true;
       await closeServer(server, deadlineMs);

@@ -4,11 +4,10 @@ import { type HttpServing, type ServingParts, startHttpThreads } from "./threads
 /** Serves HTTP on as many event loops as `HTTP_THREADS` says. Throws `OperatorError` when the address cannot be had. */
 export async function openServing(parts: ServingParts): Promise<HttpServing> {
   if (parts.settings.HTTP_THREADS > 1) return startHttpThreads(parts);
-  const loop = createHttpLoop({ ...parts, events: parts.storage.events });
+  const loop = createHttpLoop({ ...parts, events: parts.storage.events, loop: 1 });
   return {
     port: await loop.listen(parts.settings.PORT),
     snapshots: async () => [await loop.snapshot()],
-    unanswered: loop.unanswered,
     // What kills this loop kills the process.
     failed: new Promise(() => {}),
     stop: loop.stop,

@@ -7,14 +7,19 @@ import { joinStorage } from "../storage/join.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 import { createRemote } from "../threads/remote.ts";
 import { createHttpLoop } from "./loop.ts";
+import { createSignals } from "./signals.ts";
 
 /** What an HTTP thread is started with. */
 export interface HttpThreadData {
   /** Counts from 1. */
   thread: number;
   settings: Settings;
-  /** Leads to the main thread, which answers calls of `shared` and `log`. */
+  /** The memory of the signals. */
+  signals: SharedArrayBuffer;
+  /** Leads to the main thread, which answers calls of `shared`. */
   main: MessagePort;
+  /** Takes lines of the log to the main thread. */
+  lines: MessagePort;
   /** Leads to the storage thread. */
   storage: MessagePort;
 }
@@ -24,7 +29,7 @@ async function run(port: MessagePort, data: HttpThreadData): Promise<void> {
   const { thread, settings } = data;
   const main = createRemote(data.main);
   // One thread writes all lines: two that write to one pipe would mix them when it is full.
-  const output = writeEachTurn({ write: (lines) => void main.call("log", "write", [lines]) });
+  const output = writeEachTurn({ write: (lines) => data.lines.postMessage(lines) });
   const log = createLog(settings.LOG_LEVEL, output, { thread });
   const storage = joinStorage(settings.DATA_DIR, data.storage);
   const auth = await openServerAuth(settings, storage, log);
@@ -36,8 +41,10 @@ async function run(port: MessagePort, data: HttpThreadData): Promise<void> {
     shared: {
       login: (...args) => main.call("shared", "login", args),
       renderMetrics: () => main.call("shared", "renderMetrics", []),
-      onCommitted: () => void main.call("shared", "onCommitted", []),
+      onStored: () => void main.call("shared", "onStored", []),
     },
+    signals: createSignals(data.signals),
+    loop: thread,
   });
   answerCalls(
     {
@@ -45,6 +52,7 @@ async function run(port: MessagePort, data: HttpThreadData): Promise<void> {
         ...loop,
         async stop(deadlineMs: number) {
           await loop.stop(deadlineMs);
+          log.flush();
           auth.close();
           storage.close();
         },

@@ -11,6 +11,7 @@ import { answerCalls } from "../threads/answer-calls.ts";
 import { type RemoteThread, remoteThread } from "../threads/remote-thread.ts";
 import { hostOf, tlsFilesOf } from "./endpoint.ts";
 import type { Shared } from "./loop.ts";
+import type { Signals } from "./signals.ts";
 import type { HttpThreadData } from "./thread.ts";
 
 /** The event loops that serve HTTP: one in this thread, or several in threads of their own. */
@@ -18,8 +19,6 @@ export interface HttpServing {
   port: number;
   /** What each loop has counted. */
   snapshots(): Promise<MetricsSnapshot[]>;
-  /** Deliveries that wait for their answer in this thread, whose time they share with whatever else runs here. */
-  unanswered(): number;
   /** Resolves when a loop has died: the process is to be stopped. */
   failed: Promise<void>;
   /** Answers what is in flight until the deadline. Throws `OperatorError` when a loop has died. */
@@ -34,6 +33,7 @@ export interface ServingParts {
   storage: Storage;
   sessions: SessionStore;
   shared: Shared;
+  signals: Signals;
 }
 
 interface HttpThread extends RemoteThread {
@@ -73,12 +73,21 @@ export async function startHttpThreads({ settings, log, output, ...parts }: Serv
 
   function start(thread: number): HttpThread {
     const main = new MessageChannel();
-    answerCalls({ shared: parts.shared, log: { write: (line: string) => void output.write(line) } }, main.port1);
+    answerCalls({ shared: parts.shared }, main.port1);
+    const lines = new MessageChannel();
+    lines.port1.on("message", (text: string) => void output.write(text));
     const storage = parts.storage.connect((replacement) => {
       started.remote.call("storage", "use", [replacement], { transfer: [replacement] }).catch(() => {});
     });
-    const workerData: HttpThreadData = { thread, settings, main: main.port2, storage };
-    const worker = startThread("http", { workerData, transferList: [main.port2, storage] });
+    const workerData: HttpThreadData = {
+      thread,
+      settings,
+      signals: parts.signals.memory,
+      main: main.port2,
+      lines: lines.port2,
+      storage,
+    };
+    const worker = startThread("http", { workerData, transferList: [main.port2, lines.port2, storage] });
     const started = remoteThread(worker, "an HTTP thread");
     return { ...started, terminate: () => worker.terminate() };
   }
@@ -86,7 +95,6 @@ export async function startHttpThreads({ settings, log, output, ...parts }: Serv
   return {
     port,
     snapshots: () => Promise.all(threads.map(({ remote }) => remote.call<MetricsSnapshot>("loop", "snapshot", []))),
-    unanswered: () => 0,
     failed: failed.promise,
     async stop(deadlineMs) {
       // A thread that has died cannot be asked; the others finish what they have begun.

@@ -8,8 +8,6 @@ export interface Intake {
   append(event: NewEvent): Promise<Appended>;
   /** Deliveries that wait for a commit to begin. */
   readonly waiting: number;
-  /** Deliveries that were without an answer when the newest commit began; 0 when that was long ago. */
-  readonly unanswered: number;
   /** Resolves when nothing waits and no commit is under way. */
   flush(): Promise<void>;
 }
@@ -21,6 +19,8 @@ export interface IntakeOptions {
   queueLimit: number;
   /** Bytes of payload that may wait or be under way; one event may always. */
   queueBytes?: number;
+  /** Told when a commit begins how many deliveries are without an answer. */
+  onCommit?: (unanswered: number) => void;
   /** Told after each commit that stored something new. */
   onCommitted: () => void;
   /** How long a delivery may wait for the disk. */
@@ -41,9 +41,6 @@ const ENOUGH_FOR_A_BATCH = 32;
 const DEFAULT_TIMEOUT_MS = 8000;
 const CHECKS_PER_TIMEOUT = 20;
 
-// Longer than a commit and the way to it, even of a slow disk.
-const RECENT_MS = 20;
-
 interface Entry {
   event: NewEvent;
   resolve: (appended: Appended) => void;
@@ -57,10 +54,10 @@ interface Entry {
  * gets `store_unavailable` in time; its event is not stored any more unless its commit has already begun.
  */
 export function createIntake(options: IntakeOptions): Intake {
-  const { append, queueLimit, queueBytes = QUEUE_BYTES, onCommitted, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { append, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { onCommit = () => {}, onCommitted } = options;
   /** Batches whose commit has begun, oldest first. */
   const underWay = new Set<readonly Entry[]>();
-  let newest = { at: Number.NEGATIVE_INFINITY, unanswered: 0 };
   let heldBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
@@ -77,7 +74,7 @@ export function createIntake(options: IntakeOptions): Intake {
     underWay.add(live);
     let unanswered = 0;
     for (const { length } of underWay) unanswered += length;
-    newest = { at: performance.now(), unanswered };
+    onCommit(unanswered);
     try {
       const results = await append(live.map(({ event }) => event));
       for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
@@ -123,9 +120,6 @@ export function createIntake(options: IntakeOptions): Intake {
     },
     get waiting() {
       return commits.waiting.length;
-    },
-    get unanswered() {
-      return performance.now() - newest.at < RECENT_MS ? newest.unanswered : 0;
     },
     flush: commits.flush,
   };

@@ -24,6 +24,8 @@ export interface WorkerOptions {
   log: Log;
   /** Tells whether senders wait who need the machine more. The worker then goes on, at an easy pace. */
   mustYield?: () => boolean;
+  /** Told before the worker looks for due events: of what is stored from now on it must be nudged again. */
+  onLook?: () => void;
   onSettled?: OnSettled;
   onExpired?: OnExpired;
   now?: () => number;
@@ -48,7 +50,7 @@ const REST_MS = 20;
 export function createWorker(options: WorkerOptions): Worker {
   const { store, handler, policy, concurrency, handlerTimeoutMs, owner, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
-  const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
+  const { mustYield = () => false, onLook = () => {}, onSettled = () => {}, onExpired = () => {} } = options;
 
   const attempts = createAttempts({
     store,
@@ -115,6 +117,7 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       while (nudged && !stopped && attempts.places() > 0 && performance.now() >= restsUntil) {
         nudged = false;
+        onLook();
         const yielding = mustYield();
         const limit = yielding ? attempts.places() : attempts.room();
         const { claimed, expired, buried, nextDueAt } = await store.claim({
