@@ -41,6 +41,8 @@ interface Member {
   valueStart: number;
   valueEnd: number;
   valueHasEscape: boolean;
+  /** A text that has been read once. */
+  text: string | undefined;
 }
 
 /** A JSON text that has been checked whole, and from which single values can be read. */
@@ -126,14 +128,16 @@ class Scanner implements ScannedJson {
     return true;
   }
 
-  private read({ valueStart, valueEnd, valueHasEscape }: Member): unknown {
+  private read(member: Member): unknown {
+    const { valueStart, valueEnd, valueHasEscape } = member;
     switch (this.bytes[valueStart]) {
       case OPEN_BRACE:
         return OBJECT;
       case OPEN_BRACKET:
         return ARRAY;
       case QUOTE:
-        return this.text(valueStart + 1, valueEnd - 1, valueHasEscape);
+        member.text ??= this.text(valueStart + 1, valueEnd - 1, valueHasEscape);
+        return member.text;
       case TRUE[0]:
         return true;
       case FALSE[0]:
@@ -234,7 +238,8 @@ class Scanner implements ScannedJson {
       if (!this.value()) return false;
       if (this.level <= REMEMBERED_LEVELS) {
         const { level, at: valueEnd, stringHasEscape: valueHasEscape } = this;
-        this.members.push({ level, nameStart, nameEnd, nameHasEscape, valueStart, valueEnd, valueHasEscape });
+        const text = undefined;
+        this.members.push({ level, nameStart, nameEnd, nameHasEscape, valueStart, valueEnd, valueHasEscape, text });
       }
       this.skipSpace();
       const byte = this.bytes[this.at++];

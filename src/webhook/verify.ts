@@ -1,5 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { createHmacSha256, type Hmac } from "./hmac.ts";
 import { type Scheme, TIMESTAMP_TOLERANCE_SECONDS } from "./presets.ts";
 
 const HEX_LENGTH = 64;
@@ -13,14 +14,14 @@ export function createVerifier(schemes: readonly Scheme[], secret: string): Veri
   const bound = schemes.flatMap((scheme) =>
     keysOf(scheme, secret).map((key) => ({
       ...scheme,
-      secretKey: createSecretKey(key),
+      hmac: createHmacSha256(key),
       parts: partsOf(scheme.signed),
     })),
   );
   return (headers, body, nowSeconds) => bound.some((scheme) => isGenuine(scheme, headers, body, nowSeconds));
 }
 
-type BoundScheme = Scheme & { secretKey: KeyObject; parts: readonly Part[] };
+type BoundScheme = Scheme & { hmac: Hmac; parts: readonly Part[] };
 
 /** A piece of the signed text. */
 type Part = { text: string } | { header: string } | "body" | "timestamp";
@@ -124,17 +125,17 @@ function isFresh(timestamp: string, nowSeconds: number): boolean {
 
 /** The HMAC-SHA256 that the delivery should carry, in hex; null when a header that is part of the signed text is missing. */
 function digest(scheme: BoundScheme, headers: IncomingHttpHeaders, timestamp: string, body: Uint8Array): string | null {
-  const hmac = createHmac("sha256", scheme.secretKey);
+  const pieces: Uint8Array[] = [];
   for (const part of scheme.parts) {
-    if (part === "body") hmac.update(body);
-    else if (part === "timestamp") hmac.update(timestamp);
-    else if ("text" in part) hmac.update(part.text);
+    if (part === "body") pieces.push(body);
+    else if (part === "timestamp") pieces.push(Buffer.from(timestamp));
+    else if ("text" in part) pieces.push(Buffer.from(part.text));
     else {
       const header = headers[part.header];
       if (typeof header !== "string") return null;
       // Node gives each byte that was sent as a character.
-      hmac.update(header, "latin1");
+      pieces.push(Buffer.from(header, "latin1"));
     }
   }
-  return hmac.digest("hex");
+  return scheme.hmac(...pieces);
 }

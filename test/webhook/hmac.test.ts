@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { createHmac, randomBytes } from "node:crypto";
+import { suite, test } from "node:test";
+import { createHmacSha256 } from "../../src/webhook/hmac.ts";
+
+// RFC 4231, 4.2 to 4.8, without the truncated one.
+const VECTORS = [
+  ["0b".repeat(20), "4869205468657265", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
+  [
+    "4a656665",
+    "7768617420646f2079612077616e7420666f72206e6f7468696e673f",
+    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+  ],
+  ["aa".repeat(20), "dd".repeat(50), "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"],
+  [
+    "0102030405060708090a0b0c0d0e0f10111213141516171819",
+    "cd".repeat(50),
+    "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
+  ],
+] as const;
+
+suite("HMAC-SHA256", () => {
+  test("is that of RFC 4231", () => {
+    for (const [key, message, digest] of VECTORS)
+      assert.equal(createHmacSha256(Buffer.from(key, "hex"))(Buffer.from(message, "hex")), digest);
+  });
+
+  test("is Node's for keys shorter and longer than a block, and for messages of any size", () => {
+    for (const keyBytes of [1, 31, 32, 63, 64, 65, 128, 1000]) {
+      const key = randomBytes(keyBytes);
+      const hmac = createHmacSha256(key);
+      for (const bytes of [0, 1, 55, 56, 63, 64, 65, 260, 8191, 1_000_000]) {
+        const message = randomBytes(bytes);
+        assert.equal(hmac(message), createHmac("sha256", key).update(message).digest("hex"), `${keyBytes}, ${bytes}`);
+      }
+    }
+  });
+
+  test("joins the pieces of a message, and keeps nothing of the one before", () => {
+    const key = randomBytes(32);
+    const hmac = createHmacSha256(key);
+    const whole = Buffer.from("1800000000.{}");
+    const expected = createHmac("sha256", key).update(whole).digest("hex");
+    for (let round = 0; round < 3; round++) {
+      assert.equal(hmac(Buffer.from("1800000000"), Buffer.from("."), Buffer.from("{}")), expected);
+      assert.equal(hmac(), createHmac("sha256", key).digest("hex"));
+    }
+  });
+});
