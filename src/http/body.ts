@@ -63,7 +63,7 @@ function goneError(request: IncomingMessage): AppError {
 export function readRawBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const expected = Number(request.headers["content-length"] ?? limitBytes);
   if (expected > limitBytes) return Promise.reject(new AppError("payload_too_large"));
-  if (request.destroyed && !request.complete) return Promise.reject(goneError(request));
+  if (request.destroyed) return Promise.reject(goneError(request));
   inviteBody(request);
   return new Promise((resolve, reject) => {
     const bytes = new BodyBytes(expected);

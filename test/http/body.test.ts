@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { readJson, readRawBody, refuseBody, requireJson } from "../../src/http/body.ts";
 import { failsWith, throwsCode } from "../helpers/fails-with.ts";
 import { openRequest, requestWith, requestWithBody } from "../helpers/requests.ts";
+import { until } from "../helpers/until.ts";
 
 const JSON_TYPE = ["Content-Type", "application/json"] as const;
 const CHUNKED = ["Transfer-Encoding", "chunked"] as const;
@@ -86,6 +87,16 @@ suite("a raw body", () => {
     const { client, request } = openRequest([["Content-Length", "10"]], { body: "12345" });
     const received = await request;
     const closed = new Promise((resolve) => received.on("error", () => {}).on("close", resolve));
+    client.destroy();
+    await closed;
+    await failsWith("bad_request", readRawBody(received, 10));
+  });
+
+  test("that came whole on a connection that has broken is a bad request, and keeps nobody waiting", async () => {
+    const { client, request } = openRequest([["Content-Length", "5"]], { body: "12345" });
+    const received = await request;
+    await until(() => received.complete);
+    const closed = new Promise((resolve) => received.on("close", resolve));
     client.destroy();
     await closed;
     await failsWith("bad_request", readRawBody(received, 10));
