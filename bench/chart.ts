@@ -1,11 +1,11 @@
 import type { Row } from "./intake.ts";
 
 const WIDTH = 720;
-const LABEL = 200;
+const LABEL = 220;
 const BAR = 22;
 const ROW = 34;
 const TOP = 56;
-const COLORS: Record<string, string> = { authserve: "#0b7285" };
+const COLORS: Record<string, string> = { authserve: "#0b7285", "authserve, 2 HTTP threads": "#3bc9db" };
 
 /** Draws the medians as bars, with a line from the slowest to the fastest round. */
 export function drawChart(rows: readonly Row[]): string {
