@@ -24,14 +24,14 @@ export function createVerifier(schemes: readonly Scheme[], secret: string): Veri
 type BoundScheme = Scheme & { hmac: Hmac; parts: readonly Part[] };
 
 /** A piece of the signed text. */
-type Part = { text: string } | { header: string } | "body" | "timestamp";
+type Part = { text: Uint8Array } | { header: string } | "body" | "timestamp";
 
 function partsOf(signed: string): Part[] {
   const pieces = signed.split(/(\{[^}]+\})/).filter((piece) => piece !== "");
   return pieces.map((piece) => {
     if (piece === "{body}") return "body";
     if (piece === "{ts}") return "timestamp";
-    return piece.startsWith("{header:") ? { header: piece.slice("{header:".length, -1) } : { text: piece };
+    return piece.startsWith("{header:") ? { header: piece.slice("{header:".length, -1) } : { text: Buffer.from(piece) };
   });
 }
 
@@ -129,7 +129,7 @@ function digest(scheme: BoundScheme, headers: IncomingHttpHeaders, timestamp: st
   for (const part of scheme.parts) {
     if (part === "body") pieces.push(body);
     else if (part === "timestamp") pieces.push(Buffer.from(timestamp));
-    else if ("text" in part) pieces.push(Buffer.from(part.text));
+    else if ("text" in part) pieces.push(part.text);
     else {
       const header = headers[part.header];
       if (typeof header !== "string") return null;
