@@ -17,6 +17,18 @@ const VECTORS = [
     "cd".repeat(50),
     "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
   ],
+  [
+    "aa".repeat(131),
+    Buffer.from("Test Using Larger Than Block-Size Key - Hash Key First").toString("hex"),
+    "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+  ],
+  [
+    "aa".repeat(131),
+    Buffer.from(
+      "This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.",
+    ).toString("hex"),
+    "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
+  ],
 ] as const;
 
 suite("HMAC-SHA256", () => {
@@ -29,7 +41,7 @@ suite("HMAC-SHA256", () => {
     for (const keyBytes of [1, 31, 32, 63, 64, 65, 128, 1000]) {
       const key = randomBytes(keyBytes);
       const hmac = createHmacSha256(key);
-      for (const bytes of [0, 1, 55, 56, 63, 64, 65, 260, 8191, 1_000_000]) {
+      for (const bytes of [0, 1, 55, 56, 63, 64, 65, 260, 8191, 65_472, 65_473, 1_000_000]) {
         const message = randomBytes(bytes);
         assert.equal(hmac(message), createHmac("sha256", key).update(message).digest("hex"), `${keyBytes}, ${bytes}`);
       }
