@@ -76,6 +76,19 @@ suite("a raw body", () => {
     await failsWith("payload_too_large", readRawBody(request, 10));
   });
 
+  test("in chunks that came whole is refused when it is too large", async () => {
+    const request = await requestWith([CHUNKED], { body: `${chunk("12345")}${chunk("123456")}0\r\n\r\n` });
+    await until(() => request.complete);
+    await failsWith("payload_too_large", readRawBody(request, 10));
+  });
+
+  test("that came whole in several pieces is the bytes that were sent", async () => {
+    const body = `${["ab", "cd", "ef"].map(chunk).join("")}0\r\n\r\n`;
+    const request = await requestWith([CHUNKED], { body });
+    await until(() => request.complete);
+    assert.equal((await readRawBody(request, 6)).toString(), "abcdef");
+  });
+
   test("in chunks without end is refused as soon as it is too large", async () => {
     const { client, request } = openRequest([CHUNKED], { body: chunk("12345") });
     const reading = readRawBody(await request, 10);
