@@ -2,9 +2,6 @@ import { isUtf8 } from "node:buffer";
 
 const MAX_DEPTH = 64;
 
-// Members of this many levels are remembered with their places; deeper ones are only checked.
-const REMEMBERED_LEVELS = 2;
-
 // From here on a set of names is quicker than comparing each with each.
 const FEW_NAMES = 16;
 
@@ -28,28 +25,43 @@ const TRUE = ascii("true");
 const FALSE = ascii("false");
 const NULL = ascii("null");
 
+/** Instead of a place: what should begin there does not. */
+const BROKEN = -1;
+
 /** What may follow a backslash, besides `u` and four digits. */
 const ESCAPED = new Set(ascii('"\\/bfnrt'));
 
-/** A member of an object in a checked text; places count bytes, `end` is behind the last one. */
-interface Member {
-  level: number;
-  /** Between the quotes, as written. */
-  nameStart: number;
-  nameEnd: number;
-  nameHasEscape: boolean;
-  valueStart: number;
-  valueEnd: number;
-  valueHasEscape: boolean;
-  /** A text that has been read once. */
-  text: string | undefined;
+/** The members whose values are wanted of a text. Made once, by {@link membersOf}. */
+export type Members = readonly { name: string; parent: number }[];
+
+/** Where the value of a wanted member may stand: in the outermost object, or in the value of another wanted member. */
+const OUTERMOST = -1;
+const NOWHERE = -2;
+
+/** Lists members of an object, and members of its members; their names are ASCII. */
+export function membersOf(...paths: readonly (readonly [name: string, innerName?: string])[]): Members {
+  const members: { name: string; parent: number }[] = [];
+  const add = (name: string, parent: number) => {
+    const known = indexOf(members, name, parent);
+    return known === -1 ? members.push({ name, parent }) - 1 : known;
+  };
+  for (const [name, innerName] of paths) {
+    const at = add(name, OUTERMOST);
+    if (innerName !== undefined) add(innerName, at);
+  }
+  return members;
 }
 
-/** A JSON text that has been checked whole, and from which single values can be read. */
+function indexOf(members: Members, name: string, parent: number): number {
+  for (let i = 0; i < members.length; i++) if (members[i]?.name === name && members[i]?.parent === parent) return i;
+  return -1;
+}
+
+/** A JSON text that has been checked whole, and from which wanted values can be read. */
 export interface ScannedJson {
   isObject: boolean;
   /**
-   * The value of a member, or of a member's member: a text, number or literal as such, an object or array as
+   * The value of a wanted member, or of a member's member: a text, number or literal as such, an object or array as
    * {@link OBJECT} or {@link ARRAY}, and undefined when there is none.
    */
   get(name: string, innerName?: string): unknown;
@@ -67,11 +79,11 @@ export type JsonScan = { ok: true; json: ScannedJson } | { ok: false; reason: st
  * Checks JSON as RFC 8259 and RFC 7493 mean it: UTF-8 without a byte order mark, no member name twice in an object,
  * 64 levels at most. Builds no values: that costs several times the check. The reason never holds any of the input.
  */
-export function scanJson(bytes: Buffer): JsonScan {
+export function scanJson(bytes: Buffer, wanted: Members = []): JsonScan {
   if (!isUtf8(bytes)) return { ok: false, reason: "is not UTF-8" };
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     return { ok: false, reason: "starts with a byte order mark" };
-  const scanner = new Scanner(bytes);
+  const scanner = new Scanner(bytes, wanted);
   if (!scanner.isJson()) {
     return { ok: false, reason: scanner.tooDeep ? `is nested deeper than ${MAX_DEPTH} levels` : "is not JSON" };
   }
@@ -79,65 +91,62 @@ export function scanJson(bytes: Buffer): JsonScan {
   return { ok: true, json: scanner };
 }
 
+// Start and end of the names of the objects that are open, each object's behind its parent's. One for all scans: none is
+// interrupted by another.
+const names = new Int32Array(2 * FEW_NAMES * MAX_DEPTH);
+
+// What is noted of a wanted member's value: its start and end, and whether an escape is in it. No value starts at 0, where
+// its object does.
+const NOTES = 3;
+
 class Scanner implements ScannedJson {
   tooDeep = false;
   nameTwice = false;
   isObject = false;
   private readonly bytes: Buffer;
-  private at = 0;
+  private readonly wanted: Members;
+  private readonly notes: number[];
   private level = 0;
-  private readonly members: Member[] = [];
-  /** Start and end of the names of the objects that are open, each object's behind its parent's. */
-  private readonly names: number[] = [];
+  private namesUsed = 0;
+  /** The wanted member whose value is being checked. */
+  private parent = NOWHERE;
   private stringHasEscape = false;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, wanted: Members) {
     this.bytes = bytes;
+    this.wanted = wanted;
+    this.notes = new Array<number>(NOTES * wanted.length).fill(0);
   }
 
   isJson(): boolean {
-    this.skipSpace();
-    this.isObject = this.bytes[this.at] === OPEN_BRACE;
-    if (!this.value()) return false;
-    this.skipSpace();
-    return this.at === this.bytes.length;
+    const start = this.behindSpace(0);
+    this.isObject = this.bytes[start] === OPEN_BRACE;
+    const end = this.value(start);
+    return end !== BROKEN && this.behindSpace(end) === this.bytes.length;
   }
 
   get(name: string, innerName?: string): unknown {
-    if (!this.isObject) return undefined;
-    const outer = this.find(1, name, 0, this.bytes.length);
-    if (outer === undefined || innerName === undefined) return outer && this.read(outer);
-    if (this.bytes[outer.valueStart] !== OPEN_BRACE) return undefined;
-    const inner = this.find(2, innerName, outer.valueStart, outer.valueEnd);
-    return inner && this.read(inner);
+    const outer = this.indexOf(name, OUTERMOST);
+    return this.read(innerName === undefined ? outer : this.indexOf(innerName, outer));
   }
 
-  private find(level: number, name: string, from: number, to: number): Member | undefined {
-    for (const member of this.members) {
-      if (member.level !== level || member.nameStart < from || member.nameEnd > to) continue;
-      if (this.isNamed(member, name)) return member;
-    }
-    return undefined;
+  private indexOf(name: string, parent: number): number {
+    const index = indexOf(this.wanted, name, parent);
+    if (index === -1) throw new Error(`${name} is not among the wanted members`);
+    return index;
   }
 
-  private isNamed({ nameStart, nameEnd, nameHasEscape }: Member, name: string): boolean {
-    if (nameHasEscape) return this.text(nameStart, nameEnd, true) === name;
-    // Names that are asked for are ASCII, so that a length in bytes is one in characters.
-    if (nameEnd - nameStart !== name.length) return false;
-    for (let i = 0; i < name.length; i++) if (this.bytes[nameStart + i] !== name.charCodeAt(i)) return false;
-    return true;
-  }
-
-  private read(member: Member): unknown {
-    const { valueStart, valueEnd, valueHasEscape } = member;
-    switch (this.bytes[valueStart]) {
+  private read(index: number): unknown {
+    const start = this.notes[NOTES * index] as number;
+    const end = this.notes[NOTES * index + 1] as number;
+    if (start === 0) return undefined;
+    switch (this.bytes[start]) {
       case OPEN_BRACE:
         return OBJECT;
       case OPEN_BRACKET:
         return ARRAY;
       case QUOTE:
-        member.text ??= this.text(valueStart + 1, valueEnd - 1, valueHasEscape);
-        return member.text;
+        return this.text(start + 1, end - 1, this.notes[NOTES * index + 2] === 1);
       case TRUE[0]:
         return true;
       case FALSE[0]:
@@ -145,8 +154,26 @@ class Scanner implements ScannedJson {
       case NULL[0]:
         return null;
       default:
-        return Number(this.text(valueStart, valueEnd, false));
+        return Number(this.text(start, end, false));
     }
+  }
+
+  /** The wanted member that a name of the object being checked stands for, or -1. */
+  private wantedAt(parent: number, nameStart: number, nameEnd: number, hasEscape: boolean): number {
+    const { wanted } = this;
+    for (let i = 0; i < wanted.length; i++) {
+      const member = wanted[i] as Members[number];
+      if (member.parent === parent && this.isNamed(member.name, nameStart, nameEnd, hasEscape)) return i;
+    }
+    return -1;
+  }
+
+  private isNamed(name: string, start: number, end: number, hasEscape: boolean): boolean {
+    if (hasEscape) return this.text(start, end, true) === name;
+    // Wanted names are ASCII, so that a length in bytes is one in characters.
+    if (end - start !== name.length) return false;
+    for (let i = 0; i < name.length; i++) if (this.bytes[start + i] !== name.charCodeAt(i)) return false;
+    return true;
   }
 
   /** Decodes what stands between two places. */
@@ -155,105 +182,114 @@ class Scanner implements ScannedJson {
     return hasEscape ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
-  private skipSpace(): void {
+  private behindSpace(start: number): number {
     const { bytes } = this;
-    let { at } = this;
+    let at = start;
     for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = bytes[at]) at++;
-    this.at = at;
+    return at;
   }
 
-  /** Each of these checks what stands at `at` and leaves `at` behind it; false when it is not JSON. */
-  private value(): boolean {
-    switch (this.bytes[this.at]) {
+  /** Each of these checks what begins at a place, and returns the place behind it, or {@link BROKEN}. */
+  private value(start: number): number {
+    switch (this.bytes[start]) {
       case OPEN_BRACE:
-        return this.nested(CLOSE_BRACE);
+        return this.nested(start, CLOSE_BRACE);
       case OPEN_BRACKET:
-        return this.nested(CLOSE_BRACKET);
+        return this.nested(start, CLOSE_BRACKET);
       case QUOTE:
-        return this.string();
+        return this.string(start);
       case TRUE[0]:
-        return this.literal(TRUE);
+        return this.literal(start, TRUE);
       case FALSE[0]:
-        return this.literal(FALSE);
+        return this.literal(start, FALSE);
       case NULL[0]:
-        return this.literal(NULL);
+        return this.literal(start, NULL);
       default:
-        return this.number();
+        return this.number(start);
     }
   }
 
-  private nested(close: number): boolean {
+  private nested(start: number, close: number): number {
     if (this.level >= MAX_DEPTH) {
       this.tooDeep = true;
-      return false;
+      return BROKEN;
     }
-    this.at++;
     this.level++;
-    this.skipSpace();
-    if (this.bytes[this.at] === close) this.at++;
-    else if (!(close === CLOSE_BRACE ? this.objectMembers() : this.arrayItems())) return false;
+    const first = this.behindSpace(start + 1);
+    let end: number;
+    if (this.bytes[first] === close) end = first + 1;
+    else end = close === CLOSE_BRACE ? this.objectMembers(first) : this.arrayItems(first);
     this.level--;
-    return true;
+    return end;
   }
 
-  private arrayItems(): boolean {
+  private arrayItems(first: number): number {
+    let at = first;
     for (;;) {
-      this.skipSpace();
-      if (!this.value()) return false;
-      this.skipSpace();
-      const byte = this.bytes[this.at++];
-      if (byte === CLOSE_BRACKET) return true;
-      if (byte !== COMMA) return false;
+      at = this.value(at);
+      if (at === BROKEN) return BROKEN;
+      at = this.behindSpace(at);
+      const byte = this.bytes[at++];
+      if (byte === CLOSE_BRACKET) return at;
+      if (byte !== COMMA) return BROKEN;
+      at = this.behindSpace(at);
     }
   }
 
-  private objectMembers(): boolean {
-    const { names } = this;
-    const firstName = names.length;
+  private objectMembers(first: number): number {
+    const { bytes } = this;
+    const firstName = this.namesUsed;
+    const parent = this.level === 1 ? OUTERMOST : this.level === 2 ? this.parent : NOWHERE;
     let many: Set<string> | undefined;
+    let at = first;
     for (;;) {
-      this.skipSpace();
-      const nameStart = this.at + 1;
-      if (this.bytes[this.at] !== QUOTE || !this.string()) return false;
-      const nameEnd = this.at - 1;
+      const nameStart = at + 1;
+      if (bytes[at] !== QUOTE) return BROKEN;
+      at = this.string(at);
+      if (at === BROKEN) return BROKEN;
+      const nameEnd = at - 1;
       const nameHasEscape = this.stringHasEscape;
-      if (many === undefined && (nameHasEscape || names.length - firstName >= 2 * FEW_NAMES)) {
+      if (many === undefined && (nameHasEscape || this.namesUsed - firstName >= 2 * FEW_NAMES)) {
         many = new Set();
-        for (let i = firstName; i < names.length; i += 2)
+        for (let i = firstName; i < this.namesUsed; i += 2)
           many.add(this.text(names[i] as number, names[i + 1] as number, false));
       }
       if (many === undefined) {
         if (this.isAmong(firstName, nameStart, nameEnd)) this.nameTwice = true;
-        names.push(nameStart, nameEnd);
+        names[this.namesUsed++] = nameStart;
+        names[this.namesUsed++] = nameEnd;
       } else {
         const name = this.text(nameStart, nameEnd, nameHasEscape);
         if (many.has(name)) this.nameTwice = true;
         many.add(name);
       }
 
-      this.skipSpace();
-      if (this.bytes[this.at++] !== COLON) return false;
-      this.skipSpace();
-      const valueStart = this.at;
-      if (!this.value()) return false;
-      if (this.level <= REMEMBERED_LEVELS) {
-        const { level, at: valueEnd, stringHasEscape: valueHasEscape } = this;
-        const text = undefined;
-        this.members.push({ level, nameStart, nameEnd, nameHasEscape, valueStart, valueEnd, valueHasEscape, text });
+      at = this.behindSpace(at);
+      if (bytes[at] !== COLON) return BROKEN;
+      const valueStart = this.behindSpace(at + 1);
+      const index = parent === NOWHERE ? -1 : this.wantedAt(parent, nameStart, nameEnd, nameHasEscape);
+      if (parent === OUTERMOST) this.parent = index === -1 ? NOWHERE : index;
+      at = this.value(valueStart);
+      if (at === BROKEN) return BROKEN;
+      if (index !== -1) {
+        this.notes[NOTES * index] = valueStart;
+        this.notes[NOTES * index + 1] = at;
+        this.notes[NOTES * index + 2] = this.stringHasEscape ? 1 : 0;
       }
-      this.skipSpace();
-      const byte = this.bytes[this.at++];
+      at = this.behindSpace(at);
+      const byte = bytes[at++];
       if (byte === CLOSE_BRACE) break;
-      if (byte !== COMMA) return false;
+      if (byte !== COMMA) return BROKEN;
+      at = this.behindSpace(at);
     }
-    names.length = firstName;
-    return true;
+    this.namesUsed = firstName;
+    return at;
   }
 
   /** Tells whether a name without escapes is, byte for byte, one of those from `first` on. */
   private isAmong(first: number, start: number, end: number): boolean {
-    const { bytes, names } = this;
-    for (let i = first; i < names.length; i += 2) {
+    const { bytes } = this;
+    for (let i = first; i < this.namesUsed; i += 2) {
       const other = names[i] as number;
       if ((names[i + 1] as number) - other !== end - start) continue;
       let same = 0;
@@ -263,57 +299,46 @@ class Scanner implements ScannedJson {
     return false;
   }
 
-  private string(): boolean {
+  private string(start: number): number {
     const { bytes } = this;
-    let at = this.at + 1;
+    let at = start + 1;
     this.stringHasEscape = false;
     for (;;) {
       const byte = bytes[at++];
-      if (byte === QUOTE) break;
-      if (byte === undefined || byte < 0x20) return false;
+      if (byte === QUOTE) return at;
+      if (byte === undefined || byte < 0x20) return BROKEN;
       if (byte !== BACKSLASH) continue;
       this.stringHasEscape = true;
       const escaped = bytes[at++];
       if (escaped === LOWER_U) {
-        for (const end = at + 4; at < end; at++) if (!isHexDigit(bytes[at])) return false;
-      } else if (escaped === undefined || !ESCAPED.has(escaped)) return false;
+        for (const end = at + 4; at < end; at++) if (!isHexDigit(bytes[at])) return BROKEN;
+      } else if (escaped === undefined || !ESCAPED.has(escaped)) return BROKEN;
     }
-    this.at = at;
-    return true;
   }
 
-  private number(): boolean {
+  private number(start: number): number {
     const { bytes } = this;
-    if (bytes[this.at] === MINUS) this.at++;
-    if (bytes[this.at] === ZERO) this.at++;
-    else if (!this.digits()) return false;
-    if (bytes[this.at] === DOT) {
-      this.at++;
-      if (!this.digits()) return false;
+    let at = bytes[start] === MINUS ? start + 1 : start;
+    at = bytes[at] === ZERO ? at + 1 : this.digits(at);
+    if (at !== BROKEN && bytes[at] === DOT) at = this.digits(at + 1);
+    if (at !== BROKEN && (bytes[at] === 0x65 || bytes[at] === 0x45)) {
+      at++;
+      at = this.digits(bytes[at] === PLUS || bytes[at] === MINUS ? at + 1 : at);
     }
-    if (bytes[this.at] === 0x65 || bytes[this.at] === 0x45) {
-      this.at++;
-      if (bytes[this.at] === PLUS || bytes[this.at] === MINUS) this.at++;
-      if (!this.digits()) return false;
-    }
-    return true;
+    return at;
   }
 
-  private digits(): boolean {
-    const start = this.at;
-    for (
-      let byte = this.bytes[this.at];
-      byte !== undefined && byte >= ZERO && byte <= NINE;
-      byte = this.bytes[this.at]
-    ) {
-      this.at++;
-    }
-    return this.at > start;
+  private digits(start: number): number {
+    const { bytes } = this;
+    let at = start;
+    for (let byte = bytes[at]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[at]) at++;
+    return at > start ? at : BROKEN;
   }
 
-  private literal(expected: Uint8Array): boolean {
-    for (const byte of expected) if (this.bytes[this.at++] !== byte) return false;
-    return true;
+  private literal(start: number, expected: Uint8Array): number {
+    let at = start;
+    for (let i = 0; i < expected.length; i++) if (this.bytes[at++] !== expected[i]) return BROKEN;
+    return at;
   }
 }
 

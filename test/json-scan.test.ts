@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { ARRAY, OBJECT, type ScannedJson, scanJson } from "../src/json-scan.ts";
+import { ARRAY, type Members, membersOf, OBJECT, type ScannedJson, scanJson } from "../src/json-scan.ts";
 
-function scan(text: string): ScannedJson {
-  const result = scanJson(Buffer.from(text, "utf8"));
+function scan(text: string, wanted?: Members): ScannedJson {
+  const result = scanJson(Buffer.from(text, "utf8"), wanted);
   assert.ok(result.ok, text);
   return result.json;
 }
 
 suite("a scanned JSON text gives", () => {
-  const json = scan(` {"id" : "evt_1", "n":-1.5e3, "yes":true, "no":false, "nil":null, "list":[1,{"id":"no"}],
-    "\\u0074ype":"a\\"\\u00e9\u{1f600}\\\\", "data":{"object":{"id":"deep"},"id":"inner","":0}, "":"empty" } `);
+  const wanted = membersOf(
+    ...["id", "type", "n", "yes", "no", "nil", "list", "data", "", "i", "object"].map((name) => [name] as const),
+    ...["object", "id", ""].map((name) => ["data", name] as const),
+    ["list", "id"],
+    ["id", "object"],
+  );
+  const text = ` {"id" : "evt_1", "n":-1.5e3, "yes":true, "no":false, "nil":null, "list":[1,{"id":"no"}],
+    "\\u0074ype":"a\\"\\u00e9\u{1f600}\\\\", "data":{"object":{"id":"deep"},"id":"inner","":0}, "":"empty" } `;
+  const json = scan(text, wanted);
 
   test("texts, decoded, under names written with or without escapes", () => {
     assert.equal(json.get("id"), "evt_1");
@@ -36,20 +43,32 @@ suite("a scanned JSON text gives", () => {
     assert.equal(json.get("data", ""), 0);
     assert.equal(json.get("list", "id"), undefined);
     assert.equal(json.get("id", "object"), undefined);
-    assert.equal(scan('{"a":{"x":1},"b":{"y":2}}').get("b", "x"), undefined);
+    assert.equal(scan('{"a":{"x":1},"b":{"y":2}}', membersOf(["b", "x"])).get("b", "x"), undefined);
   });
 
   test("undefined for what is not there", () => {
     assert.equal(json.get("i"), undefined);
     assert.equal(json.get("object"), undefined);
-    for (const text of ["[]", '"id"', "1", '[{"id":1}]']) assert.equal(scan(text).get("id"), undefined);
+    for (const text of ["[]", '"id"', "1", '[{"id":1}]']) assert.equal(scan(text, wanted).get("id"), undefined);
   });
 
   test("what a sub-view of a larger buffer holds", () => {
     const bytes = Buffer.from('xx{"a":"b"}yy').subarray(2, 11);
-    const result = scanJson(bytes);
+    const result = scanJson(bytes, membersOf(["a"]));
     assert.ok(result.ok);
     assert.equal(result.json.get("a"), "b");
+  });
+
+  test("nothing that was not wanted: to ask for it is a defect", () => {
+    assert.throws(() => json.get("other"), /other/);
+    assert.throws(() => json.get("data", "other"), /other/);
+    assert.throws(() => json.get("other", "id"), /other/);
+  });
+
+  test("the same, however many texts have been scanned or given up meanwhile", () => {
+    for (const broken of ['{"id":{"id":{"x":', `{"id":${"[".repeat(80)}`]) scanJson(Buffer.from(broken), wanted);
+    assert.equal(scan('{"id":"other"}', wanted).get("id"), "other");
+    assert.equal(json.get("id"), "evt_1");
   });
 });
 
@@ -165,14 +184,16 @@ test("values read from 20,000 objects made by chance are those that JSON.parse g
         );
     }
   };
+  const asked = ["id", "type", "object", "data", "created"];
+  const wanted = membersOf(...asked.map((name) => [name, "object"] as const));
   const seen = (found: unknown) =>
     Array.isArray(found) ? ARRAY : typeof found === "object" && found !== null ? OBJECT : found;
   for (let round = 0; round < 20_000; round++) {
     const built = Object.fromEntries(names.slice(random(10)).map((name) => [name, value(0)]));
     const text = JSON.stringify(built, null, random(3)).replaceAll("é", random(2) ? "\\u00e9" : "é");
-    const json = scan(text);
+    const json = scan(text, wanted);
     const expected = JSON.parse(text) as Record<string, Record<string, unknown>>;
-    for (const name of ["id", "type", "object", "data", "created"]) {
+    for (const name of asked) {
       assert.equal(json.get(name), seen(expected[name]), text);
       const inner = expected[name];
       const hasInner = seen(inner) === OBJECT && Object.hasOwn(inner as object, "object");

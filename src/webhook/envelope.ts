@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
-import { OBJECT, type ScannedJson, scanJson } from "../json-scan.ts";
+import { membersOf, OBJECT, type ScannedJson, scanJson } from "../json-scan.ts";
 
 /** What identifies a delivered event within its source. */
 export interface Identity {
@@ -13,48 +13,65 @@ export interface Identity {
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
-/** Checks a verified payload: a JSON object, and an envelope when it says so. Throws `invalid_payload`. */
-export function scanPayload(body: Buffer): ScannedJson {
-  const scan = scanJson(body);
+const MEMBERS = membersOf(
+  ["id"],
+  ["type"],
+  ["object"],
+  ["created"],
+  ["created_at"],
+  ["livemode"],
+  ["data"],
+  ["data", "object"],
+);
+
+/** What a payload says of itself, where these are non-empty texts. */
+export interface Payload {
+  id: string | undefined;
+  type: string | undefined;
+}
+
+/** Reads a verified payload: a JSON object, and an envelope when it says so. Throws `invalid_payload`. */
+export function readPayload(body: Buffer): Payload {
+  const scan = scanJson(body, MEMBERS);
   if (!scan.ok) throw invalid("", scan.reason);
-  if (!scan.json.isObject) throw invalid("", "must be an object");
-  if (scan.json.get("object") === "event") requireEnvelope(scan.json);
-  return scan.json;
+  const { json } = scan;
+  if (!json.isObject) throw invalid("", "must be an object");
+  const payload = { id: textOf(json.get("id")), type: textOf(json.get("type")) };
+  if (json.get("object") === "event") requireEnvelope(payload, json);
+  return payload;
 }
 
 /**
  * Checks a payload with `"object": "event"`: it must have every member of Stripe's envelope or, when it was created at
  * `created_at`, of OpenAI's (https://platform.openai.com/docs/api-reference/webhook-events).
  */
-function requireEnvelope(payload: ScannedJson): void {
-  if (!textOf(payload.get("id"))) throw invalid("id", "must be a non-empty string");
-  if (!textOf(payload.get("type"))) throw invalid("type", "must be a non-empty string");
-  const createdAt = payload.get("created_at");
-  if (createdAt !== undefined && payload.get("created") === undefined) {
+function requireEnvelope({ id, type }: Payload, json: ScannedJson): void {
+  if (id === undefined) throw invalid("id", "must be a non-empty string");
+  if (type === undefined) throw invalid("type", "must be a non-empty string");
+  const createdAt = json.get("created_at");
+  if (createdAt !== undefined && json.get("created") === undefined) {
     if (!Number.isSafeInteger(createdAt)) throw invalid("created_at", "must be an integer");
-    if (payload.get("data") !== OBJECT) throw invalid("data", "must be an object");
+    if (json.get("data") !== OBJECT) throw invalid("data", "must be an object");
     return;
   }
-  if (!Number.isSafeInteger(payload.get("created"))) throw invalid("created", "must be an integer");
-  if (payload.get("data", "object") !== OBJECT) throw invalid("data.object", "must be an object");
-  if (typeof payload.get("livemode") !== "boolean") throw invalid("livemode", "must be a boolean");
+  if (!Number.isSafeInteger(json.get("created"))) throw invalid("created", "must be an integer");
+  if (json.get("data", "object") !== OBJECT) throw invalid("data.object", "must be an object");
+  if (typeof json.get("livemode") !== "boolean") throw invalid("livemode", "must be a boolean");
 }
 
 /**
  * Identifies an event: the body's `id` when the body is event-shaped (string `id` and `type`), else the sender's
  * delivery header, else the body's `id`, else a digest of the bytes.
  */
-export function identify(headers: IncomingHttpHeaders, payload: ScannedJson, body: Buffer): Identity {
-  const bodyId = textOf(payload.get("id"));
-  const bodyType = textOf(payload.get("type"));
+export function identify(headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
   const eventId =
-    (bodyId && bodyType ? bodyId : undefined) ??
+    (payload.type === undefined ? undefined : payload.id) ??
     textOf(headers["webhook-id"]) ??
     textOf(headers["x-github-delivery"]) ??
     textOf(headers["x-request-id"]) ??
-    bodyId ??
+    payload.id ??
     `sha256:${hash("sha256", body)}`;
-  const type = textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? bodyType ?? "unknown";
+  const type = textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? payload.type ?? "unknown";
   // Ill-formed ids that differ would be one and the same in UTF-8.
   if (!eventId.isWellFormed()) throw invalid("id", "must be well-formed Unicode");
   if (!type.isWellFormed()) throw invalid("type", "must be well-formed Unicode");

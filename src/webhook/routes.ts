@@ -4,7 +4,7 @@ import { readRawBody, requireJson } from "../http/body.ts";
 import { isIn } from "../http/client-address.ts";
 import { type Handler, reply } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
-import { identify, scanPayload } from "./envelope.ts";
+import { identify, readPayload } from "./envelope.ts";
 import type { Intake } from "./intake.ts";
 import { storedHeaders } from "./stored-headers.ts";
 import type { Verifier } from "./verify.ts";
@@ -29,7 +29,7 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
     const body = await readRawBody(request, source.bodyLimitBytes);
     const receivedAt = now();
     if (!source.verify(request.headers, body, Math.floor(receivedAt / 1000))) throw new AppError("signature_mismatch");
-    const { eventId, type } = identify(request.headers, scanPayload(body), body);
+    const { eventId, type } = identify(request.headers, readPayload(body), body);
 
     const { duplicate, conflict } = await intake.append({
       source: source.name,

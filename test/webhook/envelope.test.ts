@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { identify, scanPayload } from "../../src/webhook/envelope.ts";
+import { identify, readPayload } from "../../src/webhook/envelope.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 
 const ENVELOPE = {
@@ -13,14 +13,14 @@ const ENVELOPE = {
   type: "payment_intent.succeeded",
 };
 
-const parse = (value: unknown) => scanPayload(Buffer.from(JSON.stringify(value)));
+const parse = (value: unknown) => readPayload(Buffer.from(JSON.stringify(value)));
 
 suite("a payload", () => {
-  test("that is an envelope is accepted", () => assert.equal(parse(ENVELOPE).get("id"), "evt_1"));
+  test("that is an envelope is accepted", () => assert.equal(parse(ENVELOPE).id, "evt_1"));
 
   test("of another shape is any object", () => {
     for (const value of [{}, { action: "opened", number: 1 }, { object: "other" }, { id: 5, type: null }]) {
-      assert.ok(parse(value).isObject);
+      assert.deepEqual(parse(value), { id: undefined, type: undefined });
     }
   });
 
@@ -32,7 +32,7 @@ suite("a payload", () => {
 
   for (const text of ["", "{", "{'a':1}", '{"a":1,"a":2}', "\ufeff{}", "a=1&b=2"]) {
     test(`that is not strict JSON (${text}) is invalid`, () => {
-      throwsCode("invalid_payload", () => scanPayload(Buffer.from(text)));
+      throwsCode("invalid_payload", () => readPayload(Buffer.from(text)));
     });
   }
 
@@ -61,7 +61,7 @@ suite("a payload", () => {
 suite("a payload that is an envelope of OpenAI", () => {
   const COMPLETE = { id: "evt_1", object: "event", created_at: 1_800_000_000, type: "response.completed", data: {} };
 
-  test("is accepted", () => assert.equal(parse(COMPLETE).get("id"), "evt_1"));
+  test("is accepted", () => assert.equal(parse(COMPLETE).id, "evt_1"));
 
   for (const [path, values] of Object.entries({
     id: [undefined, "", 1],
