@@ -9,7 +9,8 @@ import { countHeader } from "./http/raw-headers.ts";
 export function createApp(routes: readonly Route[], refusalOf: Refusal, options: ExchangeOptions): H3 {
   const app = new H3({
     silent: true,
-    // What h3 has not thrown itself is a defect of ours; what it has is of a target that it cannot read.
+    onRequest: (event) => requireUsable(nodeRequest(event), refusalOf),
+    // What h3 has not thrown itself is a refusal, or a defect of ours; what it has is of a target that it cannot read.
     onError: ({ unhandled, cause }, event) =>
       fail(unhandled ? cause : new AppError("not_found"))(event) as Promise<Response>,
   });
@@ -21,18 +22,18 @@ export function createApp(routes: readonly Route[], refusalOf: Refusal, options:
     return toEventHandler({ path: "-", handler }, options);
   }
 
-  app.use((event, next) => {
-    const request = nodeRequest(event);
-    const isOverloaded = request.rawHeaders.length > 2 * MAX_HEADER_FIELDS;
-    if (isOverloaded) return fail(new AppError("headers_too_large", { headers: { Connection: "close" } }))(event);
-    const refusal =
-      request.httpVersionMajor === 1 && hasUsableHost(request) && hasUsableCoding(request)
-        ? refusalOf(request.method ?? "", request.url ?? "")
-        : new AppError("bad_request", { headers: { Connection: "close" } });
-    return refusal ? fail(refusal)(event) : next();
-  });
   for (const route of routes) app.on(route.method, route.path, toEventHandler(route, options));
   return app;
+}
+
+/** Throws the answer to a request that none of the routes is to see. */
+function requireUsable(request: IncomingMessage, refusalOf: Refusal): void {
+  const isOverloaded = request.rawHeaders.length > 2 * MAX_HEADER_FIELDS;
+  if (isOverloaded) throw new AppError("headers_too_large", { headers: { Connection: "close" } });
+  if (request.httpVersionMajor !== 1 || !hasUsableHost(request) || !hasUsableCoding(request))
+    throw new AppError("bad_request", { headers: { Connection: "close" } });
+  const refusal = refusalOf(request.method ?? "", request.url ?? "");
+  if (refusal) throw refusal;
 }
 
 // Each takes ten times its length of the memory. Senders and proxies have some forty.

@@ -19,9 +19,12 @@ export async function appendCounted(
   metrics.batchEvents.observe(batch.length);
   const duplicates = results.filter(({ duplicate }) => duplicate).length;
   const conflicts = results.filter(({ conflict }) => conflict).length;
-  metrics.deliveries.inc({ result: "new" }, results.length - duplicates);
-  metrics.deliveries.inc({ result: "duplicate" }, duplicates - conflicts);
-  metrics.deliveries.inc({ result: "conflict" }, conflicts);
+  const count = (result: string, number: number) => {
+    if (number > 0) metrics.deliveries.inc({ result }, number);
+  };
+  count("new", results.length - duplicates);
+  count("duplicate", duplicates - conflicts);
+  count("conflict", conflicts);
   return results;
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
 // Each request that waits for its answer takes 2 KB, and anybody may send one behind the other without reading.
@@ -39,7 +39,7 @@ const behindUpgrade = new WeakMap<Socket, number>();
  * many on it wait for answers, nor behind one that asked for another protocol: Node's parser drops what came with that
  * one, and would take the middle of a message for a request.
  */
-export function takeIn(request: IncomingMessage, response: ServerResponse, run: () => void): void {
+export function takeIn(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
   const { socket } = request;
   // The parser goes on with what it has read.
   if (isClosed(socket)) return;
@@ -53,14 +53,11 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
     behindUpgrade.set(socket, 0);
     response.shouldKeepAlive = false;
   }
-  // An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes.
-  response.once("close", () => {
-    if (request.complete && newestAnswer(socket) === response) answers.delete(socket);
-  });
+  response.on("close", forget);
   const own = answers.get(socket);
   if (!own) {
     answers.set(socket, { newest: response, before: [] });
-    run();
+    run(request, response);
     return;
   }
   if (!own.newest.closed) own.before.push(own.newest);
@@ -71,12 +68,18 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
     return;
   }
   const previous = own.before.at(-1);
-  if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run();
+  if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run(request, response);
   else {
     previous.once("close", () => {
-      if (!isClosed(socket)) run();
+      if (!isClosed(socket)) run(request, response);
     });
   }
+}
+
+/** An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes. */
+function forget(this: ServerResponse): void {
+  const { req } = this;
+  if (req.complete && newestAnswer(req.socket) === this) answers.delete(req.socket);
 }
 
 /** Whether a request changes nothing (RFC 9110, 9.2.1). */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import type { H3 } from "h3";
 import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
 import { discardRest } from "./body.ts";
@@ -25,17 +25,17 @@ export class TextResponse extends FastResponse {
  * less of 31.
  */
 export function createListener(app: H3): RequestListener {
-  let arrived: [IncomingMessage, ServerResponse][] = [];
+  let arrived: ServerResponse[] = [];
 
   function answerArrived(): void {
     const turn = arrived;
     arrived = [];
-    for (const [request, response] of turn) void answer(request, response);
+    for (const response of turn) void answer(response);
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(response: ServerResponse): Promise<void> {
     try {
-      const reply = await app.fetch(new NodeRequest({ req: request, res: response }));
+      const reply = await app.fetch(new NodeRequest({ req: response.req, res: response }));
       if (reply instanceof TextResponse) sendText(reply, response);
       else await sendNodeResponse(response, reply);
     } catch {
@@ -44,9 +44,9 @@ export function createListener(app: H3): RequestListener {
     }
   }
 
-  return (request, response) => {
+  return (_request, response) => {
     if (arrived.length === 0) setImmediate(answerArrived);
-    arrived.push([request, response]);
+    arrived.push(response);
   };
 }
 

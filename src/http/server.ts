@@ -38,7 +38,7 @@ export interface ServerOptions {
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
 export function createHttpServer(listener: RequestListener, { tls, refusalOf }: ServerOptions): Server {
   const receive: RequestListener = (request, response) => {
-    takeIn(request, response, () => listener(request, response));
+    takeIn(request, response, listener);
     if (isUpgrading(request) && isNewest(request))
       watchEnd(request, (error) => server.emit("clientError", error, request.socket));
   };

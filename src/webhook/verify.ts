@@ -102,14 +102,21 @@ function hasDigestLength({ encodings }: Scheme, { length }: string): boolean {
 
 /** Whether a text is the digest. Compared as encoded: decoding would pass over bits and characters that do not belong. */
 function isDigest(text: string, expectedHex: string): boolean {
-  if (text.length === HEX_LENGTH) return isEqual(text.toLowerCase(), expectedHex);
-  return isEqual(text, Buffer.from(expectedHex, "hex").toString("base64"));
+  if (text.length === HEX_LENGTH) return isSameHex(text.toLowerCase(), expectedHex);
+  return isSameBase64(text, Buffer.from(expectedHex, "hex").toString("base64"));
 }
 
-/** Compares in a time that says nothing of the content. */
-function isEqual(text: string, expected: string): boolean {
-  const [given, wanted] = [Buffer.from(text), Buffer.from(expected)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+const isSameHex = comparison(HEX_LENGTH);
+const isSameBase64 = comparison(BASE64_LENGTH);
+
+/** Makes a comparison with ASCII texts of one length, in a time that says nothing of the content. */
+function comparison(length: number): (text: string, expected: string) => boolean {
+  const [given, wanted] = [Buffer.alloc(length), Buffer.alloc(length)];
+  return (text, expected) => {
+    // Fewer bytes are written of a text whose last character has no room.
+    const isWhole = given.write(text) === length && wanted.write(expected) === length;
+    return isWhole && timingSafeEqual(given, wanted);
+  };
 }
 
 function timestampOf(scheme: Scheme, headers: IncomingHttpHeaders, value: string): string {
