@@ -16,20 +16,33 @@ export class TextResponse extends FastResponse {
   }
 }
 
+// As many as the intake begins a batch with; 64 are no faster.
+const ENOUGH_TO_ANSWER = 32;
+
 /**
  * Makes a listener of an app. srvx writes head and body apart, which costs a system call's vector and a buffer for each
  * answer; a {@link TextResponse} is handed to Node as one string. Any other response goes srvx's way.
  *
- * What has arrived in a turn of the event loop is answered together at its end: the processor goes through each step for
- * all of them while it has it at hand, instead of through all steps for each. With 64 connections a request took 5 µs
- * less of 31.
+ * What arrives in turns of the event loop that each bring more is answered together: the processor goes through each step
+ * for all of them while it has it at hand, instead of through all steps for each, and their deliveries share a batch. With
+ * 64 connections the requests of one turn took 5 µs less of 31, and those of several turns 5 µs less again.
  */
 export function createListener(app: H3): RequestListener {
   let arrived: ServerResponse[] = [];
+  let before = 0;
+
+  /** At the end of a turn. */
+  function look(): void {
+    if (arrived.length > before && arrived.length < ENOUGH_TO_ANSWER) {
+      before = arrived.length;
+      setImmediate(look);
+    } else answerArrived();
+  }
 
   function answerArrived(): void {
     const turn = arrived;
     arrived = [];
+    before = 0;
     for (const response of turn) void answer(response);
   }
 
@@ -45,7 +58,7 @@ export function createListener(app: H3): RequestListener {
   }
 
   return (_request, response) => {
-    if (arrived.length === 0) setImmediate(answerArrived);
+    if (arrived.length === 0) setImmediate(look);
     arrived.push(response);
   };
 }
