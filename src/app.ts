@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { H3 } from "h3";
+import { type EventHandler, H3 } from "h3";
 import { AppError } from "./errors.ts";
 import type { Refusal } from "./http/allowed-methods.ts";
 import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHandler } from "./http/exchange.ts";
@@ -9,8 +9,7 @@ import { countHeader } from "./http/raw-headers.ts";
 export function createApp(routes: readonly Route[], refusalOf: Refusal, options: ExchangeOptions): H3 {
   const app = new H3({
     silent: true,
-    onRequest: (event) => requireUsable(nodeRequest(event), refusalOf),
-    // What h3 has not thrown itself is a refusal, or a defect of ours; what it has is of a target that it cannot read.
+    // What h3 has not thrown itself is a defect of ours; what it has is of a target that it cannot read.
     onError: ({ unhandled, cause }, event) =>
       fail(unhandled ? cause : new AppError("not_found"))(event) as Promise<Response>,
   });
@@ -22,18 +21,31 @@ export function createApp(routes: readonly Route[], refusalOf: Refusal, options:
     return toEventHandler({ path: "-", handler }, options);
   }
 
-  for (const route of routes) app.on(route.method, route.path, toEventHandler(route, options));
+  /** Runs a route's handler, unless the request is refused. A middleware would take a closure and two promises each time. */
+  function unlessRefused(handle: EventHandler): EventHandler {
+    return (event) => {
+      const refusal = refusalTo(nodeRequest(event), refusalOf);
+      return refusal ? fail(refusal)(event) : handle(event);
+    };
+  }
+
+  for (const route of routes) {
+    const handle = unlessRefused(toEventHandler(route, options));
+    app.on(route.method, route.path, handle);
+    // h3 would look for it only where nothing else takes a HEAD.
+    if (route.method === "GET") app.on("HEAD", route.path, handle);
+  }
+  app.all("/**", unlessRefused(fail(new AppError("not_found"))));
   return app;
 }
 
-/** Throws the answer to a request that none of the routes is to see. */
-function requireUsable(request: IncomingMessage, refusalOf: Refusal): void {
+/** The answer to a request that none of the routes is to see. */
+function refusalTo(request: IncomingMessage, refusalOf: Refusal): AppError | undefined {
   const isOverloaded = request.rawHeaders.length > 2 * MAX_HEADER_FIELDS;
-  if (isOverloaded) throw new AppError("headers_too_large", { headers: { Connection: "close" } });
+  if (isOverloaded) return new AppError("headers_too_large", { headers: { Connection: "close" } });
   if (request.httpVersionMajor !== 1 || !hasUsableHost(request) || !hasUsableCoding(request))
-    throw new AppError("bad_request", { headers: { Connection: "close" } });
-  const refusal = refusalOf(request.method ?? "", request.url ?? "");
-  if (refusal) throw refusal;
+    return new AppError("bad_request", { headers: { Connection: "close" } });
+  return refusalOf(request.method ?? "", request.url ?? "");
 }
 
 // Each takes ten times its length of the memory. Senders and proxies have some forty.
