@@ -34,7 +34,7 @@ const ESCAPED = new Set(ascii('"\\/bfnrt'));
 /** The members whose values are wanted of a text. Made once, by {@link membersOf}. */
 export type Members = readonly { name: string; parent: number }[];
 
-/** Where the value of a wanted member may stand: in the outermost object, or in the value of another wanted member. */
+/** Where a wanted member stands, when that is not the value of another wanted member; none stands nowhere. */
 const OUTERMOST = -1;
 const NOWHERE = -2;
 
@@ -108,8 +108,8 @@ class Scanner implements ScannedJson {
   private readonly notes: number[];
   private level = 0;
   private namesUsed = 0;
-  /** The wanted member whose value is being checked. */
-  private parent = NOWHERE;
+  /** The wanted member whose value is checked next, or where else wanted members may stand in it. */
+  private parent = OUTERMOST;
   private stringHasEscape = false;
 
   constructor(bytes: Buffer, wanted: Members) {
@@ -225,6 +225,7 @@ class Scanner implements ScannedJson {
 
   private arrayItems(first: number): number {
     let at = first;
+    this.parent = NOWHERE;
     for (;;) {
       at = this.value(at);
       if (at === BROKEN) return BROKEN;
@@ -239,7 +240,7 @@ class Scanner implements ScannedJson {
   private objectMembers(first: number): number {
     const { bytes } = this;
     const firstName = this.namesUsed;
-    const parent = this.level === 1 ? OUTERMOST : this.level === 2 ? this.parent : NOWHERE;
+    const { parent } = this;
     let many: Set<string> | undefined;
     let at = first;
     for (;;) {
@@ -268,7 +269,7 @@ class Scanner implements ScannedJson {
       if (bytes[at] !== COLON) return BROKEN;
       const valueStart = this.behindSpace(at + 1);
       const index = parent === NOWHERE ? -1 : this.wantedAt(parent, nameStart, nameEnd, nameHasEscape);
-      if (parent === OUTERMOST) this.parent = index === -1 ? NOWHERE : index;
+      this.parent = index === -1 ? NOWHERE : index;
       at = this.value(valueStart);
       if (at === BROKEN) return BROKEN;
       if (index !== -1) {

@@ -13,16 +13,7 @@ export interface Identity {
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
-const MEMBERS = membersOf(
-  ["id"],
-  ["type"],
-  ["object"],
-  ["created"],
-  ["created_at"],
-  ["livemode"],
-  ["data"],
-  ["data", "object"],
-);
+const MEMBERS = membersOf(["id"], ["type"], ["object"], ["created"], ["created_at"], ["livemode"], ["data", "object"]);
 
 /** What a payload says of itself, where these are non-empty texts. */
 export interface Payload {
