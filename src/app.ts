@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type EventHandler, H3 } from "h3";
 import { AppError } from "./errors.ts";
-import type { Refusal } from "./http/allowed-methods.ts";
+import { methodsOf, type Refusal } from "./http/allowed-methods.ts";
 import { type ExchangeOptions, type Handler, nodeRequest, type Route, toEventHandler } from "./http/exchange.ts";
 import { countHeader } from "./http/raw-headers.ts";
 
@@ -31,9 +31,7 @@ export function createApp(routes: readonly Route[], refusalOf: Refusal, options:
 
   for (const route of routes) {
     const handle = unlessRefused(toEventHandler(route, options));
-    app.on(route.method, route.path, handle);
-    // h3 would look for it only where nothing else takes a HEAD.
-    if (route.method === "GET") app.on("HEAD", route.path, handle);
+    for (const method of methodsOf(route)) app.on(method, route.path, handle);
   }
   app.all("/**", unlessRefused(fail(new AppError("not_found"))));
   return app;

@@ -4,16 +4,20 @@ import type { Route } from "./exchange.ts";
 /** What a method on a request target is answered with when no route takes it: `not_found` or `method_not_allowed`. */
 export type Refusal = (method: string, target: string) => AppError | undefined;
 
+/** The methods that a route takes: a HEAD is asked of what a GET is (RFC 9110, 9.3.2). */
+export function methodsOf({ method }: Pick<Route, "method">): readonly Method[] {
+  return method === "GET" ? ["GET", "HEAD"] : [method];
+}
+
+type Method = Route["method"] | "HEAD";
+
 /**
  * Creates the refusal of what no route takes. Paths match to the letter on the request target as it was sent: no
  * decoding, no dot segments, no trailing slash.
  */
 export function createRefusal(routes: readonly Pick<Route, "method" | "path">[]): Refusal {
   const methods = new Map<string, string[]>();
-  for (const { method, path } of routes) {
-    const own = method === "GET" ? ["GET", "HEAD"] : [method];
-    methods.set(path, [...(methods.get(path) ?? []), ...own]);
-  }
+  for (const route of routes) methods.set(route.path, [...(methods.get(route.path) ?? []), ...methodsOf(route)]);
 
   return (method, target) => {
     const allowed = methods.get(pathOf(target));

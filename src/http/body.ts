@@ -68,9 +68,10 @@ export function readRawBody(request: IncomingMessage, limitBytes: number): Promi
   return request.complete ? takeBody(request, limitBytes) : awaitBody(request, limitBytes, expected);
 }
 
-/** Takes a body that has come whole: nearly every delivery has, and events for its pieces cost more than the rest of its reading. */
+/** Takes a body that has come whole. Nearly every delivery has, and events for its pieces cost more than all else of it here. */
 async function takeBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   if (request.readableLength > limitBytes) throw new AppError("payload_too_large");
+  // Without a size it would be the first piece alone.
   return (request.read(request.readableLength) as Buffer | null) ?? Buffer.alloc(0);
 }
 
