@@ -10,7 +10,7 @@ const LAYERS = [
   {
     name: "base",
     files:
-      /^(?:errors|log|metrics|text|email|password-hash|password-text|strict-json|json-scan|batch|promised|printable|garbage-collection|cores|make-dir|link-or-copy|flush|pem-file|within|until-done|packaging|licenses|system-authorities|events\/event|.*\/(?:throttle-)?store)\.ts$/,
+      /^(?:errors|log|metrics|text|email|password-hash|password-text|strict-json|json-scan|batch|slots|promised|printable|garbage-collection|cores|make-dir|link-or-copy|flush|pem-file|within|until-done|packaging|licenses|system-authorities|events\/event|.*\/(?:throttle-)?store)\.ts$/,
     // An adapter is called store.ts too, in a folder named after its driver.
     except: /^events\/(?:sqlite|postgres)\//,
     imports: ["base"],

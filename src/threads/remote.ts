@@ -1,5 +1,6 @@
 import type { MessagePort, Transferable, Worker } from "node:worker_threads";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
+import { Slots } from "../slots.ts";
 
 /** A call on its way to another thread. */
 export interface Call {
@@ -36,14 +37,12 @@ export interface Remote {
 
 /** Speaks to {@link createAnswering}, or to `answerCalls`, at the other end of the port. */
 export function createRemote(port: MessagePort | Worker): Remote {
-  const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
-  let calls = 0;
+  const pending = new Slots<{ resolve: (result: never) => void; reject: (error: Error) => void }>();
   let failure: Error | null = null;
 
   port.on("message", (answers: Answer[]) => {
     for (const answer of answers) {
-      const waiter = pending.get(answer.call);
-      pending.delete(answer.call);
+      const waiter = pending.take(answer.call);
       if ("error" in answer) waiter?.reject(toError(answer.error));
       else waiter?.resolve(answer.result as never);
     }
@@ -53,15 +52,13 @@ export function createRemote(port: MessagePort | Worker): Remote {
     call(target, method, args, { transfer = [], patient = false } = {}) {
       if (failure) return Promise.reject(unavailable(failure));
       return new Promise((resolve, reject) => {
-        const call = ++calls;
-        pending.set(call, { resolve, reject });
+        const call = pending.put({ resolve, reject });
         port.postMessage({ call, target, method, args, patient } satisfies Call, transfer);
       });
     },
     fail(reason) {
       failure = reason;
-      for (const { reject } of pending.values()) reject(unavailable(reason));
-      pending.clear();
+      for (const { reject } of pending) reject(unavailable(reason));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { createBatches } from "../batch.ts";
 import { AppError } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
+import { Slots } from "../slots.ts";
 
 /** Takes events in and resolves when they are on disk. */
 export interface Intake {
@@ -56,8 +57,8 @@ interface Entry {
 export function createIntake(options: IntakeOptions): Intake {
   const { append, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const { onCommit = () => {}, onCommitted } = options;
-  /** Batches whose commit has begun, oldest first. */
-  const underWay = new Set<readonly Entry[]>();
+  /** Batches whose commit has begun. */
+  const underWay = new Slots<readonly Entry[]>();
   let heldBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
@@ -71,7 +72,7 @@ export function createIntake(options: IntakeOptions): Intake {
   );
 
   async function commit(live: readonly Entry[]): Promise<void> {
-    underWay.add(live);
+    const slot = underWay.put(live);
     let unanswered = 0;
     for (const { length } of underWay) unanswered += length;
     onCommit(unanswered);
@@ -82,7 +83,7 @@ export function createIntake(options: IntakeOptions): Intake {
     } catch (error) {
       for (const { reject } of live) reject(error);
     }
-    underWay.delete(live);
+    underWay.take(slot);
   }
 
   /** One timer for all that wait: a timer for each would cost as much as its delivery. */

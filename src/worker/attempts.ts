@@ -3,6 +3,7 @@ import { createBatcher } from "../batch.ts";
 import { describeError } from "../errors.ts";
 import type { ClaimedEvent, EventStore, Settlement } from "../events/store.ts";
 import type { Log } from "../log.ts";
+import { Slots } from "../slots.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import { decide } from "./decide.ts";
 import { type EventHandler, runEvent } from "./run-event.ts";
@@ -71,8 +72,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const { store, handler, policy, concurrency, leaseMs, owner, log, now, random } = options;
 
   /** What is claimed and not yet settled, with the way to interrupt it. */
-  const held = new Map<ClaimedEvent, AbortController>();
-  const next: ClaimedEvent[] = [];
+  const held = new Slots<{ event: ClaimedEvent; interruption: AbortController }>();
+  const next: { event: ClaimedEvent; signal: AbortSignal; slot: number }[] = [];
   let running = 0;
   let averageMs = ASSUMED_RUN_MS;
   let ending = false;
@@ -82,19 +83,19 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   function begin(): void {
     while (running < concurrency) {
-      const event = next.shift();
-      if (event === undefined) return;
-      void attempt(event, held.get(event) as AbortController);
+      const first = next.shift();
+      if (first === undefined) return;
+      void attempt(first);
     }
   }
 
-  async function attempt(event: ClaimedEvent, { signal }: AbortController): Promise<void> {
+  async function attempt({ event, signal, slot }: (typeof next)[number]): Promise<void> {
     try {
       await settle(event, await run(event, signal));
     } catch (error) {
       logError(event, error, "an attempt could not be settled; its lease will run out");
     }
-    held.delete(event);
+    held.take(slot);
     onLess();
     options.onRoom();
   }
@@ -172,12 +173,12 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   /** What was claimed ahead loses no attempt. Where the store fails, the leases run out. */
-  async function giveBack(events: ClaimedEvent[]): Promise<void> {
-    if (events.length === 0) return;
-    for (const event of events) held.delete(event);
+  async function giveBack(unbegun: typeof next): Promise<void> {
+    if (unbegun.length === 0) return;
+    for (const { slot } of unbegun) held.take(slot);
     try {
       await store.release(
-        events.map(({ id, attempt }) => ({ id, owner, attempt })),
+        unbegun.map(({ event: { id, attempt } }) => ({ id, owner, attempt })),
         now(),
       );
     } catch (error) {
@@ -195,15 +196,17 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   return {
     take(events) {
-      for (const event of events) held.set(event, new AbortController());
-      next.push(...events);
+      for (const event of events) {
+        const interruption = new AbortController();
+        next.push({ event, signal: interruption.signal, slot: held.put({ event, interruption }) });
+      }
       begin();
     },
-    ids: () => Array.from(held.keys(), ({ id }) => id),
+    ids: () => Array.from(held, ({ event }) => event.id),
     places: () => placesAnd(0),
     room: () => placesAnd(Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency)),
     renewAll() {
-      for (const [event, interruption] of held) {
+      for (const { event, interruption } of held) {
         store.renew({ id: event.id, owner, attempt: event.attempt }, leaseMs, now()).then(
           (isHeld) => {
             if (!isHeld) interruption.abort(new Error("the lease was lost"));
@@ -218,7 +221,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       let isOver = false;
       const deadline = setTimeout(() => {
         isOver = true;
-        for (const interruption of held.values()) interruption.abort(new Error("the server stopped"));
+        for (const { interruption } of held) interruption.abort(new Error("the server stopped"));
         onLess();
       }, deadlineMs);
       // What goes on behind a result gets the same time.
