@@ -184,6 +184,8 @@ class Scanner implements ScannedJson {
 
   private behindSpace(start: number): number {
     const { bytes } = this;
+    // In what most senders send there is none.
+    if (start < bytes.length && (bytes[start] as number) > 0x20) return start;
     let at = start;
     for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = bytes[at]) at++;
     return at;

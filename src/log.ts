@@ -4,7 +4,7 @@ import { withoutRawControls } from "./printable.ts";
 type Write = (line: { event: LogEvent } & Record<string, unknown>, message: string) => void;
 
 /** A structured log. Payloads, signatures, secrets and tokens are never passed in. */
-export interface Log extends Pick<Logger, "flush"> {
+export interface Log extends Pick<Logger, "flush" | "isLevelEnabled"> {
   debug: Write;
   info: Write;
   warn: Write;

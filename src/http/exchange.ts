@@ -73,21 +73,24 @@ export function toEventHandler(
         );
       }
     }
-    const line = {
-      event: "request_completed" as const,
-      requestId,
-      method: request.method,
-      path,
-      status: answer.status,
-      code,
-      address,
-      durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
-    };
-    if (quiet && answer.status < 400) log.debug(line, "request completed");
-    else {
-      log.info(line, "request completed");
-      // Whoever has the answer finds its lines in the log.
-      log.flush();
+    const isQuiet = quiet && answer.status < 400;
+    if (!isQuiet || log.isLevelEnabled("debug")) {
+      const line = {
+        event: "request_completed" as const,
+        requestId,
+        method: request.method,
+        path,
+        status: answer.status,
+        code,
+        address,
+        durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
+      };
+      if (isQuiet) log.debug(line, "request completed");
+      else {
+        log.info(line, "request completed");
+        // Whoever has the answer finds its lines in the log.
+        log.flush();
+      }
     }
     // The end of a body that came with its head is known then.
     if (!request.complete) await nextTurn();
@@ -128,6 +131,11 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
   // At a stop, Node would drop the answers behind this one.
   if (!request.complete || (isStopping && isNewest(request))) headers.Connection = "close";
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
-  headers["Content-Length"] = String(Buffer.byteLength(text));
-  return new TextResponse(text, { status: answer.status, statusText: STATUS_CODES[answer.status] ?? "", headers });
+  const size = Buffer.byteLength(text);
+  headers["Content-Length"] = String(size);
+  return new TextResponse(text, size, {
+    status: answer.status,
+    statusText: STATUS_CODES[answer.status] ?? "",
+    headers,
+  });
 }

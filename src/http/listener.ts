@@ -8,11 +8,15 @@ import { closeBehind } from "./connections.ts";
 export class TextResponse extends FastResponse {
   readonly head: { status: number; statusText: string; headers: Record<string, string> };
   readonly content: string;
+  /** Text without other than ASCII characters is written with fewer steps. */
+  readonly encoding: "latin1" | "utf8";
 
-  constructor(text: string, head: TextResponse["head"]) {
+  /** `size` is that of the text in UTF-8, in bytes. */
+  constructor(text: string, size: number, head: TextResponse["head"]) {
     super(text, head);
     this.head = head;
     this.content = text;
+    this.encoding = size === text.length ? "latin1" : "utf8";
   }
 }
 
@@ -63,13 +67,13 @@ export function createListener(app: H3): RequestListener {
   };
 }
 
-function sendText({ head, content }: TextResponse, response: ServerResponse): void {
+function sendText({ head, content, encoding }: TextResponse, response: ServerResponse): void {
   if (response.destroyed) return;
   if (head.headers.Connection === "close") closeBehind(response.req.socket);
   response.writeHead(head.status, head.statusText, head.headers);
   const { req } = response;
   if (req.complete) {
-    response.end(content);
+    response.end(content, encoding);
     return;
   }
   // It ends the connection, as its head says. Closed under a client that is still sending, that would be reset and the

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { H3 } from "h3";
-import { createListener } from "../../src/http/listener.ts";
+import { createListener, TextResponse } from "../../src/http/listener.ts";
 
 /** Hands over so many requests in each turn of the event loop, and tells in which turns they were answered. */
 async function answeredInTurns(perTurn: readonly number[]): Promise<number[]> {
@@ -46,3 +48,20 @@ suite("requests", () => {
     assert.deepEqual(await answeredInTurns([1, 0, 0, 2, 0, 0]), [2, 5, 5]);
   });
 });
+
+for (const text of ["plain", "é and €, 🎉", ""]) {
+  test(`the answer "${text}" arrives whole`, async () => {
+    const size = Buffer.byteLength(text);
+    const head = { status: 200, statusText: "OK", headers: { "Content-Length": String(size) } };
+    const app = { fetch: () => new TextResponse(text, size, head) };
+    const server = createServer(createListener(app as unknown as H3)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      assert.deepEqual(Buffer.from(await answer.arrayBuffer()), Buffer.from(text, "utf8"));
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+}
