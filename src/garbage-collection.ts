@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 
 const AFTER_MS = 1000;
 
-type Collect = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
+type Collect = (options: { type: "major" | "minor"; execution: "sync"; flavor?: "last-resort" }) => void;
 
 /**
  * Makes every object of this process in the young generation. V8 makes those old from the start whose kind has survived

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { getHeapSpaceStatistics } from "node:v8";
+import { takeCollector } from "../src/garbage-collection.ts";
 import { Slots } from "../src/slots.ts";
 
 test("an item is taken out of its slot once", () => {
@@ -19,6 +19,7 @@ test("an item is taken out of its slot once", () => {
 test("a slot is used again, and by one item at a time", () => {
   const slots = new Slots<number>();
   const taken = new Map<number, number>();
+  let most = 0;
   let seed = 1;
   for (let item = 0; item < 2000; item++) {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -28,7 +29,8 @@ test("a slot is used again, and by one item at a time", () => {
       taken.delete(slot);
     } else {
       const slot = slots.put(item);
-      assert.ok(!taken.has(slot) && slot <= taken.size + 50, `slot ${slot}`);
+      most = Math.max(most, taken.size + 1);
+      assert.ok(!taken.has(slot) && slot < most, `slot ${slot}`);
       taken.set(slot, item);
     }
     assert.equal(slots.size, taken.size);
@@ -48,7 +50,7 @@ test("what is put in while the items are read does not show up among them", () =
   assert.deepEqual(seen, ["a", "b"]);
 });
 
-test("nothing that has been taken out grows old, where it would with a Map or a Set", () => {
+test("nothing that has been taken out grows old, where it would with a Set", () => {
   const slots = new Slots<unknown>();
   const set = new Set<unknown>();
   const ofSlots = megabytesGrownOld((item) => {
@@ -66,8 +68,7 @@ test("nothing that has been taken out grows old, where it would with a Map or a 
 
 /** Lets 36 MB pass through a collection that has grown old itself, five items at a time, and returns what became old of it. */
 function megabytesGrownOld(put: (item: unknown) => () => void): number {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as (options: { type: "major" | "minor"; execution: "sync" }) => void;
+  const collect = takeCollector();
   const waiting: (() => void)[] = [];
   const pass = () => {
     for (let count = 0; count < 2000; count++) {

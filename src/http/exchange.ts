@@ -73,8 +73,8 @@ export function toEventHandler(
         );
       }
     }
-    const isQuiet = quiet && answer.status < 400;
-    if (!isQuiet || log.isLevelEnabled("debug")) {
+    const level = quiet && answer.status < 400 ? "debug" : "info";
+    if (log.isLevelEnabled(level)) {
       const line = {
         event: "request_completed" as const,
         requestId,
@@ -85,13 +85,10 @@ export function toEventHandler(
         address,
         durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
       };
-      if (isQuiet) log.debug(line, "request completed");
-      else {
-        log.info(line, "request completed");
-        // Whoever has the answer finds its lines in the log.
-        log.flush();
-      }
+      log[level](line, "request completed");
     }
+    // Whoever has the answer finds its lines in the log.
+    if (level === "info") log.flush();
     // The end of a body that came with its head is known then.
     if (!request.complete) await nextTurn();
     return toResponse(answer, requestId, request, isStopping());
@@ -131,11 +128,6 @@ function toResponse(answer: Reply, requestId: string, request: IncomingMessage, 
   // At a stop, Node would drop the answers behind this one.
   if (!request.complete || (isStopping && isNewest(request))) headers.Connection = "close";
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
-  const size = Buffer.byteLength(text);
-  headers["Content-Length"] = String(size);
-  return new TextResponse(text, size, {
-    status: answer.status,
-    statusText: STATUS_CODES[answer.status] ?? "",
-    headers,
-  });
+  headers["Content-Length"] = String(Buffer.byteLength(text));
+  return new TextResponse(text, { status: answer.status, statusText: STATUS_CODES[answer.status] ?? "", headers });
 }

@@ -8,15 +8,11 @@ import { closeBehind } from "./connections.ts";
 export class TextResponse extends FastResponse {
   readonly head: { status: number; statusText: string; headers: Record<string, string> };
   readonly content: string;
-  /** Text without other than ASCII characters is written with fewer steps. */
-  readonly encoding: "latin1" | "utf8";
 
-  /** `size` is that of the text in UTF-8, in bytes. */
-  constructor(text: string, size: number, head: TextResponse["head"]) {
+  constructor(text: string, head: TextResponse["head"]) {
     super(text, head);
     this.head = head;
     this.content = text;
-    this.encoding = size === text.length ? "latin1" : "utf8";
   }
 }
 
@@ -33,20 +29,17 @@ const ENOUGH_TO_ANSWER = 32;
  */
 export function createListener(app: H3): RequestListener {
   let arrived: ServerResponse[] = [];
-  let before = 0;
 
-  /** At the end of a turn. */
-  function look(): void {
-    if (arrived.length > before && arrived.length < ENOUGH_TO_ANSWER) {
-      before = arrived.length;
-      setImmediate(look);
-    } else answerArrived();
+  /** At the end of a turn, before which so many had arrived. */
+  function look(before: number): void {
+    const { length } = arrived;
+    if (length > before && length < ENOUGH_TO_ANSWER) setImmediate(look, length);
+    else answerArrived();
   }
 
   function answerArrived(): void {
     const turn = arrived;
     arrived = [];
-    before = 0;
     for (const response of turn) void answer(response);
   }
 
@@ -62,18 +55,20 @@ export function createListener(app: H3): RequestListener {
   }
 
   return (_request, response) => {
-    if (arrived.length === 0) setImmediate(look);
+    if (arrived.length === 0) setImmediate(look, 0);
     arrived.push(response);
   };
 }
 
-function sendText({ head, content, encoding }: TextResponse, response: ServerResponse): void {
+function sendText({ head, content }: TextResponse, response: ServerResponse): void {
   if (response.destroyed) return;
   if (head.headers.Connection === "close") closeBehind(response.req.socket);
   response.writeHead(head.status, head.statusText, head.headers);
   const { req } = response;
   if (req.complete) {
-    response.end(content, encoding);
+    // With a byte for each character it is ASCII, which is written with fewer steps as such.
+    const isAscii = Number(head.headers["Content-Length"]) === content.length;
+    response.end(content, isAscii ? "latin1" : "utf8");
     return;
   }
   // It ends the connection, as its head says. Closed under a client that is still sending, that would be reset and the
