@@ -7,8 +7,7 @@ ffi.cdef [[
 local MONOTONIC = 1
 local at = ffi.new("moment")
 local rate = tonumber(os.getenv("RATE") or "0")
-local corpus, played, paced, startedAt
-local headers = { ["Content-Type"] = "application/json" }
+local start, corpus, played, paced, startedAt
 
 local function now()
   ffi.C.clock_gettime(MONOTONIC, at)
@@ -18,16 +17,18 @@ end
 function init()
   corpus = assert(io.open(os.getenv("CORPUS")))
   played, paced = 0, 0
+  start = "POST " .. wrk.path .. " HTTP/1.1\r\nHost: " .. wrk.headers["Host"] .. "\r\nContent-Type: application/json\r\nX-Signature: "
 end
 
 function request()
   local line = corpus:read("*l")
   if line == nil then error("the corpus is too short for this run: " .. played .. " deliveries") end
   played = played + 1
-  local signature, id, body = line:match("^([^\t]+)\t([^\t]+)\t(.+)$")
-  headers["X-Signature"] = signature
-  headers["X-Request-ID"] = id
-  return wrk.format("POST", nil, headers, body)
+  local afterSignature = line:find("\t", 1, true)
+  local afterId = line:find("\t", afterSignature + 1, true)
+  -- `wrk.format` and a pattern cost 2.7 µs more, on the cores that the server shares.
+  return start .. line:sub(1, afterSignature - 1) .. "\r\nX-Request-ID: " .. line:sub(afterSignature + 1, afterId - 1)
+    .. "\r\nContent-Length: " .. #line - afterId .. "\r\n\r\n" .. line:sub(afterId + 1)
 end
 
 if rate > 0 then
