@@ -89,15 +89,24 @@ suite("the worker", () => {
     assert.equal(processed, 60);
   });
 
-  test("goes on at an easy pace while senders wait", async (t) => {
-    const { claims, mostAsked, processed } = await paceOf(t, 60, () => Promise.resolve(), { mustYield: () => true });
-    assert.equal(mostAsked, PLACES);
-    const pauses = claims.slice(1).map(({ at }, index) => at - (claims[index]?.at ?? 0));
+  test("goes on at an ever easier pace while senders wait, and at a quick one behind that", async (t) => {
+    const yieldsAt: number[] = [];
+    const { claims, mostAsked, processed } = await paceOf(t, 120, () => Promise.resolve(), {
+      // Then for two more, behind one that need not.
+      mustYield: () => yieldsAt.push(performance.now()) <= 6 || yieldsAt.length === 8 || yieldsAt.length === 9,
+    });
+    const pauses = yieldsAt.slice(1).map((at, index) => at - (yieldsAt[index] as number));
+    const least = [20, 40, 80, 80, 80, 80, 0, 20, 40];
     assert.ok(
-      pauses.every((ms) => ms >= 19),
+      least.every((ms, index) => (pauses[index] as number) >= ms),
       `pauses of ${pauses} ms`,
     );
-    assert.equal(processed, 60);
+    assert.deepEqual(
+      claims.slice(0, 6).map(({ limit }) => limit),
+      Array(6).fill(PLACES),
+    );
+    assert.ok(mostAsked > PLACES);
+    assert.equal(processed, 120);
   });
 
   test("has no more requests open than places when the body of an answer comes behind its head", async (t) => {
