@@ -10,28 +10,39 @@ function work(ms: number): void {
   while (performance.now() < end);
 }
 
+/** Whether a loop is busy by a share of a second in which it is at work for so long, and rests for the remainder. */
+async function isBusyAfter(workMs: number, ...shares: number[]): Promise<boolean[]> {
+  const loops = shares.map(createBusy);
+  await delay(1000 - workMs);
+  work(workMs);
+  return loops.map((isBusy) => isBusy());
+}
+
+// A machine that is held up makes a loop look as if it had been at work: then a test tries again.
 suite("a busy event loop", () => {
   test("is one that has been at work for more than a share of the time", async () => {
+    await until(async () => (await isBusyAfter(900, 0.5))[0] === true);
+    await until(async () => (await isBusyAfter(100, 0.5))[0] === false);
+  });
+
+  test("is asked for the time since it was last asked", async () => {
     const isBusy = createBusy(0.5);
-    await delay(200);
-    assert.equal(isBusy(), false);
-    work(200);
-    assert.equal(isBusy(), true);
-    await delay(1000);
     work(100);
-    assert.equal(isBusy(), false);
+    assert.equal(isBusy(), true);
+    await until(async () => {
+      await delay(200);
+      return !isBusy();
+    });
   });
 
   test("counts for as much of a core as it is told", async () => {
-    const isBusy = createBusy(0.5);
-    const isBusyAsOneOfMany = createBusy(0.02);
-    await delay(1000);
-    work(100);
-    assert.deepEqual([isBusy(), isBusyAsOneOfMany()], [false, true]);
+    await until(async () => {
+      const [alone, asOneOfMany] = await isBusyAfter(100, 0.5, 0.02);
+      return alone === false && asOneOfMany === true;
+    });
   });
 
   test("stays what it was for the first moments", async () => {
-    // A test that is held up for longer than those tries again.
     await until(() => {
       const isBusy = createBusy(0.5);
       work(1);
