@@ -5,9 +5,9 @@
 export interface Signals {
   /** Goes to a thread, which makes signals of its own of it. */
   readonly memory: SharedArrayBuffer;
-  /** Notes how many deliveries of a loop, which counts from 1, were without an answer when it began a commit. */
+  /** Notes how many deliveries of a loop, which counts from 1, waited for the processor when it began a commit. */
   noteUnanswered(loop: number, count: number): void;
-  /** How many deliveries are without an answer; a loop that began no commit for a while has none. */
+  /** How many deliveries wait for the processor; for a loop that began no commit for a while none do. */
   unanswered(): number;
   /** Notes that something new is stored. Returns whether nobody has since the worker looked: then it is to be told. */
   noteStored(): boolean;

@@ -3,12 +3,7 @@ import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createBusy } from "../../src/serving/busy.ts";
 import { until } from "../helpers/until.ts";
-
-/** Keeps the event loop at work. */
-function work(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-}
+import { work } from "../helpers/work.ts";
 
 /** Whether a loop is busy by a share of a second in which it is at work for so long, and rests for the remainder. */
 async function isBusyAfter(workMs: number, ...shares: number[]): Promise<boolean[]> {
