@@ -4,34 +4,40 @@ import { Server as NetServer, type Socket } from "node:net";
 // Each request that waits for its answer takes 2 KB, and anybody may send one behind the other without reading.
 const MAX_UNANSWERED = 100;
 
-interface Answers {
-  newest: ServerResponse;
+/** What is known of a connection. */
+class Connection {
+  /** The newest answer, until it is done. */
+  newest: ServerResponse | undefined = undefined;
   /** Those before it that are not done, in order. Empty unless the client sends on without waiting. */
-  before: ServerResponse[];
+  before: ServerResponse[] = [];
+  /** An answer says `Connection: close`. */
+  isClosing = false;
+  /** The last answer waits for its turn, or has been given. */
+  isEnding = false;
+  /** How many requests came behind one that asked for another protocol, with whose answer the connection ends. */
+  behindUpgrade: number | undefined = undefined;
 }
 
-/** The answers of each connection. */
-const answers = new WeakMap<Socket, Answers>();
+const known = new WeakMap<Socket, Connection>();
+
+function connectionOf(socket: Socket): Connection {
+  let connection = known.get(socket);
+  if (connection === undefined) {
+    connection = new Connection();
+    known.set(socket, connection);
+  }
+  return connection;
+}
 
 /** Whether a request asks for another protocol, and so is the last on its connection. */
 export function isUpgrading({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }
 
-/** Connections with an answer that says `Connection: close`. */
-const closing = new WeakSet<Socket>();
-
 /** Notes that an answer says `Connection: close`: no request behind it is run (RFC 9112, 9.6). */
 export function closeBehind(socket: Socket): void {
-  closing.add(socket);
+  connectionOf(socket).isClosing = true;
 }
-
-function isClosed(socket: Socket): boolean {
-  return socket.destroyed || closing.has(socket);
-}
-
-/** Connections that end with the answer to a request that asked for another protocol: how many requests came behind it. */
-const behindUpgrade = new WeakMap<Socket, number>();
 
 /**
  * Takes a request in, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
@@ -41,22 +47,21 @@ const behindUpgrade = new WeakMap<Socket, number>();
  */
 export function takeIn(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
   const { socket } = request;
+  const own = connectionOf(socket);
   // The parser goes on with what it has read.
-  if (isClosed(socket)) return;
-  const behind = behindUpgrade.get(socket);
-  if (behind !== undefined) {
-    behindUpgrade.set(socket, behind + 1);
-    if (behind >= MAX_UNANSWERED) socket.destroy();
+  if (socket.destroyed || own.isClosing) return;
+  if (own.behindUpgrade !== undefined) {
+    own.behindUpgrade++;
+    if (own.behindUpgrade > MAX_UNANSWERED) socket.destroy();
     return;
   }
   if (isUpgrading(request)) {
-    behindUpgrade.set(socket, 0);
+    own.behindUpgrade = 0;
     response.shouldKeepAlive = false;
   }
   response.on("close", forget);
-  const own = answers.get(socket);
-  if (!own) {
-    answers.set(socket, { newest: response, before: [] });
+  if (!own.newest) {
+    own.newest = response;
     run(request, response);
     return;
   }
@@ -71,7 +76,7 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
   if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run(request, response);
   else {
     previous.once("close", () => {
-      if (!isClosed(socket)) run(request, response);
+      if (!socket.destroyed && !own.isClosing) run(request, response);
     });
   }
 }
@@ -79,7 +84,11 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
 /** An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes. */
 function forget(this: ServerResponse): void {
   const { req } = this;
-  if (req.complete && newestAnswer(req.socket) === this) answers.delete(req.socket);
+  if (!req.complete) return;
+  const own = connectionOf(req.socket);
+  if (own.newest !== this) return;
+  own.newest = undefined;
+  if (own.before.length > 0) own.before = [];
 }
 
 /** Whether a request changes nothing (RFC 9110, 9.2.1). */
@@ -88,7 +97,7 @@ function isSafe({ method }: IncomingMessage): boolean {
 }
 
 export function newestAnswer(socket: Socket): ServerResponse | undefined {
-  return answers.get(socket)?.newest;
+  return connectionOf(socket).newest;
 }
 
 /** Whether no other request has come behind this one. */
@@ -96,20 +105,17 @@ export function isNewest(request: IncomingMessage): boolean {
   return newestAnswer(request.socket)?.req === request;
 }
 
-/** Connections whose last answer waits for its turn, or has been given. */
-const ending = new WeakSet<Socket>();
-
 /** Whether a connection has its last answer, or waits for its turn with it. */
 export function isEnding(socket: Socket): boolean {
-  return ending.has(socket);
+  return connectionOf(socket).isEnding;
 }
 
 /** Ends a connection once, behind the answers to the whole requests on it. */
 export function afterAnswers(socket: Socket, end: () => void): void {
-  if (ending.has(socket)) return;
-  ending.add(socket);
-  const { newest, before = [] } = answers.get(socket) ?? {};
-  const last = newest?.req.complete ? newest : before.at(-1);
+  const own = connectionOf(socket);
+  if (own.isEnding) return;
+  own.isEnding = true;
+  const last = own.newest?.req.complete ? own.newest : own.before.at(-1);
   if (last && !last.closed) onceWritten(last, end);
   else end();
 }
@@ -144,7 +150,7 @@ export function watchHandshakes<TlsServer extends Server>(server: TlsServer): Tl
 /** The connections of each server that requests may come on. */
 const connections = new WeakMap<Server, Set<Socket>>();
 
-/** Remembers the connections of a server, for {@link closeServer}. */
+/** Remembers the connections of a server. */
 export function watchConnections<HttpServer extends Server>(
   server: HttpServer,
   event: "connection" | "secureConnection",
@@ -156,6 +162,11 @@ export function watchConnections<HttpServer extends Server>(
     socket.on("close", () => open.delete(socket));
   });
   return server;
+}
+
+/** The connections of a server that {@link watchConnections} has watched. */
+export function connectionsOf(server: Server): Iterable<Socket> {
+  return connections.get(server) ?? [];
 }
 
 // Requests that were sent before the client could know come within this time.
@@ -170,8 +181,8 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
     const rounds = setInterval(() => {
       server.closeIdleConnections();
       if (performance.now() < answeredEndsAt) return;
-      for (const socket of connections.get(server) ?? []) {
-        const { newest, before = [] } = answers.get(socket) ?? {};
+      for (const socket of connectionsOf(server)) {
+        const { newest, before } = connectionOf(socket);
         const isNext = before.every((answer) => answer.closed);
         if (isNext && newest?.headersSent && !newest.req.complete) socket.destroy();
       }
@@ -179,7 +190,7 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
     const deadline = setTimeout(() => {
       server.closeAllConnections();
       // Node knows no more of a connection on which CONNECT came.
-      for (const socket of connections.get(server) ?? []) socket.destroy();
+      for (const socket of connectionsOf(server)) socket.destroy();
     }, deadlineMs);
     // The HTTP server's own close would end idle connections at once, under requests that are on their way.
     NetServer.prototype.close.call(server, () => {

@@ -3,6 +3,7 @@ import type { H3 } from "h3";
 import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
 import { discardRest } from "./body.ts";
 import { closeBehind } from "./connections.ts";
+import { KEEP_ALIVE } from "./idle-connections.ts";
 
 /** An answer whose head and text are at hand, so that they leave in one write. */
 export class TextResponse extends FastResponse {
@@ -63,6 +64,7 @@ export function createListener(app: H3): RequestListener {
 function sendText({ head, content }: TextResponse, response: ServerResponse): void {
   if (response.destroyed) return;
   if (head.headers.Connection === "close") closeBehind(response.req.socket);
+  else if (response.shouldKeepAlive) head.headers["Keep-Alive"] = KEEP_ALIVE;
   response.writeHead(head.status, head.statusText, head.headers);
   const { req } = response;
   if (req.complete) {

@@ -16,6 +16,7 @@ import {
   watchHandshakes,
 } from "./connections.ts";
 import { requestIdOf } from "./exchange.ts";
+import { endIdleConnections, IDLE_LIMITS, type IdleLimits } from "./idle-connections.ts";
 import { commonHeaders, problem } from "./problem.ts";
 import { MIN_TLS_VERSION, type TlsFiles } from "./tls.ts";
 import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";
@@ -23,20 +24,20 @@ import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";
 /** A slow sender may take this long for its headers, and for the whole request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-// Longer than the idle time of common proxies (60 s), so that it is they who close.
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Nothing comes or goes on a connection for this long although there is something to answer. */
-const STALLED_MS = 120_000;
 
 export interface ServerOptions {
   /** Serves HTTPS with these. */
   tls: TlsFiles | undefined;
   /** Answers requests whose method Node's parser does not know. */
   refusalOf: Refusal;
+  idleLimits?: IdleLimits;
 }
 
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
-export function createHttpServer(listener: RequestListener, { tls, refusalOf }: ServerOptions): Server {
+export function createHttpServer(
+  listener: RequestListener,
+  { tls, refusalOf, idleLimits = IDLE_LIMITS }: ServerOptions,
+): Server {
   const receive: RequestListener = (request, response) => {
     takeIn(request, response, listener);
     if (isUpgrading(request) && isNewest(request))
@@ -45,7 +46,8 @@ export function createHttpServer(listener: RequestListener, { tls, refusalOf }: 
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Idle connections are looked for instead.
+    keepAliveTimeout: 0,
     connectionsCheckingInterval: 1000,
     // The app refuses such a request itself, with a problem.
     requireHostHeader: false,
@@ -56,8 +58,7 @@ export function createHttpServer(listener: RequestListener, { tls, refusalOf }: 
         "secureConnection",
       )
     : watchConnections(createServer(limits, receive), "connection");
-  // Nobody takes the answers.
-  server.timeout = STALLED_MS;
+  endIdleConnections(server, idleLimits);
   // A client that has said all it has to say may still wait for its answers.
   server.httpAllowHalfOpen = true;
   server.on("secureConnection", (socket: Socket) => {
@@ -67,7 +68,6 @@ export function createHttpServer(listener: RequestListener, { tls, refusalOf }: 
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
     socket.on("error", () => {});
-    socket.setTimeout(STALLED_MS, () => socket.destroy());
     afterAnswers(socket, () => endWith(socket, new AppError("not_found"), requestIdOf(request)));
   });
   server.on("checkContinue", (request, response) => {

@@ -156,6 +156,16 @@ test("what lies behind a request that closes its connection gets no answer", asy
   }
 });
 
+test("an answer says how long its connection may be used again, unless it is the last", async () => {
+  const kept = (text: string) => /^Keep-Alive: (.*)\r$/m.exec(text)?.[1];
+  const [first = "", last = ""] = (
+    await sendRaw(server.port, `${HEALTH}${HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")}`)
+  ).text.split(/(?<=})(?=HTTP)/);
+  assert.equal(kept(first), "timeout=65");
+  assert.match(last, /^Connection: close\r$/m);
+  assert.equal(kept(last), undefined);
+});
+
 test("a request may have a hundred headers, and no more", async () => {
   const asking = (count: number) => `Host: x\r\nConnection: close\r\n${"a: b\r\n".repeat(count - 2)}\r\n`;
   assert.equal((await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(100)}`)).status, 200);
