@@ -32,6 +32,7 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
   const metadata = createMetadata(database);
   const checkpoints = createCheckpoints(database);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
+  const atOnce = database.transaction((group: () => unknown) => group()).immediate;
   /** The newest change that was lost. */
   let lost: LostChange | null = null;
   /** Whether the group that runs has written such a value. */
@@ -69,7 +70,7 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
       proves = false;
       try {
         checkpoints.tend(lost !== null && (isFull(lost.error.cause) || isRefused(lost.error.cause)));
-        const result = guarded(() => database.transaction(group).immediate());
+        const result = guarded(() => atOnce(group) as ReturnType<typeof group>);
         if (lost && isOver(lost)) lost = null;
         if (proves) forgetProof();
         return result;
