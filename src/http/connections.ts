@@ -39,6 +39,10 @@ export function closeBehind(socket: Socket): void {
   connectionOf(socket).isClosing = true;
 }
 
+function isClosed(socket: Socket, { isClosing }: Connection): boolean {
+  return socket.destroyed || isClosing;
+}
+
 /**
  * Takes a request in, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
  * itself, may change something (RFC 9112, 9.3.2). It is never run when the connection is closed, or is now because too
@@ -49,7 +53,7 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
   const { socket } = request;
   const own = connectionOf(socket);
   // The parser goes on with what it has read.
-  if (socket.destroyed || own.isClosing) return;
+  if (isClosed(socket, own)) return;
   if (own.behindUpgrade !== undefined) {
     own.behindUpgrade++;
     if (own.behindUpgrade > MAX_UNANSWERED) socket.destroy();
@@ -76,7 +80,7 @@ export function takeIn(request: IncomingMessage, response: ServerResponse, run: 
   if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run(request, response);
   else {
     previous.once("close", () => {
-      if (!socket.destroyed && !own.isClosing) run(request, response);
+      if (!isClosed(socket, own)) run(request, response);
     });
   }
 }

@@ -18,6 +18,7 @@ export const IDLE_LIMITS: IdleLimits = { idleMs: KEEP_ALIVE_SECONDS * 1000, stal
 /** What a `Keep-Alive` header promises to the client. */
 export const KEEP_ALIVE = `timeout=${KEEP_ALIVE_SECONDS}`;
 
+// Every 5 s with the limits above.
 const LOOKS_PER_LIMIT = 13;
 
 /**

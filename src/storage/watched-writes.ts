@@ -1,5 +1,5 @@
 import { AppError, systemCode } from "../errors.ts";
-import { type Database, guarded } from "../sqlite/database.ts";
+import { atomic, type Database, guarded } from "../sqlite/database.ts";
 import { isDamage } from "../sqlite/inspect.ts";
 import { createMetadata } from "../sqlite/metadata.ts";
 import { createCheckpoints, freeBytes } from "./checkpoints.ts";
@@ -32,7 +32,7 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
   const metadata = createMetadata(database);
   const checkpoints = createCheckpoints(database);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
-  const atOnce = database.transaction((group: () => unknown) => group()).immediate;
+  const atOnce = atomic(database, (group: () => unknown) => group());
   /** The newest change that was lost. */
   let lost: LostChange | null = null;
   /** Whether the group that runs has written such a value. */

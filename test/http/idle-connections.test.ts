@@ -15,7 +15,7 @@ const LONG_MS = 60_000;
 
 const answerOk: RequestListener = (_, response) => void response.end("ok");
 
-/** Tells when a connection has ended, in ms behind its beginning. */
+/** Tells when a connection has ended, in ms since a moment. */
 async function endOf(socket: Socket, startedAt: number): Promise<number> {
   socket.resume();
   await once(socket, "close", { signal: AbortSignal.timeout(10_000) });

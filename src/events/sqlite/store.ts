@@ -195,6 +195,10 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
     return [...unclaimed, ...claimed].sort((a, b) => b.receivedAt - a.receivedAt).slice(0, filter.limit);
   });
 
+  const getDetails = database.transaction((eventId: string, source: string | undefined) =>
+    get.all({ eventId, source: source ?? null }).map(detail),
+  );
+
   function detail({ id, ...row }: DetailRow): EventDetail {
     return {
       ...row,
@@ -250,7 +254,7 @@ export function sqliteEvents(database: Database): Sync<EventStore> {
       return guarded(() => list(filter));
     },
     get(eventId, source) {
-      return guarded(() => database.transaction(() => get.all({ eventId, source: source ?? null }).map(detail))());
+      return guarded(() => getDetails(eventId, source));
     },
     backlog() {
       return guarded(() => backlog.get() as Backlog);
