@@ -1,50 +1,89 @@
-import { statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
 import { eventIdOf, type Ids, writeCorpusFor } from "./corpus.ts";
-import { playCorpus, WARM_UP_SECONDS } from "./load.ts";
-import { printHead, printRow } from "./table.ts";
-import { rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
+import { type LoadResult, playCorpus, spreadOf, WARM_UP_SECONDS } from "./load.ts";
+import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
+import { removeScratch, rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 
-const RUN_SECONDS = 5;
+/** How much is stored, in which ids, and how it is measured. */
+interface Growth {
+  total: number;
+  ids: Ids;
+  rounds: number;
+  seconds: number;
+}
 
-/** Fills the store and measures intake, claim, list, file size and memory at every power of ten on the way. */
-export async function measureGrowth(scratch: string, total: number, ids: Ids): Promise<void> {
+/**
+ * Fills the store and measures intake, claim, list, file size and memory at every power of ten on the way. Intake is
+ * measured on a copy, in turn with that of an empty store: the machine's own rate changes by more than what is stored
+ * changes it.
+ */
+export async function measureGrowth(scratch: string, { total, ids, rounds, seconds }: Growth): Promise<void> {
   const corpus = join(scratch, "growth.tsv");
   const warmUp = join(scratch, "warm-up.tsv");
   const dataDir = join(scratch, "growth-data");
-  printHead(["events", "intake/s", "p99 ms", "claim ms", "list ms", "list by type ms", "file MB", "RSS MB"]);
-  let stored = 0;
-  for (let target = 1000; target <= total; target *= 10) {
-    stored += fill(dataDir, stored, target, ids);
-    const timing = await timeStore(dataDir);
-    await writeCorpusFor(RUN_SECONDS, corpus, WEBHOOK_SECRET, `evt_m${target}_`, ids);
-    await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, `evt_w${target}_`, ids);
-    const server = await startProduct(scratch, { DATA_DIR: dataDir });
+  await writeCorpusFor(seconds, corpus, WEBHOOK_SECRET, "evt_m", ids);
+  await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, "evt_w", ids);
+
+  async function run(storeAt?: string): Promise<LoadResult & { rssMb: number }> {
+    const runDir = join(scratch, "growth-run");
+    if (storeAt) cpSync(storeAt, runDir, { recursive: true });
+    // What is still to be written of a copy would be written during the run.
+    spawnSync("sync");
+    const server = await startProduct(scratch, { DATA_DIR: runDir });
     try {
-      const warmed = await playCorpus(server, { connections: 64, seconds: WARM_UP_SECONDS, corpus: warmUp });
-      const result = await playCorpus(server, { connections: 64, seconds: RUN_SECONDS, corpus });
-      stored += warmed.requests + result.requests;
-      const megabytes = statSync(join(dataDir, "authserve.db")).size / 1e6;
-      printRow([
-        target,
-        Math.round(result.perSecond),
-        result.p99Ms,
-        timing.claimMs,
-        timing.listMs,
-        timing.listByTypeMs,
-        Math.round(megabytes),
-        Math.round(rssMb(server.pid)),
-      ]);
+      await playCorpus(server, { connections: 64, seconds: WARM_UP_SECONDS, corpus: warmUp });
+      const result = await playCorpus(server, { connections: 64, seconds, corpus });
+      return { ...result, rssMb: rssMb(server.pid) };
     } finally {
       await server.stop();
+      removeScratch(runDir);
     }
+  }
+
+  printHead([
+    "events",
+    "intake/s",
+    "of an empty store",
+    "p99 ms",
+    "claim ms",
+    "list ms",
+    "list by type ms",
+    "file MB",
+    "RSS MB",
+  ]);
+  for (let stored = 0, target = 1000; target <= total; stored = target, target *= 10) {
+    fill(dataDir, stored, target, ids);
+    const timing = await timeStore(dataDir);
+    const megabytes = statSync(join(dataDir, "authserve.db")).size / 1e6;
+    const runs = [];
+    for (let round = 1; round <= rounds; round++) {
+      const empty = await run();
+      const grown = await run(dataDir);
+      console.error(
+        `${target} events, round ${round}: ${Math.round(grown.perSecond)}/s, empty ${Math.round(empty.perSecond)}/s`,
+      );
+      runs.push({ ...grown, toEmpty: grown.perSecond / empty.perSecond });
+    }
+    printRow([
+      target,
+      whole(spreadOf(runs.map(({ perSecond }) => perSecond))),
+      hundredths(spreadOf(runs.map(({ toEmpty }) => toEmpty))),
+      tenths(spreadOf(runs.map(({ p99Ms }) => p99Ms))),
+      timing.claimMs,
+      timing.listMs,
+      timing.listByTypeMs,
+      Math.round(megabytes),
+      whole(spreadOf(runs.map((run) => run.rssMb))),
+    ]);
   }
 }
 
-/** Adds processed events directly until so many are stored. Returns how many were added. */
-function fill(dataDir: string, stored: number, target: number, ids: Ids): number {
+/** Adds processed events directly until so many are stored. */
+function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
   const database = openDatabase(dataDir);
   database.pragma("synchronous = OFF");
   // 1 GB: the index of random ids is filled all over.
@@ -72,10 +111,8 @@ function fill(dataDir: string, stored: number, target: number, ids: Ids): number
       addAttempt.run(lastInsertRowid, at, at);
     }
   });
-  const missing = Math.max(0, target - stored);
-  for (let from = stored; from < stored + missing; from += 50_000) add(from, Math.min(from + 50_000, stored + missing));
+  for (let from = stored; from < target; from += 50_000) add(from, Math.min(from + 50_000, target));
   database.close();
-  return missing;
 }
 
 async function timeStore(dataDir: string): Promise<{ claimMs: number; listMs: number; listByTypeMs: number }> {

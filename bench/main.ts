@@ -45,7 +45,8 @@ try {
   buildProduct();
   if (process.argv[2] === "growth") {
     const ids = process.argv[3] === "random" ? "random" : "sequential";
-    await measureGrowth(scratch, Number(process.env.BENCH_EVENTS ?? 10_000_000), ids);
+    const total = Number(process.env.BENCH_EVENTS ?? 10_000_000);
+    await measureGrowth(scratch, { total, ids, rounds: ROUNDS, seconds: SECONDS });
   } else if (process.argv[2] === "sustained") {
     await measureSustained(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 5000));
   } else {
