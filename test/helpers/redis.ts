@@ -79,6 +79,9 @@ async function startOn(
     : ["--port", `${port}`];
   const config = join(dir, "redis.conf");
   const command = [config, ...(sentinel ? ["--sentinel"] : []), ...listen, "--bind", "127.0.0.1", "--dir", dir];
+  // It is there behind the ports, and nobody else's: on a port another process might answer that has taken it meanwhile.
+  const path = join(dir, "redis.sock");
+  command.push("--unixsocket", path);
   if (!sentinel) command.push("--save", "", "--appendonly", "no");
   if (password !== undefined) command.push("--requirepass", password);
   command.push(...args);
@@ -92,7 +95,7 @@ async function startOn(
     await once(child, "spawn");
     await until(() => {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-      return answers(own);
+      return answers({ path, ...(password === undefined ? {} : { password }) });
     }, 5000);
   }
 
@@ -126,7 +129,7 @@ async function startOn(
   };
 }
 
-async function answers(options: { host: string; port: number; password?: string; tls?: object }): Promise<boolean> {
+async function answers(options: { path: string; password?: string }): Promise<boolean> {
   const client = new Redis({ ...options, lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null });
   client.on("error", () => {});
   try {
