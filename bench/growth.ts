@@ -3,10 +3,10 @@ import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
-import { eventIdOf, type Ids, writeCorpusFor } from "./corpus.ts";
-import { type LoadResult, playCorpus, spreadOf, WARM_UP_SECONDS } from "./load.ts";
+import { eventIdOf, type Ids } from "./corpus.ts";
+import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
-import { removeScratch, rssMb, startProduct, WEBHOOK_SECRET } from "./targets.ts";
+import { removeScratch, rssMb, startProduct } from "./targets.ts";
 
 /** How much is stored, in which ids, and how it is measured. */
 interface Growth {
@@ -22,22 +22,17 @@ interface Growth {
  * changes it.
  */
 export async function measureGrowth(scratch: string, { total, ids, rounds, seconds }: Growth): Promise<void> {
-  const corpus = join(scratch, "growth.tsv");
-  const warmUp = join(scratch, "warm-up.tsv");
   const dataDir = join(scratch, "growth-data");
-  await writeCorpusFor(seconds, corpus, WEBHOOK_SECRET, "evt_m", ids);
-  await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, "evt_w", ids);
+  const run = await prepareRun(scratch, seconds, "evt_m", ids);
 
-  async function run(storeAt?: string): Promise<LoadResult & { rssMb: number }> {
+  async function playOn(storeAt?: string): Promise<LoadResult & { rssMb: number }> {
     const runDir = join(scratch, "growth-run");
     if (storeAt) cpSync(storeAt, runDir, { recursive: true });
     // What is still to be written of a copy would be written during the run.
     spawnSync("sync");
     const server = await startProduct(scratch, { DATA_DIR: runDir });
     try {
-      await playCorpus(server, { connections: 64, seconds: WARM_UP_SECONDS, corpus: warmUp });
-      const result = await playCorpus(server, { connections: 64, seconds, corpus });
-      return { ...result, rssMb: rssMb(server.pid) };
+      return { ...(await playRun(server, 64, run)), rssMb: rssMb(server.pid) };
     } finally {
       await server.stop();
       removeScratch(runDir);
@@ -59,25 +54,25 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
     fill(dataDir, stored, target, ids);
     const timing = await timeStore(dataDir);
     const megabytes = statSync(join(dataDir, "authserve.db")).size / 1e6;
-    const runs = [];
+    const results = [];
     for (let round = 1; round <= rounds; round++) {
-      const empty = await run();
-      const grown = await run(dataDir);
+      const empty = await playOn();
+      const grown = await playOn(dataDir);
       console.error(
         `${target} events, round ${round}: ${Math.round(grown.perSecond)}/s, empty ${Math.round(empty.perSecond)}/s`,
       );
-      runs.push({ ...grown, toEmpty: grown.perSecond / empty.perSecond });
+      results.push({ ...grown, toEmpty: grown.perSecond / empty.perSecond });
     }
     printRow([
       target,
-      whole(spreadOf(runs.map(({ perSecond }) => perSecond))),
-      hundredths(spreadOf(runs.map(({ toEmpty }) => toEmpty))),
-      tenths(spreadOf(runs.map(({ p99Ms }) => p99Ms))),
+      whole(spreadOf(results.map(({ perSecond }) => perSecond))),
+      hundredths(spreadOf(results.map(({ toEmpty }) => toEmpty))),
+      tenths(spreadOf(results.map(({ p99Ms }) => p99Ms))),
       timing.claimMs,
       timing.listMs,
       timing.listByTypeMs,
       Math.round(megabytes),
-      whole(spreadOf(runs.map((run) => run.rssMb))),
+      whole(spreadOf(results.map((result) => result.rssMb))),
     ]);
   }
 }

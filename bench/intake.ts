@@ -1,7 +1,5 @@
 /** Deliveries a second, verified and stored, against the ceiling and the peers: five interleaved rounds. */
-import { join } from "node:path";
-import { writeCorpusFor } from "./corpus.ts";
-import { type LoadResult, playCorpus, type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
+import { type LoadResult, playRun, prepareRun, type Spread, spreadOf } from "./load.ts";
 import {
   buildNest,
   startCeiling,
@@ -11,7 +9,6 @@ import {
   startProduct,
   startRedis,
   type Target,
-  WEBHOOK_SECRET,
 } from "./targets.ts";
 
 export interface Row {
@@ -30,8 +27,6 @@ const CONNECTIONS = [64, 256];
 
 /** Measures every target in turn, round after round, each on a server of its own, warmed up. Unique deliveries for each run. */
 export async function measureIntake(scratch: string, rounds: number, seconds: number): Promise<Row[]> {
-  const warmUp = join(scratch, "warm-up.tsv");
-  const corpus = join(scratch, "corpus.tsv");
   const nest = buildNest(scratch);
   const redis = await startRedis(scratch);
   const starters: { name: string; start: () => Promise<Target | null> }[] = [
@@ -46,9 +41,7 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
   try {
     for (let round = 0; round < rounds; round++) {
       for (const connections of CONNECTIONS) {
-        const prefix = `evt_${Date.now().toString(36)}_`;
-        await writeCorpusFor(WARM_UP_SECONDS, warmUp, WEBHOOK_SECRET, `${prefix}w`);
-        await writeCorpusFor(seconds, corpus, WEBHOOK_SECRET, prefix);
+        const run = await prepareRun(scratch, seconds, `evt_${Date.now().toString(36)}_`);
         for (const { name, start } of starters) {
           const target = await start();
           if (target === null) {
@@ -56,8 +49,7 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
             continue;
           }
           try {
-            await playCorpus(target, { connections, seconds: WARM_UP_SECONDS, corpus: warmUp });
-            const result = await playCorpus(target, { connections, seconds, corpus });
+            const result = await playRun(target, connections, run);
             const key = `${name}|${connections}`;
             results.set(key, [...(results.get(key) ?? []), result]);
             const { perSecond, p99Ms } = result;

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import type { Target } from "./targets.ts";
+import { type Ids, writeCorpusFor } from "./corpus.ts";
+import { type Target, WEBHOOK_SECRET } from "./targets.ts";
 
 /** How long servers are warmed up: the compiler is busy for longer than a second with whatever has more to compile than the bare one. */
 export const WARM_UP_SECONDS = 3;
@@ -44,6 +45,27 @@ export async function playCorpus(
     p99Ms: p99 / 1000,
     maxMs: max / 1000,
   };
+}
+
+/** What a server is warmed up and measured with. */
+export interface Run {
+  warmUp: string;
+  corpus: string;
+  seconds: number;
+}
+
+/** Writes unique deliveries for a warm-up and a run behind it. */
+export async function prepareRun(scratch: string, seconds: number, prefix: string, ids?: Ids): Promise<Run> {
+  const run = { warmUp: join(scratch, "warm-up.tsv"), corpus: join(scratch, "corpus.tsv"), seconds };
+  await writeCorpusFor(WARM_UP_SECONDS, run.warmUp, WEBHOOK_SECRET, `${prefix}w`, ids);
+  await writeCorpusFor(seconds, run.corpus, WEBHOOK_SECRET, prefix, ids);
+  return run;
+}
+
+/** Warms a server up and measures it. */
+export async function playRun(target: Target, connections: number, { warmUp, ...run }: Run): Promise<LoadResult> {
+  await playCorpus(target, { connections, seconds: WARM_UP_SECONDS, corpus: warmUp });
+  return playCorpus(target, { connections, ...run });
 }
 
 /** Runs wrk to its end and returns what it printed. */
