@@ -66,10 +66,11 @@ async function startOn(
   port: number,
   { password, tls, args = [], sentinel }: Omit<RedisProcessOptions, "port">,
 ): Promise<RedisProcess> {
+  const asUser = password === undefined ? {} : { password };
   const own = {
     host: "127.0.0.1",
     port,
-    ...(password === undefined ? {} : { password }),
+    ...asUser,
     ...(tls ? { tls: { ca: readFileSync(TLS_CERT_FILE) } } : {}),
   };
   const listen = tls
@@ -95,7 +96,7 @@ async function startOn(
     await once(child, "spawn");
     await until(() => {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-      return answers({ path, ...(password === undefined ? {} : { password }) });
+      return answers({ path, ...asUser });
     }, 5000);
   }
 
