@@ -63,10 +63,13 @@ test("nothing that has been taken out grows old, where it would with a Set", () 
   });
   assert.ok(ofSlots < 0.5, `${ofSlots} MB`);
   // If this fails, V8 does better now, and a Set would do.
-  assert.ok(ofSet > 2, `${ofSet} MB`);
+  assert.ok(ofSet > 10, `${ofSet} MB`);
 });
 
-/** Lets 36 MB pass through a collection that has grown old itself, five items at a time, and returns what became old of it. */
+/**
+ * Lets 36 MB pass through a collection that has grown old itself, five items at a time, and returns what became old of
+ * it, also when a full collection, which V8 may begin whenever it likes, has taken some of that away again.
+ */
 function megabytesGrownOld(put: (item: unknown) => () => void): number {
   const collect = takeCollector();
   const waiting: (() => void)[] = [];
@@ -79,12 +82,16 @@ function megabytesGrownOld(put: (item: unknown) => () => void): number {
   pass();
   collect({ type: "major", execution: "sync" });
   collect({ type: "major", execution: "sync" });
-  const before = oldBytes();
+  let grown = 0;
+  let before = oldBytes();
   for (let round = 0; round < 20; round++) {
     pass();
     collect({ type: "minor", execution: "sync" });
+    const after = oldBytes();
+    grown += Math.max(0, after - before);
+    before = after;
   }
-  return (oldBytes() - before) / 1e6;
+  return grown / 1e6;
 }
 
 function oldBytes(): number {
