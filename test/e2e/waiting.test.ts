@@ -25,8 +25,8 @@ describe("what takes its time", { concurrency: true }, () => {
       const gap = (at[index + 1] ?? 0) - (at[index] ?? 0);
       const decided = (due[index] ?? 0) - (ends[index] ?? 0);
       assert.ok(decided >= expected * 0.8 && decided <= expected * 1.2, `wait ${index + 1} was to be ${decided} ms`);
-      // A machine that is held up makes it longer.
-      assert.ok(gap >= expected * 0.8 - 5 && gap < decided + 2000, `wait ${index + 1} took ${gap} ms`);
+      // A slow machine makes it longer, and still shorter than the next one.
+      assert.ok(gap >= expected * 0.8 - 5 && gap < expected * 2 * 0.8, `wait ${index + 1} took ${gap} ms`);
     }
   });
 

@@ -9,8 +9,8 @@ import type { Cleanup } from "./temp-dir.ts";
 import { isWell, until } from "./until.ts";
 
 export const TIMEOUT_MS = 1000;
-// What a busy machine adds; less than one more time limit.
-const SLACK_MS = 900;
+// What a busy machine adds.
+const SLACK_MS = 500;
 export const HEALS_WITHIN_MS = 2000;
 
 export interface OpenedStore {
