@@ -8,6 +8,8 @@ import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
 import { removeScratch, rssMb, startProduct } from "./targets.ts";
 
+const CONNECTIONS = 64;
+
 /** How much is stored, in which ids, and how it is measured. */
 interface Growth {
   total: number;
@@ -32,7 +34,7 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
     spawnSync("sync");
     const server = await startProduct(scratch, { DATA_DIR: runDir });
     try {
-      return { ...(await playRun(server, 64, run)), rssMb: rssMb(server.pid) };
+      return { ...(await playRun(server, CONNECTIONS, run)), rssMb: rssMb(server.pid) };
     } finally {
       await server.stop();
       removeScratch(runDir);

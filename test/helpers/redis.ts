@@ -79,10 +79,10 @@ async function startOn(
       )
     : ["--port", `${port}`];
   const config = join(dir, "redis.conf");
-  const command = [config, ...(sentinel ? ["--sentinel"] : []), ...listen, "--bind", "127.0.0.1", "--dir", dir];
   // It is there behind the ports, and nobody else's: on a port another process might answer that has taken it meanwhile.
   const path = join(dir, "redis.sock");
-  command.push("--unixsocket", path);
+  const command = [config, ...(sentinel ? ["--sentinel"] : []), ...listen, "--unixsocket", path];
+  command.push("--bind", "127.0.0.1", "--dir", dir);
   if (!sentinel) command.push("--save", "", "--appendonly", "no");
   if (password !== undefined) command.push("--requirepass", password);
   command.push(...args);
