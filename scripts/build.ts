@@ -5,7 +5,7 @@ import { join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/main.ts";
 import { manPage } from "../src/cli/man.ts";
-import { type Component, productionComponents } from "../src/licenses.ts";
+import { type Component, productionComponents } from "../src/platform/licences.ts";
 import { type Entry, tarGz, zip } from "./build/archive.ts";
 import { ROOT } from "./build/bundle.ts";
 import { buildExecutable } from "./build/executable.ts";

@@ -1,4 +1,7 @@
-import { INVALID_CREDENTIALS, SESSION_INVALIDATED, UNAUTHORIZED } from "./text.ts";
+/** Messages that clients rely on word for word. */
+const INVALID_CREDENTIALS = "Credenciales inválidas";
+const SESSION_INVALIDATED = "Sesión invalidada. Inicia sesión de nuevo.";
+const UNAUTHORIZED = "Unauthorized";
 
 /**
  * Every error a client can meet: its HTTP status and the sentence it reads.

@@ -1,28 +1,20 @@
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
 
-/** What one intake counts. Every metric that is registered here is exported, and none has a label with a person in it. */
-export interface IntakeMetrics {
+/** What the server counts. None has a label with a person in it. */
+export interface Metrics {
   deliveries: Counter<"result">;
   refusals: Counter<"code">;
   batchEvents: Histogram;
   commitSeconds: Histogram;
-  snapshot(): Promise<MetricsSnapshot>;
-}
-
-/** What is counted once in the process. */
-export interface Metrics {
   attempts: Counter<"outcome">;
   attemptSeconds: Histogram;
   processingSeconds: Histogram;
   logins: Counter<"outcome">;
   passwordHashes: Counter;
-  /** The process's metrics with the sums of its intakes. */
-  render(intakes: MetricsSnapshot[]): Promise<Exposition>;
+  /** All metrics as they stand. */
+  render(): Promise<Exposition>;
 }
-
-/** Metrics as they stand, in a form that crosses between threads. */
-export type MetricsSnapshot = object[];
 
 /** The exposition text and its content type. */
 export interface Exposition {
@@ -33,6 +25,9 @@ export interface Exposition {
 /** What is read when somebody asks for the metrics. */
 export interface MetricSources {
   backlog(): Promise<{ queued: number; failed: number; oldestQueuedAt: number | null }>;
+  /** Deliveries that wait for a commit, and how many may. */
+  waiting(): number;
+  queueLimit: number;
   now(): number;
 }
 
@@ -68,14 +63,24 @@ const LOGIN_CODES: ErrorCode[] = [
   "internal_error",
 ];
 
-/** Creates what the process counts once. The backlog is read from its source whenever the metrics are rendered. */
+/** Creates the metrics. What stands in a source is read whenever they are rendered. */
 export function createMetrics(sources: MetricSources): Metrics {
   const { registry, counter, gauge, histogram } = openRegistry();
+  const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for a commit to begin");
+  gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(sources.queueLimit);
   const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
   const dead = gauge("events_dead_lettered", "Events in the dead letters");
   const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
 
   return {
+    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", "result", DELIVERY_RESULTS),
+    refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", "code", REFUSAL_CODES),
+    batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
+    commitSeconds: histogram(
+      "intake_commit_seconds",
+      "Time from handing a batch to the store until it is on disk",
+      COMMIT_BUCKETS,
+    ),
     attempts: counter(
       "attempts_total",
       "Attempts at processing by where they left the event",
@@ -90,35 +95,13 @@ export function createMetrics(sources: MetricSources): Metrics {
     ),
     logins: counter("logins_total", "Login requests by answer", "outcome", ["succeeded", ...LOGIN_CODES]),
     passwordHashes: counter("password_hashes_total", "Password hashes computed"),
-    async render(intakes) {
+    async render() {
       const backlog = await sources.backlog();
+      waiting.set(sources.waiting());
       queued.set(backlog.queued);
       dead.set(backlog.failed);
       oldest.set(backlog.oldestQueuedAt === null ? 0 : Math.max(0, sources.now() - backlog.oldestQueuedAt) / 1000);
-      const all = AggregatorRegistry.aggregate([...intakes, await registry.getMetricsAsJSON()]);
-      return { text: await all.metrics(), contentType: all.contentType };
-    },
-  };
-}
-
-/** Creates what one intake counts; `waiting` and `queueLimit` are numbers of deliveries. */
-export function createIntakeMetrics(intake: { waiting(): number; queueLimit: number }): IntakeMetrics {
-  const { registry, counter, gauge, histogram } = openRegistry();
-  const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for a commit to begin");
-  gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(intake.queueLimit);
-
-  return {
-    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", "result", DELIVERY_RESULTS),
-    refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", "code", REFUSAL_CODES),
-    batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
-    commitSeconds: histogram(
-      "intake_commit_seconds",
-      "Time from handing a batch to the store until it is on disk",
-      COMMIT_BUCKETS,
-    ),
-    snapshot() {
-      waiting.set(intake.waiting());
-      return registry.getMetricsAsJSON();
+      return { text: await registry.metrics(), contentType: registry.contentType };
     },
   };
 }

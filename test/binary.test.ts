@@ -73,23 +73,22 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  for (const HTTP_THREADS of ["1", "2"])
-    test(`it serves with HTTP_THREADS=${HTTP_THREADS}: login, signed delivery, replay, SIGTERM`, async (context) => {
-      const dir = tempDir(context);
-      const env = { ...settings(dir, { HTTP_THREADS }), ADDON_DIR: join(dir, "addons") };
-      const command = startProgram(BINARY, ["serve"], { dir, env });
-      context.after(() => void command.child.kill("SIGKILL"));
-      const url = await until(() => /"url":"([^"]+)"/.exec(command.stdout())?.[1], 15_000);
-      const token = await logIn({ url });
-      assert.equal((await me({ url }, token)).status, 200);
-      assert.equal((await deliver({ url }, event("evt_binary"))).status, 200);
-      const run = (...args: string[]) => runBinary(args, { dir, env });
-      await until(async () => (await run("events", "stats", "--json")).stdout.includes('"processed":1'));
-      assert.equal((await run("events", "replay", "evt_binary", "--force")).code, 0);
-      await until(async () => (await run("events", "show", "evt_binary", "--json")).stdout.includes('"attempts":2'));
-      command.child.kill("SIGTERM");
-      assert.deepEqual(await command.exited, { code: 0, signal: null });
-    });
+  test("it serves: login, signed delivery, replay, SIGTERM", async (context) => {
+    const dir = tempDir(context);
+    const env = { ...settings(dir), ADDON_DIR: join(dir, "addons") };
+    const command = startProgram(BINARY, ["serve"], { dir, env });
+    context.after(() => void command.child.kill("SIGKILL"));
+    const url = await until(() => /"url":"([^"]+)"/.exec(command.stdout())?.[1], 15_000);
+    const token = await logIn({ url });
+    assert.equal((await me({ url }, token)).status, 200);
+    assert.equal((await deliver({ url }, event("evt_binary"))).status, 200);
+    const run = (...args: string[]) => runBinary(args, { dir, env });
+    await until(async () => (await run("events", "stats", "--json")).stdout.includes('"processed":1'));
+    assert.equal((await run("events", "replay", "evt_binary", "--force")).code, 0);
+    await until(async () => (await run("events", "show", "evt_binary", "--json")).stdout.includes('"attempts":2'));
+    command.child.kill("SIGTERM");
+    assert.deepEqual(await command.exited, { code: 0, signal: null });
+  });
 
   test("the add-ons lie in a directory and files that only the user can reach", async (context) => {
     const dir = tempDir(context);

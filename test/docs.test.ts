@@ -9,7 +9,7 @@ import { createProgram } from "../src/cli/main.ts";
 import { SECRET_NAMES, SETTING_NAMES } from "../src/config/settings.ts";
 import { PROBLEMS } from "../src/errors.ts";
 import { LOG_EVENTS } from "../src/log.ts";
-import { createIntakeMetrics, createMetrics } from "../src/metrics.ts";
+import { createMetrics } from "../src/metrics.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 const deployment = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
@@ -63,8 +63,7 @@ test("docs/deploy.md lists every metric with its type, and no other", async () =
     (match) => `${match[1]} ${match[2]}`,
   );
   const backlog = async () => ({ queued: 0, failed: 0, oldestQueuedAt: null });
-  const intake = createIntakeMetrics({ waiting: () => 0, queueLimit: 1 });
-  const { text: exposed } = await createMetrics({ backlog, now: Date.now }).render([await intake.snapshot()]);
+  const { text: exposed } = await createMetrics({ backlog, waiting: () => 0, queueLimit: 1, now: Date.now }).render();
   const metrics = [...exposed.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((match) => `${match[1]} ${match[2]}`);
   assert.deepEqual(sorted(rows), sorted(metrics));
 });

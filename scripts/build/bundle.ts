@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 
 export const ROOT = join(import.meta.dirname, "../..");
-const BINARY = join(ROOT, "src/binary");
+const SRC = join(ROOT, "src");
+const PLATFORM = join(SRC, "platform");
 
-/** File of each native add-on, by the name under which `binary/addons.ts` asks for it. */
+/** File of each native add-on, by the name under which `platform/addons.ts` asks for it. */
 export type AddonFiles = Record<string, string>;
 
 /** Modules that load a native add-on in their own way → the add-on and the code that loads it in the binary's way. */
@@ -23,30 +24,30 @@ const LOADERS: { module: RegExp; addon: string; code: (load: string) => string }
 const packagedAsBinary: Plugin = {
   name: "packaged as a binary",
   setup(builder) {
-    builder.onLoad({ filter: /[\\/]src[\\/]packaging\.ts$/ }, () => ({
-      contents: `export * from "./packaging.ts";`,
-      resolveDir: BINARY,
+    builder.onLoad({ filter: /[\\/]src[\\/]platform[\\/]checkout\.ts$/ }, () => ({
+      contents: `export * from "./binary.ts";`,
+      resolveDir: PLATFORM,
       loader: "ts",
     }));
     for (const { module, addon, code } of LOADERS) {
       builder.onLoad({ filter: module }, () => ({
         contents: code(`require("./addons.ts").loadAddon(${JSON.stringify(addon)})`),
-        resolveDir: BINARY,
+        resolveDir: PLATFORM,
         loader: "js",
       }));
     }
   },
 };
 
-/** Bundles one entry with all it imports into one CommonJS text. */
+/** Bundles an entry, code that stands in `src`, with all it imports into one CommonJS text. */
 export async function bundle(entry: string, addons: AddonFiles): Promise<string> {
   const result = await build({
     absWorkingDir: ROOT,
-    entryPoints: [entry],
+    stdin: { contents: entry, resolveDir: SRC, loader: "ts" },
     bundle: true,
     write: false,
     platform: "node",
-    target: "node26",
+    target: "node24",
     format: "cjs",
     minifySyntax: true,
     minifyWhitespace: true,

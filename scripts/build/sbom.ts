@@ -1,4 +1,4 @@
-import type { Component } from "../../src/licenses.ts";
+import type { Component } from "../../src/platform/licences.ts";
 
 /** A CycloneDX 1.6 bill of materials. It has no serial number and no time, so that equal builds give equal bytes. */
 export function sbom(name: string, version: string, components: readonly Component[]): string {

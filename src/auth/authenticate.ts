@@ -1,13 +1,11 @@
-import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
-import { countHeader } from "../http/raw-headers.ts";
-import type { SessionStore } from "./sessions/store.ts";
-import { sharedReads } from "./shared-reads.ts";
+import { coalesce } from "../lib/coalesce.ts";
+import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken } from "./token.ts";
 import { isOfUser, type User } from "./user.ts";
 
-/** The guard of protected operations, see {@link createAuthenticate}. */
-export type Authenticate = (request: IncomingMessage) => Promise<AccessClaims>;
+/** The guard of protected operations, see {@link createAuthenticate}. Takes the values of `Authorization` that were sent. */
+export type Authenticate = (authorization: readonly string[]) => Promise<AccessClaims>;
 
 /**
  * Creates the guard of protected operations. It resolves with the claims of a token that is genuine and whose `sid` is
@@ -20,9 +18,10 @@ export function createAuthenticate(
   now: () => number = Date.now,
 ): Authenticate {
   const verify = createVerifyToken(secrets);
-  const currentSession = sharedReads((userId) => sessions.current(userId));
-  return async (request) => {
-    const claims = verify(bearerToken(request), Math.floor(now() / 1000));
+  // Without it /auth/me came at half the rate, on both stores.
+  const currentSession = coalesce((userId) => sessions.current(userId));
+  return async (authorization) => {
+    const claims = verify(bearerToken(authorization), Math.floor(now() / 1000));
     if (claims === null) throw invalidToken();
     if (!isOfUser(claims, user)) {
       // There is one user: whoever was it under an earlier configuration has no session.
@@ -34,9 +33,8 @@ export function createAuthenticate(
 }
 
 /** The token of the one `Authorization: Bearer <token>` header. The scheme's case does not matter (RFC 9110, 11.1). */
-function bearerToken(request: IncomingMessage): string {
-  if (countHeader(request.rawHeaders, "authorization") > 1) throw invalidToken();
-  const { authorization: header = "" } = request.headers;
+function bearerToken([header = "", ...others]: readonly string[]): string {
+  if (others.length > 0) throw invalidToken();
   if (/^bearer[ \t]*$/i.test(header) || !/^bearer[^a-z]/i.test(header)) {
     throw new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
   }

@@ -1,4 +1,4 @@
-import type { SessionStore, Supersession } from "./sessions/store.ts";
+import type { SessionStore, Supersession } from "./sessions.ts";
 import { type AccessClaims, readToken, verifyToken } from "./token.ts";
 import { isOfUser, type User } from "./user.ts";
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { canonicalEmail } from "../email.ts";
 import { AppError } from "../errors.ts";
+import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { Log } from "../log.ts";
-import type { Lane } from "./lane.ts";
+import { canonicalEmail } from "./email.ts";
 import { coarseOrigin } from "./origin.ts";
 import type { PasswordVerifier } from "./password.ts";
-import type { SessionStore } from "./sessions/store.ts";
-import { networkOf, type Throttle } from "./throttle.ts";
+import type { SessionStore } from "./sessions.ts";
+import { networkOf, type Throttle } from "./throttle/rules.ts";
 import { createSignToken } from "./token.ts";
 import type { User } from "./user.ts";
 
@@ -27,7 +27,8 @@ interface Requester {
 export interface LoginParts {
   user: User;
   verifyPassword: PasswordVerifier;
-  lane: Lane;
+  /** Bounds the attempts that are under way. */
+  attempts: ConcurrencyLimit;
   throttle: Throttle;
   sessions: SessionStore;
   secret: string;
@@ -44,7 +45,7 @@ export type Login = (credentials: Credentials, requester: Requester) => Promise<
  * beyond the throttle's bound it is `too_many_attempts` without a hash.
  */
 export function createLogin(parts: LoginParts): Login {
-  const { user, verifyPassword, lane, throttle, sessions, secret, ttlSeconds, log, now } = parts;
+  const { user, verifyPassword, attempts, throttle, sessions, secret, ttlSeconds, log, now } = parts;
   const signToken = createSignToken(secret);
   const userEmail = canonicalEmail(user.email);
 
@@ -56,7 +57,7 @@ export function createLogin(parts: LoginParts): Login {
       const { isKnown } = await throttle.check(address, wanted);
       const rank = { isPreferred: isKnown, sender: networkOf(address) };
       const verify = () => verifyPassword(password, wanted === userEmail);
-      isRight = await throttle.attempt(address, wanted, verify, (task) => lane.run(task, rank));
+      isRight = await throttle.attempt(address, wanted, verify, (task) => attempts.run(task, rank));
     } catch (error) {
       if (error instanceof AppError && error.code === "too_many_attempts") {
         log.warn({ event: "login_throttled", requestId, address }, "login refused: too many failures");

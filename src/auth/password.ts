@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as argon2 from "@node-rs/argon2";
-import { MAX_MEMORY_KIB, MAX_PASSES, type PasswordHash } from "../password-hash.ts";
-import { canonicalPassword } from "../password-text.ts";
+import { MAX_MEMORY_KIB, MAX_PASSES, type PasswordHash } from "./password-hash.ts";
+import { canonicalPassword } from "./password-text.ts";
 
 /** What one argon2id hash costs, in one lane. */
 export interface HashCost {

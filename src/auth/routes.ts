@@ -1,17 +1,18 @@
 import * as v from "valibot";
-import { isEmail } from "../email.ts";
 import { readJson, refuseBody } from "../http/body.ts";
-import { type Handler, reply } from "../http/exchange.ts";
+import { headerValues } from "../http/headers.ts";
+import { type Handler, reply } from "../http/route.ts";
 import type { Log } from "../log.ts";
-import { passwordFault } from "../password-text.ts";
 import { type Authenticate, sessionInvalidated } from "./authenticate.ts";
+import { isEmail } from "./email.ts";
 import type { Login } from "./login.ts";
-import type { SessionStore } from "./sessions/store.ts";
+import { passwordFault } from "./password-text.ts";
+import type { SessionStore } from "./sessions.ts";
 
 const LOGIN_BODY_LIMIT = 16 * 1024;
 
 /** The body of a login (README, Endpoints). Lengths are in characters, not bytes. */
-const LoginBody = v.object({
+export const LoginBody = v.object({
   email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
   password: v.pipe(
     v.string("must be a string"),
@@ -21,6 +22,10 @@ const LoginBody = v.object({
     }),
   ),
 });
+
+export const LoginAnswer = v.object({ accessToken: v.string() });
+export const LogoutAnswer = v.object({ ok: v.literal(true) });
+export const MeAnswer = v.object({ userId: v.string(), email: v.string() });
 
 /**
  * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body is at most 16 KiB. Throws what `readJson` and the login
@@ -39,7 +44,7 @@ export function loginRoute(login: Login): Handler {
  */
 export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {
-    const claims = await authenticate(request);
+    const claims = await authenticate(headerValues(request.rawHeaders, "authorization"));
     const { sub, sid } = claims;
     await refuseBody(request);
     // The record may have changed since the guard read it: the delete decides.
@@ -52,7 +57,7 @@ export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, 
 /** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws what the guard throws; what `refuseBody` throws of a body. */
 export function meRoute(authenticate: Authenticate): Handler {
   return async ({ request }) => {
-    const { sub, email } = await authenticate(request);
+    const { sub, email } = await authenticate(headerValues(request.rawHeaders, "authorization"));
     await refuseBody(request);
     return reply(200, { userId: sub, email });
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { SessionStore } from "./sessions/store.ts";
+import type { SessionStore } from "./sessions.ts";
 
 /** What a race came to. */
 export interface RaceResult {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SignJWT } from "jose";
-import { parseStrictJson } from "../strict-json.ts";
+import { parseStrictJson } from "../lib/strict-json.ts";
 
 /** The claims of an access token. Times are Unix seconds. */
 export interface AccessClaims {

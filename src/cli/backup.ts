@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { readEnvironment } from "../config/environment.ts";
+import { readEnvironment } from "../config/env-file.ts";
 import { namesRedis, readSettings } from "../config/settings.ts";
-import { backUp, type Progress } from "../sqlite/backup.ts";
 import { lockDataDir } from "../sqlite/data-dir.ts";
-import { describeBrokenLog, openDatabase } from "../sqlite/database.ts";
-import { requireBackup, restore } from "../sqlite/restore.ts";
+import { openDatabase } from "../sqlite/database.ts";
+import { backUp, type Progress } from "../sqlite/maintenance/backup.ts";
+import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
 import { printJson, say } from "./output.ts";
 import { requireDatabase } from "./stores.ts";
 
@@ -20,7 +20,7 @@ const AROUND_BAR = 9;
 export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
   const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
   requireDatabase(DATA_DIR);
-  const database = openDatabase(DATA_DIR, { asItIs: true, onBrokenLog: (broken) => say(describeBrokenLog(broken)) });
+  const database = openDatabase(DATA_DIR, { asItIs: true });
   try {
     const bytes = await backUp(database, resolve(file), process.stderr.isTTY ? drawBar : () => {});
     if (process.stderr.isTTY) process.stderr.write("\n");
@@ -46,9 +46,7 @@ export async function runRestore(file: string, { json }: JsonOption): Promise<vo
   requireBackup(file);
   const release = lockDataDir(DATA_DIR);
   try {
-    const { kept, lostTransactions } = restore(resolve(file), resolve(DATA_DIR), new Date());
-    if (lostTransactions > 0)
-      say(`${file}-wal is damaged: ${lostTransactions} transactions behind the damage are lost.`);
+    const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date());
     if (json) return printJson({ restored: resolve(file), kept });
     const sessions = namesRedis(environment)
       ? "The session in Redis goes on, unless you run authserve session revoke"

@@ -1,7 +1,6 @@
-import { readEnvironment, workingDirectory } from "../config/environment.ts";
-import { type Environment, readSettings, type SettingName } from "../config/settings.ts";
+import { readEnvironment, workingDirectory } from "../config/env-file.ts";
+import { type Environment, REDIS_SETTING_NAMES, readSettings, type SettingName } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { REDIS_SETTING_NAMES } from "../redis/open.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { type Finding, wrong, wrongBy } from "./checks/finding.ts";
 import { checkPort, checkRedis, checkTls } from "./checks/network.ts";

@@ -1,4 +1,4 @@
-import { parseDurationMs } from "../config/duration.ts";
+import { parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
 import type { Status } from "../events/event.ts";
 import type { EventFilter } from "../events/store.ts";

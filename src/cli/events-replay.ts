@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
-import type { EventStore, ReplayedPiece } from "../events/store.ts";
-import { printable } from "../printable.ts";
+import type { EventStore } from "../events/store.ts";
+import { printable } from "../lib/printable.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
 import { printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -45,14 +45,14 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
   });
 }
 
-/** Replays all dead letters, piece by piece. Returns how many. */
+/** Replays all dead letters, page by page. Returns how many. */
 async function replayDeadLetters(events: EventStore): Promise<number> {
-  let piece: ReplayedPiece = await events.replayDeadLetters(Date.now());
-  let replayed = piece.replayed;
-  while (piece.rest) {
+  let { count, nextPage } = await events.replay("dead letters", Date.now());
+  let replayed = count;
+  while (nextPage !== null) {
     await delay(PAUSE_MS);
-    piece = await events.replayDeadLetters(Date.now(), piece.rest);
-    replayed += piece.replayed;
+    ({ count, nextPage } = await events.replay("dead letters", Date.now(), nextPage));
+    replayed += count;
   }
   return replayed;
 }
@@ -62,8 +62,8 @@ async function replayOne(events: EventStore, wanted: OneEvent, force: boolean): 
   const event = await findEvent(events, wanted);
   if (!event) return "there is no such event";
   const { eventId, source } = event;
-  const replayed = await events.replay({ eventId, source, evenIfProcessed: force }, Date.now());
-  if (replayed > 0) return null;
+  const { count } = await events.replay({ eventId, source, evenIfProcessed: force }, Date.now());
+  if (count > 0) return null;
   if (event.status === "processed" && !force)
     return "is processed: its effects would happen again; --force replays it all the same";
   return "is queued already";

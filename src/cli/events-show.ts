@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { EventDetail } from "../events/store.ts";
-import { printable, printableLines } from "../printable.ts";
+import { printable, printableLines } from "../lib/printable.ts";
 import { summaryForOutput } from "./event-summary.ts";
 import { findEvent } from "./find-event.ts";
 import { counted, isoTime, printData, printJson, say } from "./output.ts";

@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../lib/printable.ts";
 
 /** Which event of which source is meant. */
 export interface OneEvent {

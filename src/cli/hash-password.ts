@@ -1,7 +1,7 @@
 import { calibrate, type HashCost, hashPassword } from "../auth/password.ts";
-import { parseDurationMs } from "../config/duration.ts";
+import { characterCount, PASSWORD_MIN_CHARACTERS, passwordFault } from "../auth/password-text.ts";
+import { parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
-import { characterCount, PASSWORD_MIN_CHARACTERS, passwordFault } from "../password-text.ts";
 import { isVeryCommon } from "./common-passwords.ts";
 import { printData, printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";

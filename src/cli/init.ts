@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { isEmail } from "../auth/email.ts";
 import { hashPassword } from "../auth/password.ts";
 import type { Environment } from "../config/settings.ts";
-import { isEmail } from "../email.ts";
 import { OperatorError, systemCode } from "../errors.ts";
-import { linkOrCopy } from "../link-or-copy.ts";
+import { linkOrCopy } from "../lib/files.ts";
 import { jsonText, say, showOnce } from "./output.ts";
 
 const ENV_FILE = ".env";

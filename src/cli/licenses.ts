@@ -1,4 +1,4 @@
-import { readComponents } from "../packaging.ts";
+import { readComponents } from "../platform/checkout.ts";
 import { printData, printJson, printTable } from "./output.ts";
 
 /** Lists the packages that the program is made of; with `full`, their licences word for word. */

@@ -1,5 +1,5 @@
-import { createLog, type LogEvent } from "../log.ts";
-import { printable, withoutRawControls } from "../printable.ts";
+import { printable } from "../lib/printable.ts";
+import { createLog, type LogEvent, withoutRawControls } from "../log.ts";
 
 /** Writes data to standard output. */
 export function printData(text: string): void {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { parseDurationMs } from "../config/duration.ts";
-import { readEnvironment } from "../config/environment.ts";
+import { readEnvironment } from "../config/env-file.ts";
 import { MAX_DURATION } from "../config/fields.ts";
 import { readSettings } from "../config/settings.ts";
+import { parseDurationMs } from "../config/units.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { ask } from "./ask.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";

@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { readEnvironment } from "../config/environment.ts";
+import { readEnvironment } from "../config/env-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
-import { printable } from "../printable.ts";
-import { isLoopback } from "../serving/endpoint.ts";
+import { isLoopback } from "../http/listen.ts";
+import { printable } from "../lib/printable.ts";
 import { ask } from "./ask.ts";
 import { printData, printJson, say } from "./output.ts";
 import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";

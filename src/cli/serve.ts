@@ -1,12 +1,11 @@
 import { isAbsolute, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isatty } from "node:tty";
-import { readEnvironment, workingDirectory } from "../config/environment.ts";
+import { readEnvironment, workingDirectory } from "../config/env-file.ts";
 import { readServerSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { collectGarbageSoon, keepShapeOfTicks, makeObjectsYoung } from "../garbage-collection.ts";
-import { createLog, openLogOutput } from "../log.ts";
-import { COMMAND } from "../packaging.ts";
+import { createLog } from "../log.ts";
+import { COMMAND } from "../platform/checkout.ts";
 import { say } from "./output.ts";
 import { quoted, shellWord } from "./shell-quote.ts";
 
@@ -21,17 +20,13 @@ const FIRST_EMAIL = "demo@example.com";
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : null;
   const settings = readServerSettings(readEnvironment());
-  makeObjectsYoung();
-  keepShapeOfTicks();
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
-  const output = openLogOutput();
-  const log = createLog(settings.LOG_LEVEL, output);
+  const log = createLog(settings.LOG_LEVEL);
   const signals = takeSignals();
-  const server = await serve(settings, log, output);
+  const server = await serve(settings, log);
   if (options.init) say(firstSteps(server.url, settings, password));
-  collectGarbageSoon();
-  await Promise.race([signals.first, server.failed]);
+  await signals.first;
   await Promise.race([server.stop().then(lookupsEnd), signals.second]);
 }
 

@@ -1,6 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 import { SettingsError } from "../errors.ts";
-import { urlOf } from "../serving/endpoint.ts";
+import { urlOf } from "../http/listen.ts";
 
 /** The settings that say where the server of this folder listens. */
 export const ADDRESS_NAMES = ["PORT", "HOST", "TLS_CERT_FILE", "TLS_KEY_FILE"] as const;

@@ -1,6 +1,6 @@
-import { bucketsFor } from "../auth/throttle.ts";
-import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle-store.ts";
-import { canonicalEmail } from "../email.ts";
+import { canonicalEmail } from "../auth/email.ts";
+import { bucketsFor } from "../auth/throttle/rules.ts";
+import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { OperatorError } from "../errors.ts";
 import { canonicalAddress } from "../http/client-address.ts";
 import { counted, printData, printJson, printTable, say, sayAndLog } from "./output.ts";

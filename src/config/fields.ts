@@ -1,11 +1,10 @@
 import { BlockList, isIP } from "node:net";
 import * as v from "valibot";
-import { coresButOne } from "../cores.ts";
-import { isEmail } from "../email.ts";
+import { isEmail } from "../auth/email.ts";
+import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { LONGEST_WAIT_MS } from "../events/event.ts";
-import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
-import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./duration.ts";
 import { weaknessOf } from "./secrets.ts";
+import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
 
 /** The lifetime of a token where `JWT_TTL` is not set, or has another form. */
 export const DEFAULT_TTL_SECONDS = 900;
@@ -35,14 +34,6 @@ function toInteger(value: string, min: number, max: number): number | null {
 /** A whole number in decimal digits, both bounds included. */
 export function integer(min: number, max: number) {
   return parsed((value) => toInteger(value, min, max), `expected a whole number from ${min} to ${max}`);
-}
-
-/** A number of threads; `auto` leaves one core to the storage thread. */
-export function threads(max: number) {
-  return parsed(
-    (value) => (value === "auto" ? Math.min(coresButOne(), max) : toInteger(value, 1, max)),
-    `expected a whole number from 1 to ${max}, or auto`,
-  );
 }
 
 /** A bound for {@link duration}: milliseconds, and its words for the message. */

@@ -1,150 +1,15 @@
 import { hash } from "node:crypto";
+import fingerprints from "./leaked-secrets.json" with { type: "json" };
 
 // Signing secrets of 32 bytes and more that stand in public lists, samples and tutorials: of each, the first
 // 6 bytes of its SHA-256 in base64 (8 characters), sorted and joined. Shorter ones are refused by their length.
-const FINGERPRINTS =
-  "+/ZpPd0K+/lnVGL7+05VO5TW+0HCbsw1+0ayWdHK+0hjvwPL+16bzlua+2oFN9kn+3a/rs7E+4G8eQTI+9QvfX8c+ALfEdfr+ATM1F4/+BD0+wX6" +
-  "+Fwe1ac/+JaQ5P43+McIJNRH+NfXOX0d+ODWidDZ+QX4s9dS+QrVyYPK+SgwuZDK+VsTuHNR+W+ntcZC+XPAMrTt+YD5tcwy+a0PJtO5+dG7staT" +
-  "+hxXLrzq+sxf8Faa+vSt9ii/+w0EfR5W+w3kot6l/+BU/nrg//Z6Wo/D/0GVQCiv/2VhFpUp/2XthkWg/2gFaV7C/3vN/VLU/4G6F3Xz/B/b43OH" +
-  "/Eiqxv3T/Pru1k/B/QwZZH5p/U3sdavC/a3iKGwu/gVlldxU/hi9QLcn/kdAGILT/mCh4tdx/nCho33J/pZvuG6I/qkvimPQ/sgXZal+/sqWk6Kv" +
-  "/x0IanSz0+pu5J8Q01M7KUyf03ZLZd0w0CHjZmvb0D7NSzvo0DLBR9Kg0F3xUgW00IEaQe450NqXldt40OAuU5F30ORzTlcn0RMuvLoO0XkSjS2j" +
-  "0a0H4fq30dB6uUFd0fu0a8eE0n9MxFsS0qnDu3JV0x5iLZh/0xp0vMaf0yCJS8Tk0z41jbQV0zl6xSU+1/2gjWpe1073BX9410kpGvp012t+II4c" +
-  "140G+rlg14G6dC+I189SK/2B197xRyO91DHuY9PT1DzVIZKu1IVG4zV/1K6EA8291LkeCwdQ1LxwDiL61OWPb87l1Pym4pfx1QgBiHW31Sy5FIdl" +
-  "1UGNnuq11US7Rue/1WVmb2H21Xpj6i6f1Z+/ryfx1ZAk47zx1ZCaotGu1al13+Aw1dldvUB11jUhCcwH1lr7uFUl1mKwglT71qrg9luH1rH7fqHx" +
-  "1rsc+i+61uokDgr41wFwP1Dm1xdtAeNw1yFr2saf1zqPk6iS2+/cCnN02+jxScld21bNtPTl22gzWTJ52439GSuJ24lrlGZz2BHu2reF2CvgJP+k" +
-  "2CvwJnAX2E4EYeEi2EEUJyOU2Ge7cQ872HcV+OnM2HpKxuou2Kmzl/5Q2LXAgUhE2MOEkktL2N35GbWV2NTZ7xni2Qp8oRh32UAaBQGl2UZ0/RfW" +
-  "2UlHmN1O2bn74F0Q2bzk6atG2co/W83J2f1qJAGj2f8yFUnh2jR7DbAK2orIVTQJ2owUAZim2qFCiiil2rt43I6V2tqtMyzV2uyZKhNj2wSFLfzq" +
-  "2xwF7vP/30M2QIyD31xj6H3733dZH8pf34OzwQpa34eM7Gef35+jPwp138+30eJZ38ZCFXU43A9t4Uxt3CZQEpri3ELUJ+Qs3HJ4XzG23LTxlu/k" +
-  "3NhYBFyo3NpCdPTU3OYaT6993SICJ4vA3Sym3bJX3XqCjCzS3Zk/axg53cY1rB7Z3cl1RuLn3dZI9L8n3eZNBhJQ3hBMdVH73iJNMfVa3iz9Wsyb" +
-  "3jhGlU443k8+tFri3npMPMLp3uZI2tIo3uZuLO8c3xEoIGzB3z3kgmER4/Gfxbbe41Kh38TC427CNo1v48EsnNuj48uUE3B84DXTJHd64HPG6m70" +
-  "4MfDh5No4R6cfpCV4TqHYEQB4XUF+//U4XjAEu4g4YLWVLxq4bMF68yH4bhbJ9a84dIbTOMX4gcngRPL4iyLjC424jXx0PSK4rewwoQD4s7bOVbD" +
-  "4uslAzh04v+YqzB04vpC9oef53yP8Gb454nV2kMW55vNP1P756ugHi/b58go1LzV59RLKa0Y5BeW0qiY5Egtdz4u5JjWYWv45RtUje8i5SeOb8Ul" +
-  "5TM3ZSXS5V6zo+Nu5VZEywjj5WYnhHRU5X+dTLDI5Zg89EVr5aZe2o/95cYyakAE5crxqNdH5fmpWAR75gU0mD+m5hzIDwUf5iX1Fvsm5ivbtb4S" +
-  "5s3cufLK5tQ3b4ys5tZc4sw75xt46Wvt5y8keCCe5zI64sj06/mtz52C62GbsWBM666e5L1u66Ko7unC679/Leti6E9SUJhC6EXVP/WJ6EyGaY/j" +
-  "6HkcbMq16KSGzSfs6MtMDeeP6N8alzUg6N9hlStE6Nnyqh+N6PUKsHfO6Qc4grkh6U7p+vCn6Ufryam66Vwzprly6W/un35y6XwMlDEl6a4LIJ8w" +
-  "6biCyGJd6e3bvqPF6etZdGhH6fgqzcTg6nD5YzwJ6o29YHMC6qniTpPd7+NiSuOa7+Pw4QYD70RRAtM670c1BKm+71TGsLkP71w+8a+o75eYz9eA" +
-  "761UIk/P76b10k7M78u/m8xW7FU0UFnX7JLpRoLS7KL/gLKN7N8I3p4s7Nfa7fiT7O1h4w8Q7RkntjNl7Sox1/Y+7Txm5ft87eB7pyv87fQPPUGf" +
-  "7jkSpdA57mmkn4a07moDjbYr7tPwrF4/7uMZXyfl7utMp4H57xynSR3u8+P9jYdw84uZ7N/687U4OBZh87tG4bNP89C4bho28BL9Bg4v8CG6usvy" +
-  "8Ca/HAJw8D2y5gH98E1C0/Ps8FyspmlC8JwcgPZ48M5Sw6no8NsU+Or38OCxqQrd8OVAjf4Y8PU0R1Kr8S4YgBfS8SclH1J/8UDJnAdT8Us4u31d" +
-  "8dT5K2Nw8eXamHxg8hX6+diL8kGBW0Yi8l7Con2b8m74fHqg8pqcscHV8ud2Cz/Q8wUvZXFr8zSljCb59/2xqWkL9/6a9pyt9/EaGVCI9/icaRu+" +
-  "9/t6nce490+mHPBX93M0rT3w93kQymCN95Bo2TsX969XSegP96T5ypaB98DYsvGV992Hy+m59AcpeMKH9Ap2CjD29BmMbNkw9BwIj9Ff9CcwD7rT" +
-  "9F5B9ifI9G3knwGa9H4tS1y09Hyf9QMZ9KIGislz9OcjhlG89STj05qE9Sn+ZBkV9Vi+vRux9XXlX9a59ZNHtHlq9dmwAqi+9ekP4Q6h9gzhj7dJ" +
-  "9icFPpTZ9k5WvQFu9mPUch3H9sXGi0wA9tvXgWu49vjpPHvD9xvyS3Ra9yQenWsOA+fERoSyA03nz6HEA242GsLaA52wpBovABQei3B+ACzaWEX7" +
-  "AD6o8fKQAE/HcaupAEptyBuBAH2whJcyAMiIwLd4AMp/S3GkAOD7Ye0oAOMsmQBIATKyPUjkAXB+T11IAYy8kaVsAb1CkHo8Abk+reK5AchyNXvX" +
-  "AmdeX5mhAmnSnQ1zAoYjNP7qAp2qovWqB//dUCPNB/pkTftNB0M33BXBB4FU+TVDB5WPE8M3B5u0SCvKB6kr3bXTBGvJwavRBHeeHoFXBNTuexn6" +
-  "BOAbbIq/BOVGvBn+BTvplMH7BVuojQ8aBWe/OUizBZFXb15jBbYmyIWIBdfHunNgBjifmWdfBk9NZZ//BlVq42TaBn0xBoVhBnARkSREBnDqg7QF" +
-  "BnOP2vOSBq1kiWS5BqNX2hDyByJEKjrZByWfOqVaC0oSYj3/C3YJwJ1NC6IHoNsOC9vTevGvCK5A3eeCCLHGVDgMCMG84AGLCMus/cnkCNbS8Qfb" +
-  "CPGOIRW/CSshezWSCTJyhXPtCTyXpdd5CX7/fhWKCZ2kdaVKCbrkY55gCcqW5VVLCeXPc0lSCgpu1XCMCjrq8b3SCmKqVehwCoJBhgGRCqs2FX/T" +
-  "Cs/hGADSD09Itrh1D2jfxjTvD5cEY3LXD6KFfoEGD8cWIUd7D8f+0Z85D8ldKzQODD3AqRijDDBtAHWsDESmxoRLDGj0ys9oDI6ngb+oDKAEQMUh" +
-  "DOL87ZL7DP+8LyfLDQfcSoIPDR/xoVF5DTVu3gukDVW4y6XLDX5Y5NuvDYYk4kDbDZ30aUmUDfpjwnxFDftTVeHLE+y8d0/ME0ZYftf6E2qBjNrm" +
-  "E4loeRhzE8yWKUtVE9MelhoaEAJ2Kv8cEAvqDo5QEDSEwcdaEDgp9eSsEDq13ZdpEH649QtjEN1nP2btENp8DJIYEOJCdDHYERAg83UOEXnVui0K" +
-  "EZVYDk4qEbBGDuucEbSToZKIEdERgEAPEgj5FrEyEhmda4xgEk6hfLD3Elt2b2w9Eo4mIx0oEoQoxVGJEpUhehWbEtELlg5jEtP7qfA2F+e02ww4" +
-  "F04cNZ88F0n4yGW9FAfgY19RFEaep35hFFPOotw3FFch3FuHFLcpmkgCFLngnzA9FNmWhEvqFOdkplaVFX7DdTasFZA5BrHOFakc/2hcFbT3+VuH" +
-  "FbwBMBgBFc2RQLZvFh1kPyzzFjqTVMFYFn3Zqzi1FnSArBswFnlfT2LWFooGZSVxFv4M3OXmFvwlqXerFx0x+5FBFxzBveSdFysjPKDsG+MmzHpv" +
-  "G+xiN+qrG2/8IzkuG5WfWCnHG73ORkk+G7Ajw6/aG7VKKi8gG89ZVO+kG99sX84KG9iw5WV/GApnVwUbGDnPcecJGG2MSqbyGIfrJ5PNGIlHEOjN" +
-  "GJEuHe0BGKoMe52cGSCJXALbGTEVpU5YGZZziPijGaMiCV3XGbXPn35HGcT6oEgyGfItx0PlGj3yj+C5GoDW8izSGrozEgvqGuSdt/h9Gwe+AxSS" +
-  "H+9iaeorH+y/7m/6H/3+cs0KH4v90NloH61hq4z+H6cD7r0AH6kZi+ePH9FQ9ikRHBaDdWM6HDACENakHDl/rqlDHGkvr3rMHKwR1VouHLfwkrBe" +
-  "HMOJdeSKHQvE4lQ3HRfVR6xIHStljN4qHWomXvF/HWu5NW0mHWzx3BS9HXF3iBDNHXsput22HdHCrsAoHgY6AAvnHh4A8PYfHk2yflg/Hl6Ig2Wb" +
-  "Hq0Ze1UJHqYE9kqKHr4BtdLnHrYJN0aPHwHonCQCHwfLQ6LAHy8KWFOtI/mdNqIwI25us3Y/I2Tatuo7I2d+dGqOI3jTFKmOI4eb3pLPI58HaS9r" +
-  "I6bhvWpCI707jvlEIDl/RE7yIGrlptO+IGx7w8a7INH5v84aIOxvM3YuIQNhnMvfIRvsRXyTIWVs+CUHIaQnJdVzIbEHeRScIbEzCNd3IboBUxmU" +
-  "IhV01I2ZImTi8iz6Io+cLoQ5Iof/ToOHIruZxlDsIs2+MxkIIxM5JLWWIxkyOAovIyNkCjeSJ0n8SlZlJ20SZ829J3JwMPZAJ4O4PtO/J8WuYKHT" +
-  "JE69ZLlaJHI1VPdUJJIhKpJTJJY/gbNnJLU6EYwrJNQ06Dn/JRLjzDl7JSSZFs/xJSoT+JgeJWe2aI2rJejB1zhfJgLNijoWJhRS9GnCJhWgW/KK" +
-  "JhzD45oEJi6wYQSzJlOs+118JlTCN2mUJnvi3yDUJp8VJ/3qJruusvU0JuWqbLjcJwkTsDAoK1TYZwogK5EIHyunK5OF0iETK8HvKVMtKDIG4nDv" +
-  "KDOhBJKQKG4TQQvhKGL5/ersKIZJSE6QKKJoJWzzKLgdLy6GKObUpOVKKPPfx5+kKT6irELXKTuTmemAKV9NPQAtKetbslfqKh1h1eGZKiOpzeN3" +
-  "KjqNBqqEKm4tG5thKn7+yTX/Kr70XT/fKsm6XlxoKwtwfwLjL2vtAQuzL5J9sZ5WLEAoK9l0LI/O5UP0LI8NLJwGLM7fk/32LPAX+wpRLQj4y/IQ" +
-  "LUd6lmHGLVu6r2OKLXOnGwdmLZE+Fx/NLaVNP8yuLgDvu6PsLh/fgp+RLhc1ViiWLkCQtuNkLvYHMsE3LxhrcZMvM+JqwmaRM/nKjNdrM0lFFEp+" +
-  "M1TPz2XHM1vaKlzwM2y+lForM9REc5zQM9ktGs5dMBr7cneGMJSq/bp/MJYeLWU1MMTW6ZPyMNli2rgQMTQOdACzMTVwtsiIMUlioXsfMWXthlhD" +
-  "MZ0IQ9n5Ma6ByGugMh7a4CtkMixMWgGuMj+OOp6NMkQ3ILWUMmY/vhOSMpCqlsKbMpOozrlBMsbfjOa4Mtps/0u5MuH2Aw4rMuzr4QSqMv0bBAVy" +
-  "MvV5RMdTMvX+TpvCMvhCgsxGMwnUVpPNMzoU7IiEN+nUYTc3N/b8EqUAN3+XrKbJNE+JDYJ4NG314rpTNGNJk0xZNK9s+ad/NPRgG+62NTlHdwt8" +
-  "NTmIoODpNUH2qglCNV/1+LJiNW8JZCDpNWuDydezNb8y7e4UNcl4XGbfNdRMGxdANefXSAX0NgaolYPBNhFgdQE9NnM01Yv+NpKRaARNNqknZA7j" +
-  "NuAfBuKLNwPrAONsNyBZnHDgO0zi+rHhO1GBOpGIO4xkG3E5O6P19DuSO6h3q/LQO8fBaWPdOELSL/e3OEr56EVIOGNDNNbnOJKyua2IOKxzi8Ys" +
-  "OLtrx+yvOMAX5bmkONHQimAzOVs+cP3JOb+MyT+9ObJueC+LOcMqAVsDOfeihLG2OgGrMy+EOh8iLhelOj33RHGAOl/cfym2OlUkt9LGOm3Xu3U2" +
-  "OmRh6RSxOnQ3BnRCOnpWBs2NOr0L2fRmOsGs3RRtOtL9FIeHOutOF7hhOv0JCz4iOwSrPUewOwUbzFqmOwwPY5QBOzxa0k4XP24L87G/P65tC4Bb" +
-  "P8KYMBaPPBqS42z+PC5J3Q3BPDOsINpkPKljJkaPPN/+4zl1PO6IwtT7POKndnuBPQFBKZeXPSkFuJMpPTzf9Q3OPWNTJ51TPYI/VsKTPYqPCG0p" +
-  "PZHXOfwbPZXHpxSMPdsJqysPPeBRV9SbPhEIERodPmCE+176PnMoab9KPpgJe0C/PprEU/0ZPtE1ckibPtsFKuLxPuk5JqiqPurhOnuWPx00rYUa" +
-  "Px1pGcupPyf0VzeOQ0jeONkhQ5McjFRpQ9cVsCsSQActYersQDh3PHbzQDhHMhipQEIhCXUAQFWcnTxkQLpj2GwrQOqe8tdqQP1NWEo0QPl7m/p7" +
-  "QR529LDSQRcUbwRFQRw2Sur3QSUSVzprQUmdk9PcQXwzOR/rQYrJYEX2QaLD20KjQe2GsnGFQg1ExNcTQg3TFAVHQh130qTjQjzKct96QpIQKRlp" +
-  "QtFN4A14Qtc5qyuEQwG9da8VQygImiWOQyq67WwXQz2X2EqPQzu25EsRR/DTpH72R1oV14gJR3skzYxcR4tcjk5oR5Zwg/q6R7LGfLYgR7UuyHY+" +
-  "RA7j0l0FRFLTHsroRGIE5y2YRH8d0XCARKFtt+r/RLJ37o9DRLPV2v30RMy0IzLvRMzAfWzRRO9QLYbDRPQ6K726Rd2YxFuERe+hWeYIRf5UoTOe" +
-  "Rgcb0U2lRhjENmORRl2a1dVSRlj4PnmQRm5uKEVERrKRDuc0RtjydOKlRv7R2qupRwQT5G5dRyKuealXS/EfTOv3S16NpaTHS2hx2koQS5TYoBv9" +
-  "S5l+GgL5SBki9PojSD7YUqJXSEDNAMzYSEEJsXk6SLclM1hCSM7FdRA5SRxHZF4YSSS8x6p+SUjotqBWSVY4SBquSboQKYnUSgfHsczeSgmZaHqV" +
-  "ShffDrPqSiX5badKSkIkNuToSmgbm/LuSnhVCPFPSvQrGO10SwI5HtndSxP9dz0YSxV/wNyqT1TlPCkAT2JmQQanT5i4tpc5T5vRXw7gT67Xf71i" +
-  "TBV7VKq1TEebRz+VTICTgrwuTLH4fLKHTOlZmqF8TWfXRLxWTaW4P17kTadPXQLnTcI5RNdqTf2W/buOTgtU+A+OTiE6xWjkTwhmQemtU//c0mAR" +
-  "U2FoaGR1U34zq1gGU6+4d3BxU6mvatZ1U6q1JnklU7C1axXWU7uDof4UU8Ub/A9jUCLT+56sUDHpzgtiUFk4aiWJUG7W7hg5UGn5uhQ9UIgiEHgl" +
-  "UJcl6eq1ULfMvLfPUNbUyjraUP9NWUNuURGYI56iURglnzCtUb3rirBlUcQBQSK4UdtMuEFwUh/GqdjlUi2HUiOrUjD5kzrQUnEDdvkFUnvrGnAN" +
-  "UrgITI8KUtHOZt0fUvrY66EiUvsMAlE+UwmchRxPUzHQAPIqV/JcRDJNV0GyIjQ9VCYjZX+fVFRuZnshVGG2b2T7VHnfEHfKVKXJUCOlVKwdy+Gf" +
-  "VL2wrs5BVMFFTZAtVOjpJg0EVTJNdK+PVUH2CF5zVUYBOSOlVaRrcnDaVbRtICceVbT0yZnBVcCJXp1WVf38vgdtViTRgaoHVia04EmyVif8QRTV" +
-  "VjmWSWXJVkESN2ZjVm+12GuHVmv5lwZ4VoU72NHGVoy0PYCKVpOc0GL1Vq1LPwdLVrR1JO2yVrRodaUAVudKkKOJVw2tQ94aVzRrdP2gW+XMaPZY" +
-  "W/zT/ytUW1zuFbchW2htte4bW4QpLIqOW5Bo/LwxW7MatWF2W9Y8jCiWWCzHnNUqWD5pttJ4WGWdBOCCWHBi5kJVWHdNQyMkWHwxR2xrWKnS+noV" +
-  "WMWksKi5WQmV8JgkWUsqBsYCWUwIHSPeWX4zGLWvWZnO7EU7Wcndwn+RWdeKGbeZWhSoOhtKWitOc7AGWiuZMBQ8WnHQ+1GBWoHaP+D7WoTs6f8m" +
-  "WpRb4RRNWsqFWihRWtqRwT9UWxQNfIfmWz8/1vqIX2NB2a0VX3n5V8ndX48SeIzHX4LmZZJ0X8T95yyuX98pjpoMXFN5U5rEXNhZIRiiXcpwFO9K" +
-  "Xf8K6qSVXfc+GqWdXiUgBLTlXlXz1uEyXqBrtohSXrpei9kmXsg1sutTXuUTm3X8XwfKBV6gXxLkaq4zXyr2yb2xXyrU/6ngXz0Kv/QIY2KfsC71" +
-  "Y6wEwx3HY8F5gMKZYAy6AoiSYGgcVSh2YP+yUWqOYPeYemP+YR1J6Yi4YW36/CJ0YXEoViZFYb8sz5vwYbMKfczhYlVFfUmZYmH059CjYnq8muw7" +
-  "Yo0gemSZYuaP9ChaZ/qqX1Q1Z10UQ97/Z5CHBOSlZ5afUORzZ7imcCsnZ7rgw2gTZ93gQS7bZABmrCZxZDIoDS5CZG5sWBpLZH2a0qufZLPuwzin" +
-  "ZMhgP8ejZN+yR2vJZNLc5VZaZNfHoKOOZPa9Q1qaZQXO61HCZSrQLGHEZXdRB2LkZZVWaZ88Zgcm8tFDZgzNldSWZpmGNG1TZt9zw2xSZtNPunH4" +
-  "Zx1+hTYoZymuhCufa+Iw/G9Sa2YEFmM4a4q9hrmNa5qDHvZVa6PwyCeXa8F8isEda8vIsyYMa95PWAMtaFnuCXIvaGuQc1JLaH+XQ/lXaIj09eiN" +
-  "aOXUbLYRaQJPIemtaQY4J6yUaQiwQsBYaSGKgsS8aTlTkUpZaWkjgNLiaY0GZg/vaZaLPJXGadt85lX0ajv8S++jal89WLidaliZq2jPaoF6C0eT" +
-  "aoeqPWe+apO0mAJoaq7bZ1EmawO+XgFCaxq7Wz9ub+uHHpAhb289Qjb5b47u4+FSbBXlW/E/bEc89im8bEye9V4VbGe4ReXFbGsi+WFabJi/ojYf" +
-  "bKvIXESRbLD013pebLum8CcNbPApISUZbTt+l5wabVM8ITgMbZlNndKtbaM+EL3rbd7BofMTbdauBmUQbnT8kgimbof2cPmmbouOMMkmbq6E3Fvh" +
-  "bs6dBe9mbsanv04cbv6cX1GQbxMeeuGubxrkBXCsbyuIxIUDc2sqlpINc4eIcVkOcD81EFpvcDgJIyevcH43Xh6ZcHFHXYzIcIoa4G/OcJPfI5Qm" +
-  "cJVCmlZ8cMp52ccBcNZYt8b1cOtsj/DPcRvNhyCFcTwA8o/ucUewGjkocVTeg6NncaFc6INPcaOEjJZocaypAZR8ccJ9skyZcemOgkIycesQlwEL" +
-  "chh9FMbvcj8VfMxScnpoF3uYcp7ffgiEcrTC7BB9crkaDQgNct/0K+wLcuA8ulDwcuzSmNMHcva6ZusDcw0hqA5hcz2NeLo5d2KJpaCRd2z3CWhf" +
-  "d4paJ3mSd9chyBf5dAngRusLdB6xwXXDdE+EI6+tdIk8zHQVdJvN5pmAdLD4YJwtdLdLgA49dT1zcXTTdTBLZJdmdTEH+FCRdW5pfYyZdWwSJ92o" +
-  "dXe2kkuodYgfP3VodYo8lRhedcXSBhktdhAwrIFcdl5Sb/HtdoOJjIm7dteuOdMrdu9FQGZFduKxLAmSdvrMBEwDdyzNyvbJe0G9vAFKe43O0RSv" +
-  "e6r+40NoeDp8RLBHeI8CxRmKeJdn7SgNePG9a45EeQ1FXURNeVuSW7rveY2r8BJuebncXMc2eeIBM/i5eeuZ3HTpejfoD59PemnTsHNSenfdj2/3" +
-  "er9dGnuketR3F0JQev8pqmwOevGYQfNwex9YkwV/exKWR+5texWL2CMFeyTzlZemf1R6spXWf3ELjrr6f3rvC85Of8Zne40mf9PStxFqfCmmpRBX" +
-  "fGDBWIeXfGHJ1NZJfJmhUllffK6JJs+RfOg+PFbZfRPATO12fRojPIZbfaETKar4fbhcuZN6fd5G5c/lff7qYNiofjyeG4aUfnjlBjnpfpFOHpiB" +
-  "frfbib+zfwFgV7i4fzvOgjjyg04iWwkjg1kZbUg2g1y/myWNg4t/hI1cg77Ld5/vg7PxTWTPg87mtFNtgB8W+UGFgBMBaAf/gE+gGIKAgEqxki1K" +
-  "gExdExF6gFKem3cHgK2nQtsMgM0EBqd4gOnusulygPXA9CCagUhUiNmNgVLp61zcgWQwtQE4ga9i+6x4gkxo86LPgmQIcdgKgpMWDoxPgrDdwKZ7" +
-  "gtHrrb7ygtIB3O9kgtrnXsAXgxDnkmrSgyDcsrHfgz980vhygznQ4mtSh+mxqQ4Uh1E0WChbh2uMDWMlh447kHkah4Ym3r2zh8Drym3Xh8pIPRxd" +
-  "hA8mBUMJhBdKxEswhFDRRtp7hFiLj6ubhGd/XWzRhHRiFtUHhIfIDKfehIzN7rF5hKpAjmiLhS52MbsYhSBnUri+hUFPWqaphZHp81ShhdTvuplQ" +
-  "hhRJGL4Uhhnqacl+hjZRDi3OhqkfOOBKhryXosM7hwabZb4Khyw9V35Lhz+wiUWni3q/OfjYi7D+09pri7j7H0Goi7qpJNNDiClvLp2siDis6IUY" +
-  "iErP3fzkiHi55pkeiId41EeUiJBB6DaHiOLoVmWPiOSwKgv6iOvDGjq+iSj2s8tLiXANUNm5iXNJr7puif5Y9ARrijCT7ouGil2OxSlOiltQwYIf" +
-  "inwMgbw6ioDTuH6tiqb/gin5irKxC3ybirXnk0Q1isgcD76dislzWeDlivJR+TSBixpRAj8IixsXqXQMizF4n2Qpizcrwdwwj+egYc8Zj2i4Iaqz" +
-  "j4xgueQOj669/HGkj7kH5DBujAMMBs3rjBdMz7HhjLpXYELljMMo8vWRjNGT8SxzjQgnGzWpjRbSwTS6jSL8C6LejX+ZtMlfjdmyi7ALjdxGDMKf" +
-  "jeAXyN9Cjf7WvB+wjgEW6f0TjjQH8BQbjn9Vw1ZojnoZgyXqjpPBhtGFjqKsDjxKjwUD4YZ3jwa1HFMek2646AVak280XlaIkA9dvl+ekCbT0XNP" +
-  "kDLX0NPmkDsm3Q5IkFn3jopokJ0MYi/FkKLgHzvrkLVBKFzakQyCxsVrkQyvmfo9kTb6gyxukVuAkRLnkWMXNqBRkXFDCbmRkZFiUnRwkg/jAIZZ" +
-  "kidOPfPOkqaxHOCnktC1j3PWkwYbV9Jgkwi2xcylkxWejP6Rkxqlcs9Dky/W3Rz7kyqyOniFl5ICBBQal9CHAbjElCklgvf6lGtivt1DlJaQgJUb" +
-  "lJcjRTSGlLzgp+gXlN/VOwXblRW52VqPlSR3jslkldWyPOzLldt1oUqklqYMpYPRlu6kiyZ7lxzttlmym05YKRIem0m2UqUMm2QeGqiKm8hc6Vqa" +
-  "m9FDWxnzmAYBasGxmBef5hUzmEej93hbmElN5BssmEpMYPBLmFVUVRS+mFlJxV8HmFvxKtUlmFwgqRv1mHe+Ys1ZmM50ZG8jmO1qoxdWmVvNw62s" +
-  "mY627QmCmdfj4xTnmdvVN0BNmdw0pxwkmeP4/6PEmeXyiDLFmhSpe4gBmli1L7nImoZTQW+pmpmGpM/TmqUAbhYFmtwVaUa6muCwU+7nmvJX1UEF" +
-  "mvdR6rkOmzQ0SS+Hn0I8vWN6n7AGBWwzn7JzL6krn9FFX2iBn9Pe9Kh6nC7SbL01nCXZulo2nFCOgp4anJe2XDmynMfQXzYanO7vpjo1nQLOdatr" +
-  "nU/DL3/+nVWr1539naSLnyPgnc1LhB5uncac0/5NndFtKX51nePdpA+tnehinbBOng97n9RbngnlqTy9nhOwv1rYnhn1JK+mnk0lgYwenl0ghQZN" +
-  "nlnVR23AnnX9Mp2YnpUsEszenqFIpY0znrv0BE1hnsgF4HLWnt1J/pcnnvgih4HGnwMK+uIpnwpViF4bnxkmwR//o+pp3NE3o/aMAkPwo/kxgyGk" +
-  "o/m4wPMGo2NkyzNWo49IyCoeo5pbWIApo6tjR6I3o8kMhlVUoBitf6BNoC5c2vDFoDAPH2aRoGS1AuYdoHc5D/YloLUoKYwCoNZUsn93oT5Q+AQN" +
-  "oTGvIPuhoTKY+rNIoVEggQypoYZpDnppoZInGYGBoaMwaopLodAAz0Q4odWeqn0RofMLUXZlofTbsT0Hofi64C8hofvc6wl2ojOkoF8LokEZCTgl" +
-  "olyIPdmRomW2EFb5on1muiuyooLei2pgorwlshzZoyLckDzAoyXXaBNFp7BzirvJp8YiIizJpAG2yRW6pCfWeVKQpEXyBcaCpGELJb/8pGfFMR2r" +
-  "pJcU4XhHpJu5d+xbpKMbgsYCpKn8XeYTpLxbZ4+npMj4wpBTpMt3sKMapPQcTL/FpRfv3L9fpWurZEZCpZUJs9aApZazSafTpaKqH5VNpbs5ADjp" +
-  "pcF8WEdepd7nllqhpdzIYPAxpepneUiapf81rx6lphnjpwtGphpDvsstpiz1tQs4pl+8Q+hIpl4oOBOOpowsi8XBpp5ocuUSpq54EWpppstfjdtP" +
-  "puDfb7E+pxlndTPfq/4IHZkuq0FAeTW+q7f1/5HTqA0ALxmzqBAG+EHXqDyQqOZ3qFKTvW+eqIPZmdW9qIRFmqMdqIvv0g43qKzfMDelqMrIqkBq" +
-  "qQseFqnVqSQnkFN1qSot6sk9qTBsz3AlqXT3s+dFqgpdD123qmwcSA2KqqF2xiiRquPasFvfqyN186P1qzj2Lwn2r+xXRu94r+xnEAdjr/ALeeFv" +
-  "r0MX9nZ9r1RQ1z0Wr2TDkZUfr3l31Cdyr55PK1Z+r8boq9rYr9UxRyN8rAuF95+RrD4nrbIArPzoEHpYrTeQSaBWrVHanaEprXdOeGyBrYUfbJBu" +
-  "rZv0+4Y/rakhovs0rb8JdTTyrcIF/pHLrdvuWWfAre5DxpI6reLXRnyyrebaXdSzrfJ9idxTrgD5XFdxrlWTRKzvrmARjrnCrmOXhGOmrofBVIig" +
-  "rq8oJXNBrwbEm7KYs1n0MZq2s2v1nq2ns5P8/rzUs6HAjEnUsC5frmiesEaDa5A+sEfeJpJcsF6xktf6sGhpM14JsHL9WN5VsLg4tr2MsLk8JSJF" +
-  "sM67ySIQsQh46anKsUjQadRKsXKT8I93sZbGwe3KsZeYuO0OsbEJKXoKsbEkVjPSscAa/rksshP13jTasiKcsj//skO+w6uisprAtiocsq9qKh7N" +
-  "sqgbBgWmsrEyPm4hstvB+q1LsvEzFYOWsxCo+ItGsxnvAdEIt/edfQQttD+2I+LYtFEZ9s1ttHDbitf8tNszVgv4tPjgR5/+tSDmdz7HtTPyM0Jg" +
-  "tTTnKYWatZJRT5h1tbBNZrFptd+99AIztdEu+IohtdwskBMFtjw2ot+atmDTFkQrtqVimHljtsa4KWk7tvpVHcjptvsCTB1ptvyQ96Ljtw7J3n4e" +
-  "tzR3CQGzu1rpHNiiuB4slEsluCegnZ4kuD+ZxQIguEu+rfAluI7JT8GJuKgJd0DwuKu0Feh+uLM660scuM3BHT2ZuNkgrNk4uOzfOaKyuTRL7Y7n" +
-  "uUkRXtk9uV1P9uOOuV87HUoGueLCVBw5ugJzalX1uiFf5pScuk0godQYullmC30Quni/tq6ruoVx+KOsurhPQZoButRZruxpuvYXKQ2iuwes1HYk" +
-  "uySqDL7zuyzO4lyYv+01HmPwv1AsH//ev3/lyWdvv3p+qGFav65PLz/Xv8v4i2TovCZznFGfvIJCK1fHvPTtzpBkvPgyZRYbvTGgw/MmvUjRpXJX" +
-  "vV0bi3G2vVUzeuFAvYpB0UUbvYueXgqpvcSGH85Xvcwrcd3yvdZva8CzvdcacFMIvf+sje0MvlNdzo9/vm4Ghp+Svo3o1/cLvq/JGSzivs1ZFYAT" +
-  "vtt8n1Jwvwti7aucvxt0Sr30w0PXZ2k4w5LMPxppw6ksELkBw86od3x7wAOV01/2wCWTMksKwEoyvSGBwFgx5t5pwHeZwY2LwHwg/rOswLYwS9bO" +
-  "wMK5R/rywQ0uzeU6wYx/L/PuwaFsMKblwagTQK5nwjxoGy3Zwk6Q5STHwklrJRXxwlD498iIwpFIo1gTx+l3fyzIx04qh5Fbx5goPnl5x6w40f/s" +
-  "x72OJ560x80Qf+NvxCfU0kVcxE++8Ob7xIIDMQVyxItwt72axLQ5WuPYxNQagvuAxNm5vJ6dxRgq/lT2xT5NXLb5xVHyaFfExVMg/wm4xaW+so5X" +
-  "xalDN4UexdiaOwlRxhMK+t6CxkeJFzoHxlc9VGOrxrPFpqVzy01Qp/9ay0Q7KqI2y3yrniaKy5v59LtMy6aIqXVgy7GCbllHy8IzWjA6y92XPO5+" +
-  "yB4YDiY8yBAw6OaRyCP2wPBMyDPhl4yfyDr06r+7yEgpxuCryGTjgTPwyKXOZBRsyLSnq3H2yN6221EqyOItNDTeyRbOcihnyRsvOgHNyUGxpFq7" +
-  "yVU26ZysyWp+6Vq1yWzJHqtQyZdY2zOvyf9DTaPLyh/bGp6iyh0lL5LByiZmO3qrykkrS9Y6ylJLPQiKylztkMyHyprLukjzyrwkqz8DyuyZ4i7b" +
-  "yyeE3Ixbz0E3QRJYz0aTagFiz8aPNJx2z9zV1yfAzDk1SPG/zFOTCp6HzGNJrWuFzHfrgWbAzKQuzoAQzNMMF08/zRb0L7qxzSAtDOPUzWwffR3G" +
-  "zXcqcxyhzbLIRW8Tze8hgutAzeRp58Mdzg8mYJlIzgZkVDN6ziRSPZn/znMwdvH6zoyHLdvfzpqyQdpxzrFgdt6+zrREgixWzspTHJ06ztxpj2rh" +
-  "zwxJgomOzxPOF9xJzzDzGosW";
-
 const FINGERPRINT_LENGTH = 8;
 
 /** Tells whether a secret is publicly known. */
 export function isLeakedSecret(secret: string): boolean {
   const wanted = hash("sha256", secret, "buffer").subarray(0, 6).toString("base64");
-  for (let i = 0; i < FINGERPRINTS.length; i += FINGERPRINT_LENGTH) {
-    if (FINGERPRINTS.startsWith(wanted, i)) return true;
+  for (let i = 0; i < fingerprints.length; i += FINGERPRINT_LENGTH) {
+    if (fingerprints.startsWith(wanted, i)) return true;
   }
   return false;
 }

@@ -2,8 +2,8 @@ import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
+import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
 import { LOG_LEVELS } from "../log.ts";
-import { faultOfAuthorities, faultOfPair, unreadablePem } from "../pem-file.ts";
 import {
   addresses,
   duration,
@@ -19,7 +19,6 @@ import {
   size,
   strongSecret,
   text,
-  threads,
   ttl,
   url,
   yesOrNo,
@@ -59,7 +58,6 @@ const SCHEMA = v.object({
   REDIS_TIMEOUT: v.optional(duration(10, "1s"), "1s"),
   PORT: v.optional(integer(0, 65_535), "3000"),
   HOST: v.optional(host),
-  HTTP_THREADS: v.optional(threads(64), "1"),
   TLS_CERT_FILE: v.optional(text),
   TLS_KEY_FILE: v.optional(text),
   TRUSTED_PROXIES: v.optional(networks),
@@ -103,6 +101,25 @@ const NO_CHARACTER = "\uFFFD";
 
 /** Settings that name a file which the server reads. */
 const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
+
+/** Settings that say how Redis is reached. */
+export const REDIS_SETTING_NAMES = [
+  "REDIS_HOST",
+  "REDIS_PORT",
+  "REDIS_USERNAME",
+  "REDIS_PASSWORD",
+  "REDIS_DB",
+  "REDIS_TLS",
+  "REDIS_TLS_CA_FILE",
+  "REDIS_SENTINELS",
+  "REDIS_SENTINEL_PASSWORD",
+  "REDIS_MASTER_NAME",
+  "REDIS_CLUSTER",
+  "REDIS_KEY_PREFIX",
+  "REDIS_TIMEOUT",
+] as const satisfies SettingName[];
+
+export type RedisSettings = Pick<Settings, (typeof REDIS_SETTING_NAMES)[number]>;
 
 /** Where Redis is, by one of them; with none there is none. */
 export const REDIS_PLACES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];

@@ -118,23 +118,13 @@ export interface EventFilter {
   limit: number;
 }
 
-/** Which event to replay: one of one source. */
-export interface ReplayFilter {
-  eventId: string;
-  source: string;
-  evenIfProcessed: boolean;
-}
+/** What to replay: one event of one source, or every dead letter. */
+export type ReplayFilter = { eventId: string; source: string; evenIfProcessed: boolean } | "dead letters";
 
-/** Dead letters that a replay of all of them has not come to yet; an event that fails again meanwhile is none of them. */
-export interface DeadLetterRange {
-  after: number;
-  last: number;
-}
-
-/** What became of a piece of the dead letters, and what is still to be replayed; null when that was all. */
-export interface ReplayedPiece {
-  replayed: number;
-  rest: DeadLetterRange | null;
+/** How many events a replay has queued, and where it goes on; null when that was all. */
+export interface Replayed {
+  count: number;
+  nextPage: string | null;
 }
 
 /** What is still to be done; cheap to ask. */
@@ -183,15 +173,11 @@ export interface EventStore {
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims whose work was not begun: the events are due, before later ones, and the attempts are not counted. */
   release(claims: Claim[], now: number): Promise<void>;
-  /** Frees the leases of workers that are known to be dead, and what waits for longer than any policy asks. Returns how many. */
-  releaseAll(now: number): Promise<number>;
-  /** Queues an event again, due now, with a fresh budget and its history kept. Returns how many: one or none. */
-  replay(filter: ReplayFilter, now: number): Promise<number>;
   /**
-   * Queues dead letters again, as `replay` does an event: as many as hold up deliveries for no longer than they may. It is
-   * called again with the rest, after a pause.
+   * Queues events again, due now, with a fresh budget and their history kept. A long replay comes in pages: it is called
+   * again with `nextPage`. An event that fails again meanwhile is not replayed twice.
    */
-  replayDeadLetters(now: number, rest?: DeadLetterRange): Promise<ReplayedPiece>;
+  replay(filter: ReplayFilter, now: number, page?: string): Promise<Replayed>;
   /** Events newest first. */
   list(filter: EventFilter): Promise<EventSummary[]>;
   /** The events with this id: one for each source that has it. */
@@ -199,6 +185,9 @@ export interface EventStore {
   backlog(): Promise<Backlog>;
   /** Counts every event: takes longer the more there are. */
   counts(): Promise<EventCounts>;
+  /** Tells the listener when events have become due through this store. Those of other processes are found by polling. */
+  onWork(listener: () => void): void;
   /** Throws `store_unavailable` when the store does not answer. */
   check(): Promise<void>;
+  close(): Promise<void>;
 }

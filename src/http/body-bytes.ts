@@ -11,12 +11,6 @@ const FIRST_ROOM = 16 * 1024;
 
 /** What is set aside for the large bodies that are coming now. */
 let setAside = 0;
-let mostSetAside = MAX_UNFINISHED_BYTES;
-
-/** Bounds the large bodies that are coming to this thread together. */
-export function boundUnfinishedBodies(bytes: number): void {
-  mostSetAside = bytes;
-}
 
 function counted(room: number): number {
   return room > UNCOUNTED_ROOM ? room : 0;
@@ -55,7 +49,7 @@ export class BodyBytes {
     const room = Math.max(this.size, Math.min(this.#expected, Math.max(FIRST_ROOM, 2 * this.size)));
     const others = setAside - counted(this.#room);
     const own = counted(room);
-    if (own > 0 && others > 0 && others + own > mostSetAside)
+    if (own > 0 && others > 0 && others + own > MAX_UNFINISHED_BYTES)
       throw new AppError("queue_full", { retryAfterSeconds: 1 });
     const larger = Buffer.allocUnsafeSlow(room);
     (this.#bytes as Buffer).copy(larger, 0, 0, used);

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
-import { parseStrictJson } from "../strict-json.ts";
+import { parseStrictJson } from "../lib/strict-json.ts";
 import { BodyBytes } from "./body-bytes.ts";
-import { countHeader } from "./raw-headers.ts";
+import { headerValues } from "./headers.ts";
 
 // What is still read and thrown away of a body that may never end, so that the answer reaches a client that is busy sending.
 const REST_BYTES = 64 * 1024 * 1024;
@@ -14,7 +14,7 @@ const MAX_TYPE_LENGTH = 256;
 /** Throws `unsupported_media_type` unless the request announces, once, JSON in UTF-8 without Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
   const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
-  if (countHeader(request.rawHeaders, "content-type") > 1) throw new AppError("unsupported_media_type");
+  if (headerValues(request.rawHeaders, "content-type").length > 1) throw new AppError("unsupported_media_type");
   if (announced === "application/json" && encoding === undefined) return;
   // Bounds the work for a client that has proved nothing yet.
   if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");

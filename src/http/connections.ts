@@ -30,7 +30,7 @@ function connectionOf(socket: Socket): Connection {
 }
 
 /** Whether a request asks for another protocol, and so is the last on its connection. */
-export function isUpgrading({ headers }: IncomingMessage): boolean {
+function isUpgrading({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }
 
@@ -44,12 +44,26 @@ function isClosed(socket: Socket, { isClosing }: Connection): boolean {
 }
 
 /**
- * Takes a request in, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
+ * Makes of a listener one that receives the requests of a server. `onBroken` is told of a body that its sender has broken
+ * off: Node's parser does not tell, of a request that asks for another protocol.
+ */
+export function receiver(run: RequestListener, onBroken: (error: Error, socket: Socket) => void): RequestListener {
+  return (request, response) => {
+    receive(request, response, run);
+    if (!isUpgrading(request) || !isNewest(request)) return;
+    request.socket.once("end", () => {
+      if (!request.complete) onBroken(new Error("the body was broken off"), request.socket);
+    });
+  };
+}
+
+/**
+ * Receives a request, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
  * itself, may change something (RFC 9112, 9.3.2). It is never run when the connection is closed, or is now because too
  * many on it wait for answers, nor behind one that asked for another protocol: Node's parser drops what came with that
  * one, and would take the middle of a message for a request.
  */
-export function takeIn(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
+function receive(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
   const { socket } = request;
   const own = connectionOf(socket);
   // The parser goes on with what it has read.

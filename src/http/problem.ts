@@ -8,20 +8,6 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-/** Sent with every answer over TLS: a year. */
-const HSTS = "max-age=31536000";
-
-/** The headers of every answer, in a new object that the caller may add to. */
-export function commonHeaders(requestId: string, isTls: boolean): Record<string, string> {
-  const headers: Record<string, string> = {
-    "X-Request-ID": requestId,
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-  };
-  if (isTls) headers["Strict-Transport-Security"] = HSTS;
-  return headers;
-}
-
 /** Turns an error into its RFC 9457 answer. What is not an {@link AppError} becomes `internal_error` and says nothing more. */
 export function problem(error: unknown, requestId: string): Reply & { code: ErrorCode } {
   const known = error instanceof AppError ? error : new AppError("internal_error");

@@ -1,23 +1,14 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
+import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { AppError, type ErrorCode } from "../errors.ts";
-import type { Refusal } from "./allowed-methods.ts";
 import { awaitReading, breakOff } from "./body.ts";
-import {
-  afterAnswers,
-  isEnding,
-  isNewest,
-  isUpgrading,
-  newestAnswer,
-  takeIn,
-  watchConnections,
-  watchHandshakes,
-} from "./connections.ts";
-import { requestIdOf } from "./exchange.ts";
-import { endIdleConnections, IDLE_LIMITS, type IdleLimits } from "./idle-connections.ts";
-import { commonHeaders, problem } from "./problem.ts";
+import { afterAnswers, isEnding, newestAnswer, receiver, watchConnections, watchHandshakes } from "./connections.ts";
+import { commonHeaders } from "./headers.ts";
+import { problem } from "./problem.ts";
+import { requestIdOf } from "./route.ts";
+import type { Refusal } from "./router.ts";
 import { MIN_TLS_VERSION, type TlsFiles } from "./tls.ts";
 import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";
 
@@ -25,29 +16,33 @@ import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** How long nothing may come or go on a connection, in milliseconds: while there is nothing to answer, and while there is. */
+export interface IdleLimits {
+  keepAliveTimeout: number;
+  timeout: number;
+}
+
+// Longer than the idle time of common proxies (60 s), so that it is they who close.
+const IDLE_LIMITS: IdleLimits = { keepAliveTimeout: 65_000, timeout: 120_000 };
+
 export interface ServerOptions {
   /** Serves HTTPS with these. */
   tls: TlsFiles | undefined;
   /** Answers requests whose method Node's parser does not know. */
-  refusalOf: Refusal;
+  refusal: Refusal;
   idleLimits?: IdleLimits;
 }
 
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
 export function createHttpServer(
   listener: RequestListener,
-  { tls, refusalOf, idleLimits = IDLE_LIMITS }: ServerOptions,
+  { tls, refusal, idleLimits = IDLE_LIMITS }: ServerOptions,
 ): Server {
-  const receive: RequestListener = (request, response) => {
-    takeIn(request, response, listener);
-    if (isUpgrading(request) && isNewest(request))
-      watchEnd(request, (error) => server.emit("clientError", error, request.socket));
-  };
+  const receive = receiver(listener, (error, socket) => server.emit("clientError", error, socket));
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Idle connections are looked for instead.
-    keepAliveTimeout: 0,
+    keepAliveTimeout: idleLimits.keepAliveTimeout,
     connectionsCheckingInterval: 1000,
     // The app refuses such a request itself, with a problem.
     requireHostHeader: false,
@@ -58,13 +53,13 @@ export function createHttpServer(
         "secureConnection",
       )
     : watchConnections(createServer(limits, receive), "connection");
-  endIdleConnections(server, idleLimits);
+  server.timeout = idleLimits.timeout;
   // A client that has said all it has to say may still wait for its answers.
   server.httpAllowHalfOpen = true;
   server.on("secureConnection", (socket: Socket) => {
     socket.allowHalfOpen = true;
   });
-  server.on("clientError", (error, socket: Socket) => answerClientError(error, socket, refusalOf));
+  server.on("clientError", (error, socket: Socket) => answerClientError(error, socket, refusal));
   // Node hands the connection over instead of asking the app.
   server.on("connect", (request, socket: Socket) => {
     socket.on("error", () => {});
@@ -77,13 +72,6 @@ export function createHttpServer(
   // Node would answer an expectation that it does not know by itself; a server may pass over it (RFC 9110, 10.1.1).
   server.on("checkExpectation", receive);
   return server;
-}
-
-/** Tells of a body that its sender has broken off: Node's parser does not, of a request that asks for another protocol. */
-function watchEnd(request: IncomingMessage, onBroken: (error: Error) => void): void {
-  request.socket.once("end", () => {
-    if (!request.complete) onBroken(new Error("the body was broken off"));
-  });
 }
 
 const TLS_LIMITS: TlsOptions = {
@@ -101,7 +89,7 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
-function answerClientError(error: ParseError, socket: Socket, refusalOf: Refusal): void {
+function answerClientError(error: ParseError, socket: Socket, refusal: Refusal): void {
   // Behind the last answer, or a request that wants no other: what still comes is read and thrown away, for a connection
   // that is closed under a client that sends would be reset, and the answer lost.
   if (error.code === "HPE_CLOSED_CONNECTION" || (isEnding(socket) && error.code !== "ECONNRESET")) return;
@@ -109,14 +97,14 @@ function answerClientError(error: ParseError, socket: Socket, refusalOf: Refusal
     socket.destroy();
     return;
   }
-  const { refusal, requestId } = refuseUnknownMethod(error, refusalOf) ?? {};
-  const answer = refusal ?? new AppError(CLIENT_ERRORS[error.code ?? ""] ?? "bad_request");
+  const unknown = refuseUnknownMethod(error, refusal);
+  const answer = unknown?.refusal ?? new AppError(CLIENT_ERRORS[error.code ?? ""] ?? "bad_request");
   const newest = newestAnswer(socket);
   const broken = newest?.req.complete === false ? newest : undefined;
   if (broken) breakOff(broken.req, answer.code);
   afterAnswers(socket, () => {
     if (broken?.headersSent || !socket.writable) socket.destroy();
-    else endWith(socket, answer, broken ? requestIdOf(broken.req) : (requestId ?? crypto.randomUUID()));
+    else endWith(socket, answer, broken ? requestIdOf(broken.req) : (unknown?.requestId ?? crypto.randomUUID()));
   });
 }
 

@@ -2,8 +2,8 @@ import { type BigIntStats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Server } from "node:https";
 import { describeError, SettingsError, systemCode } from "../errors.ts";
+import { faultOfPair, type PemPair, readPemFile } from "../lib/pem.ts";
 import type { Log } from "../log.ts";
-import { faultOfPair, type PemPair, readPemFile } from "../pem-file.ts";
 
 /** The oldest version of TLS that is spoken, before and after a certificate was renewed. */
 export const MIN_TLS_VERSION = "TLSv1.2";

@@ -1,6 +1,6 @@
 import type { AppError } from "../errors.ts";
-import type { Refusal } from "./allowed-methods.ts";
-import { saneRequestId } from "./exchange.ts";
+import { saneRequestId } from "./route.ts";
+import type { Refusal } from "./router.ts";
 
 /** What Node's parser tells of what it could not read. */
 export interface ParseError extends NodeJS.ErrnoException {

@@ -1,8 +1,7 @@
 import { type Cluster, Redis } from "ioredis";
-import { trustSystemAuthorities } from "../system-authorities.ts";
-import { OnceCluster } from "./once-cluster.ts";
-import { watchSentinels } from "./sentinel-watch.ts";
-import { nameHosts } from "./unnamed-hosts.ts";
+import { trustSystemAuthorities } from "../lib/system-authorities.ts";
+import { nameHosts, OnceCluster } from "./cluster.ts";
+import { watchSentinels } from "./sentinels.ts";
 
 export interface RedisAddress {
   host: string;

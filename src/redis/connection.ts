@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Redis, ReplyError } from "ioredis";
 import { AppError } from "../errors.ts";
 import { openClient, RETRY_MAX_MS, type RedisOptions } from "./client.ts";
-import { isRefusedForNow } from "./once-cluster.ts";
+import { isRefusedForNow } from "./cluster.ts";
 
 const REFUSED_RETRY_MS = 100;
 

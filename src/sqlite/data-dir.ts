@@ -3,8 +3,8 @@ import { accessSync, type BigIntStats, closeSync, constants, openSync, rmSync, s
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
-import { makeDir } from "../make-dir.ts";
-import { isDamage, isHeld } from "./inspect.ts";
+import { makeDir } from "../lib/files.ts";
+import { isDamage, isHeld } from "./maintenance/inspect.ts";
 
 /** The lock that a server holds, in the data directory. */
 export const LOCK_FILE = "serve.lock";
@@ -108,7 +108,7 @@ function isNoFile(path: string): boolean {
 }
 
 /** Undefined where nothing is, and where this user may not look. */
-export function statOf(path: string): BigIntStats | undefined {
+function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   closeSync,
-  copyFileSync,
   existsSync,
   lstatSync,
   openSync,
@@ -13,11 +12,9 @@ import {
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
-import { flush } from "../flush.ts";
-import { causeOf, isLockHeld, prepareDataDir, statOf } from "./data-dir.ts";
-import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./inspect.ts";
-import { inspectLog } from "./log-check.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
+import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./maintenance/inspect.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 export type Database = Sqlite.Database;
 
@@ -38,7 +35,7 @@ export function databaseFile(dataDir: string): string {
   return existsSync(file) ? realpathSync(file) : resolve(realpathSync(dataDir), readlinkSync(file));
 }
 
-interface OpenOptions {
+export interface OpenOptions {
   busyTimeoutMs?: number;
   /** Looks for damage before anything is written, as far as that is quick. The caller holds the lock of the directory. */
   checked?: boolean;
@@ -51,16 +48,6 @@ interface OpenOptions {
   isOpen?: boolean;
   /** What this process has opened there: anything else, or nothing, is refused. */
   file?: FileId;
-  /** Told when the log (WAL) is damaged in its middle, so that what was committed behind that is not in the database. */
-  onBrokenLog?: (log: BrokenLog) => void;
-}
-
-/** A log that is damaged in its middle. */
-export interface BrokenLog {
-  /** How many whole transactions lie behind the damage. */
-  lostTransactions: number;
-  /** A copy of the log as it was, beside the database. */
-  kept: string;
 }
 
 /** Which file it is, whatever it is called. */
@@ -80,8 +67,12 @@ export function fileIdOf(database: Database): FileId {
  * file that was removed, and nobody would find what it holds.
  */
 export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
-  const found = statOf(join(dataDir, DATABASE_FILE));
-  if (found?.ino === ino && found.dev === dev) return;
+  try {
+    const found = statSync(join(dataDir, DATABASE_FILE), { bigint: true });
+    if (found.ino === ino && found.dev === dev) return;
+  } catch {
+    // Nothing is there, or this user may not look any more.
+  }
   const cause = new Error("DATA_DIR holds another database now, or none: start the server again");
   throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
 }
@@ -105,12 +96,9 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     const isLocked = !options.checked && !options.isOpen && isLockHeld(dataDir);
     // What a restore replaces is not to be changed, nor what is damaged in it.
     if (isLocked && existsSync(file + RESTORING_END)) throw restoring();
-    // Of what a server has open it knows more than its log tells.
-    const lostTransactions = isLocked || options.isOpen ? 0 : lostBehindDamage(file);
     if (options.checked) assertSound(file);
     // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
     makePrivate(file);
-    const kept = lostTransactions > 0 ? keepLog(file) : null;
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
@@ -118,11 +106,6 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     makePrivate(file);
     migrate(database, options);
-    if (kept !== null) {
-      // Else what lies behind the damage is found again by the next start.
-      database.pragma("wal_checkpoint(TRUNCATE)");
-      options.onBrokenLog?.({ lostTransactions, kept });
-    }
     return database;
   } catch (error) {
     database?.close();
@@ -169,30 +152,6 @@ function refuseForeignFile(file: string): void {
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
   if (header.readUInt32BE(60) > MIGRATIONS.length) throw newer(header.readUInt32BE(60));
 }
-
-/** How many whole transactions SQLite would drop. Throws when it would drop the log. */
-function lostBehindDamage(file: string): number {
-  const { isHeaderWrong, lostTransactions } = inspectLog(file);
-  if (isHeaderWrong) throw damaged(WRONG_LOG);
-  return lostTransactions;
-}
-
-/** What it means that the header of a log is wrong. */
-export const WRONG_LOG = `the header of ${DATABASE_FILE}-wal is not as it was written`;
-
-/** Copies a log, to a name of its own, on disk before the log is emptied. */
-function keepLog(file: string): string {
-  const log = `${file}-wal`;
-  const kept = `${log}.damaged-${statSync(log).mtime.toISOString().replace(/[:.]/g, "-")}`;
-  copyFileSync(log, kept);
-  flush(kept);
-  flush(dirname(kept));
-  return kept;
-}
-
-/** What a log that is damaged in its middle means, as a sentence. */
-export const describeBrokenLog = ({ lostTransactions, kept }: BrokenLog) =>
-  `${DATABASE_FILE}-wal is damaged: ${lostTransactions} transactions behind the damage are lost; ${kept} is the log as it was`;
 
 const damaged = (how: string) =>
   new OperatorError(

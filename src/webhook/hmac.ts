@@ -1,36 +1,43 @@
 import { createHash, hash } from "node:crypto";
 
-const BLOCK_BYTES = 64;
-const DIGEST_BYTES = 32;
+/** The hash functions that senders sign with, and the size of their blocks and digests in bytes. */
+const DIGESTS = {
+  sha1: { blockBytes: 64, digestBytes: 20 },
+  sha256: { blockBytes: 64, digestBytes: 32 },
+  sha512: { blockBytes: 128, digestBytes: 64 },
+};
+
+export type DigestName = keyof typeof DIGESTS;
 
 // A large message would be held twice, and its hash takes far longer than what one is set up with.
 const MAX_COPIED_BYTES = 64 * 1024;
 
-/** Computes the HMAC-SHA256 of a message, which is given in pieces, in hex. */
+/** Computes the HMAC of a message, which is given in pieces, in hex. */
 export type Hmac = (...pieces: Uint8Array[]) => string;
 
 /**
- * Binds HMAC-SHA256 (RFC 2104) to a key. Two one-shot hashes: `createHmac` sets up several objects of OpenSSL and of Node
- * for each message, which took a fifth of a delivery's time.
+ * Binds HMAC (RFC 2104) to a digest and a key. Two one-shot hashes: with `createHmac`, which sets up several objects for
+ * each message, deliveries came at 0.84 of the rate.
  */
-export function createHmacSha256(key: Uint8Array): Hmac {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  block.set(key.length > BLOCK_BYTES ? hash("sha256", key, "buffer") : key);
+export function createHmac(digest: DigestName, key: Uint8Array): Hmac {
+  const { blockBytes, digestBytes } = DIGESTS[digest];
+  const block = Buffer.alloc(blockBytes);
+  block.set(key.length > blockBytes ? hash(digest, key, "buffer") : key);
   const inner = block.map((byte) => byte ^ 0x36);
-  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
+  const outer = Buffer.alloc(blockBytes + digestBytes);
   outer.set(block.map((byte) => byte ^ 0x5c));
   return (...pieces) => {
-    outer.write(digest([inner, ...pieces]), BLOCK_BYTES, "latin1");
-    return hash("sha256", outer);
+    outer.write(hashOf(digest, [inner, ...pieces]), blockBytes, "latin1");
+    return hash(digest, outer);
   };
 }
 
-/** The SHA-256 of all pieces, a character a byte. */
-function digest(pieces: readonly Uint8Array[]): string {
+/** The hash of all pieces, a character a byte. */
+function hashOf(digest: DigestName, pieces: readonly Uint8Array[]): string {
   let size = 0;
   for (const { length } of pieces) size += length;
   if (size > MAX_COPIED_BYTES) {
-    const whole = createHash("sha256");
+    const whole = createHash(digest);
     for (const piece of pieces) whole.update(piece);
     return whole.digest("latin1");
   }
@@ -40,5 +47,5 @@ function digest(pieces: readonly Uint8Array[]): string {
     message.set(piece, at);
     at += piece.length;
   }
-  return hash("sha256", message, "latin1");
+  return hash(digest, message, "latin1");
 }

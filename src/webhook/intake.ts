@@ -1,7 +1,6 @@
-import { createBatches } from "../batch.ts";
 import { AppError } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
-import { Slots } from "../slots.ts";
+import { createBatches } from "../lib/batch.ts";
 
 /** Takes events in and resolves when they are on disk. */
 export interface Intake {
@@ -9,6 +8,8 @@ export interface Intake {
   append(event: NewEvent): Promise<Appended>;
   /** Deliveries that wait for a commit to begin. */
   readonly waiting: number;
+  /** How many deliveries were without an answer when the newest commit began; 0 when none is under way. */
+  readonly unanswered: number;
   /** Resolves when nothing waits and no commit is under way. */
   flush(): Promise<void>;
 }
@@ -20,16 +21,12 @@ export interface IntakeOptions {
   queueLimit: number;
   /** Bytes of payload that may wait or be under way; one event may always. */
   queueBytes?: number;
-  /** Told when a commit begins how many deliveries are without an answer. */
-  onCommit?: (unanswered: number) => void;
-  /** Told after each commit that stored something new. */
-  onCommitted: () => void;
   /** How long a delivery may wait for the disk. */
   timeoutMs?: number;
 }
 
 // Bounds memory when bodies are large: the same as 10,000 waiting events of 6.5 KB.
-export const QUEUE_BYTES = 64 * 1024 * 1024;
+const QUEUE_BYTES = 64 * 1024 * 1024;
 
 // While the storage thread commits one batch the next ones already lie before it, so that it never waits for this thread.
 const BATCHES_UNDER_WAY = 4;
@@ -56,9 +53,9 @@ interface Entry {
  */
 export function createIntake(options: IntakeOptions): Intake {
   const { append, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  const { onCommit = () => {}, onCommitted } = options;
   /** Batches whose commit has begun. */
-  const underWay = new Slots<readonly Entry[]>();
+  const underWay = new Set<readonly Entry[]>();
+  let unanswered = 0;
   let heldBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
 
@@ -72,18 +69,17 @@ export function createIntake(options: IntakeOptions): Intake {
   );
 
   async function commit(live: readonly Entry[]): Promise<void> {
-    const slot = underWay.put(live);
-    let unanswered = 0;
+    underWay.add(live);
+    unanswered = 0;
     for (const { length } of underWay) unanswered += length;
-    onCommit(unanswered);
     try {
       const results = await append(live.map(({ event }) => event));
       for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
-      if (results.some(({ duplicate }) => !duplicate)) onCommitted();
     } catch (error) {
       for (const { reject } of live) reject(error);
     }
-    underWay.take(slot);
+    underWay.delete(live);
+    if (underWay.size === 0) unanswered = 0;
   }
 
   /** One timer for all that wait: a timer for each would cost as much as its delivery. */
@@ -121,6 +117,9 @@ export function createIntake(options: IntakeOptions): Intake {
     },
     get waiting() {
       return commits.waiting.length;
+    },
+    get unanswered() {
+      return unanswered;
     },
     flush: commits.flush,
   };

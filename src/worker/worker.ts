@@ -1,9 +1,14 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describeError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import { createAttempts, logDeadLetter, type OnSettled, STORE_RETRY_MS } from "./attempts.ts";
+import { createAlarm } from "./alarm.ts";
+import { createAttempts } from "./attempts.ts";
 import type { RetryPolicy } from "./backoff.ts";
-import type { EventHandler } from "./run-event.ts";
+import type { EventHandler } from "./run.ts";
+import { createSettling, logDeadLetter, type OnSettled, STORE_RETRY_MS } from "./settling.ts";
+
+export type { OnSettled };
 
 /** Told of attempts that ended with their lease: how many are followed by another one, and how many were the last. */
 export type OnExpired = (retried: number, buried: number) => void;
@@ -24,8 +29,6 @@ export interface WorkerOptions {
   log: Log;
   /** Tells whether senders wait who need the machine more. The worker then goes on, at an easy pace. */
   mustYield?: () => boolean;
-  /** Told before the worker looks for due events: of what is stored from now on it must be nudged again. */
-  onLook?: () => void;
   onSettled?: OnSettled;
   onExpired?: OnExpired;
   now?: () => number;
@@ -43,123 +46,72 @@ export interface Worker {
 
 const DEFAULT_LEASE_MS = 30_000;
 
-// Between two claims while it yields: at first, and after each further claim twice as long up to the longest, which leaves
-// deliveries a twentieth more (1.05 ± 0.03 of the rate; 160 no more than that).
-const FIRST_REST_MS = 20;
-const LONGEST_REST_MS = 80;
+// Between two claims while it yields.
+const REST_MS = 80;
 
 /** Creates the worker: it claims due events, runs the handler on each, and settles them. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { store, handler, policy, concurrency, handlerTimeoutMs, owner, log } = options;
+  const { store, policy, pollIntervalMs, owner, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
-  const { mustYield = () => false, onLook = () => {}, onSettled = () => {}, onExpired = () => {} } = options;
-
-  const attempts = createAttempts({
-    store,
-    handler,
-    policy,
-    concurrency,
-    handlerTimeoutMs,
-    leaseMs,
-    owner,
-    log,
-    now,
-    random,
-    onSettled,
-    onRoom: fillSoon,
-    onRetry: wakeAt,
-  });
-  let timer: NodeJS.Timeout | undefined;
-  let wakesAt = Number.POSITIVE_INFINITY;
-  // Of the monotonic clock.
-  let restsUntil = 0;
-  let nextRestMs = FIRST_REST_MS;
+  const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
+  const alarm = createAlarm(now);
+  const settling = createSettling({ store, log, onSettled, onRetry: alarm.ringAt });
+  const attempts = createAttempts({ ...options, leaseMs, settling, now, random, onRoom: alarm.ring });
   let renewal: NodeJS.Timeout | undefined;
-  let claiming: Promise<void> | undefined;
-  let filling = false;
-  let nudged = false;
-  let stopped = true;
+  let looking: Promise<void> | undefined;
+  let isStopped = true;
 
-  /** Looks again at a time, or sooner when something else asks for it. */
-  function wakeAt(at: number): void {
-    if (stopped || at >= wakesAt) return;
-    clearTimeout(timer);
-    wakesAt = at;
-    timer = setTimeout(
-      () => {
-        wakesAt = Number.POSITIVE_INFINITY;
-        fillSoon();
-      },
-      // Timers may fire a millisecond early, and then nothing would be due yet.
-      Math.max(0, at - now()) + 2,
-    );
-  }
-
-  /** Looks for due events at the end of this turn: what ends together is filled up together. */
-  function fillSoon(): void {
-    nudged = true;
-    if (filling || stopped) return;
-    const restMs = restsUntil - performance.now();
-    if (restMs > 0) {
-      wakeAt(now() + restMs);
-      return;
+  async function lookWheneverItRings(): Promise<void> {
+    while (!isStopped) {
+      alarm.ringAt(await claimAll());
+      await alarm.rung();
     }
-    filling = true;
-    setImmediate(() => {
-      claiming = fill().finally(() => {
-        filling = false;
-        claiming = undefined;
-        if (nudged && attempts.places() > 0) fillSoon();
-      });
-    });
   }
 
-  /** Claims until every place is taken or nothing is due. */
-  async function fill(): Promise<void> {
-    let nextLookAt = now() + options.pollIntervalMs;
+  /** Claims until every place is taken or nothing is due. Returns when to look again. */
+  async function claimAll(): Promise<number> {
     try {
-      while (nudged && !stopped && attempts.places() > 0 && performance.now() >= restsUntil) {
-        nudged = false;
-        onLook();
-        const yielding = mustYield();
-        const limit = yielding ? attempts.places() : attempts.room();
-        const { claimed, expired, buried, nextDueAt } = await store.claim({
-          owner,
-          limit,
-          leaseMs,
-          maxAttempts: policy.attempts,
-          now: now(),
-          holding: attempts.ids(),
-        });
-        onExpired(expired, buried.length);
-        for (const event of buried) logDeadLetter(log, event, event.attempts, event.lastError);
-        attempts.take(claimed);
-        if (claimed.length + buried.length === limit) nudged = true;
-        else nextLookAt = Math.min(now() + options.pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
-        if (yielding) {
-          restsUntil = performance.now() + nextRestMs;
-          nextRestMs = Math.min(nextRestMs * 2, LONGEST_REST_MS);
-        } else nextRestMs = FIRST_REST_MS;
+      while (!isStopped && attempts.places() > 0) {
+        const isYielding = mustYield();
+        const nextLookAt = await claimOnce(isYielding ? attempts.places() : attempts.room());
+        if (isYielding) await delay(REST_MS);
+        if (nextLookAt !== null) return nextLookAt;
       }
+      return now() + pollIntervalMs;
     } catch (error) {
-      nudged = false;
       log.error({ event: "worker_error", error: describeError(error) }, "events could not be claimed");
-      nextLookAt = now() + Math.max(options.pollIntervalMs, STORE_RETRY_MS);
+      return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
     }
-    wakeAt(nextLookAt);
+  }
+
+  /** Returns when to look again; null when more may be due now. */
+  async function claimOnce(limit: number): Promise<number | null> {
+    const { claimed, expired, buried, nextDueAt } = await store.claim({
+      owner,
+      limit,
+      leaseMs,
+      maxAttempts: policy.attempts,
+      now: now(),
+      holding: attempts.ids(),
+    });
+    onExpired(expired, buried.length);
+    for (const event of buried) logDeadLetter(log, event, event.attempts, event.lastError);
+    attempts.take(claimed);
+    if (claimed.length + buried.length === limit) return null;
+    return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
   }
 
   return {
     start() {
-      stopped = false;
+      isStopped = false;
       renewal = setInterval(attempts.renewAll, leaseMs / 3);
-      fillSoon();
+      looking = lookWheneverItRings();
     },
-    nudge: fillSoon,
+    nudge: alarm.ring,
     async stop(deadlineMs) {
-      stopped = true;
-      clearTimeout(timer);
-      await claiming;
+      isStopped = true;
+      alarm.ring();
+      await looking;
       await attempts.end(deadlineMs);
       clearInterval(renewal);
     },

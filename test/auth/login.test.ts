@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLane, type Lane, type Rank } from "../../src/auth/lane.ts";
 import { createLogin } from "../../src/auth/login.ts";
-import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
-import { createThrottle } from "../../src/auth/throttle.ts";
-import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
-import type { ThrottleStore } from "../../src/auth/throttle-store.ts";
+import { createThrottle } from "../../src/auth/throttle/rules.ts";
+import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit, type Rank } from "../../src/lib/concurrency-limit.ts";
 import { createLog } from "../../src/log.ts";
+import { createEmbeddedSessionStore } from "../../src/sqlite/sessions.ts";
+import { createSqliteThrottleStore } from "../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
@@ -18,11 +18,11 @@ test("an address that logged in gets the same rank, and the same is asked of the
   const { database } = tempDatabase(t);
   const asked: unknown[] = [];
   const ranks: (Rank | undefined)[] = [];
-  const lane = createLane({ width: 1, queueLimit: 10 });
+  const attempts = createConcurrencyLimit({ width: 1, queueLimit: 10 });
   const login = createLogin({
     user: { id: "1", email: "User@Example.com" },
     verifyPassword: async (password) => password === "right",
-    lane: recordingRanks(lane, ranks),
+    attempts: recordingRanks(attempts, ranks),
     throttle: createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW),
     sessions: createEmbeddedSessionStore(database),
     secret: "a secret of the test, 32 bytes or more",
@@ -45,11 +45,11 @@ test("an address that logged in gets the same rank, and the same is asked of the
   assert.deepEqual(ranks, [{ isPreferred: true, sender: HOME }]);
 });
 
-function recordingRanks(lane: Lane, ranks: (Rank | undefined)[]): Lane {
+function recordingRanks(limit: ConcurrencyLimit, ranks: (Rank | undefined)[]): ConcurrencyLimit {
   return {
     run(task, rank) {
       ranks.push(rank);
-      return lane.run(task, rank);
+      return limit.run(task, rank);
     },
   };
 }

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import * as argon2 from "@node-rs/argon2";
 import * as bcrypt from "@node-rs/bcrypt";
 import { createPasswordVerifier, hashPassword, type PasswordVerifier } from "../../src/auth/password.ts";
-import { parsePasswordHash } from "../../src/password-hash.ts";
+import { parsePasswordHash } from "../../src/auth/password-hash.ts";
 
 const CHEAP = { algorithm: argon2.Algorithm.Argon2id, memoryCost: 64, timeCost: 1, parallelism: 1 };
 

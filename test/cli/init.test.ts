@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { readEnvironment } from "../../src/config/environment.ts";
+import { readEnvironment } from "../../src/config/env-file.ts";
 import { NOBODY, needsMount, needsOtherUser } from "../helpers/back-end.ts";
 import { deliver, logIn, me } from "../helpers/client.ts";
 import { authserve, EXECUTABLE, runProgram, startProgram } from "../helpers/command.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { raceSessions } from "../../src/auth/session-races.ts";
-import { createEmbeddedSessionStore } from "../../src/auth/sessions/embedded.ts";
+import { createEmbeddedSessionStore } from "../../src/sqlite/sessions.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { readEnvironment } from "../../src/config/environment.ts";
+import { readEnvironment } from "../../src/config/env-file.ts";
 import { readSettings, SECRET_NAMES } from "../../src/config/settings.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { createHttpHandler } from "../../src/worker/handlers/http.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { availableParallelism } from "node:os";
 import { suite, test } from "node:test";
 import { readSettings, SETTING_NAMES, type Settings } from "../../src/config/settings.ts";
 import { problemsIn, REQUIRED, SECRET } from "./environment.ts";
@@ -17,7 +16,6 @@ suite("settings", () => {
       DEMO_USER_ID: "1",
       REDIS_PORT: 6379,
       PORT: 3000,
-      HTTP_THREADS: 1,
       DATA_DIR: "./data",
       LOG_LEVEL: "info",
       SHUTDOWN_TIMEOUT: 10_000,
@@ -57,7 +55,6 @@ suite("settings", () => {
       REDIS_TIMEOUT: "500ms",
       PORT: "0",
       HOST: "::1",
-      HTTP_THREADS: "4",
       TLS_CERT_FILE: "cert.pem",
       TLS_KEY_FILE: "key.pem",
       TRUSTED_PROXIES: "10.0.0.0/8, ::1",
@@ -84,7 +81,6 @@ suite("settings", () => {
     for (const name of SETTING_NAMES) if (!others.includes(name)) assert.notEqual(settings[name], undefined, name);
     assert.equal(settings.JWT_TTL.seconds, 7200);
     assert.equal(settings.REDIS_PORT, 6380);
-    assert.equal(settings.HTTP_THREADS, 4);
     assert.equal(settings.WEBHOOK_BODY_LIMIT, 524_288);
     assert.equal(settings.RETRY_DELAY, 30_000);
     assert.equal(settings.WORKER_POLL_INTERVAL, 250);
@@ -100,7 +96,6 @@ suite("settings", () => {
     HOST: ["fe80::1%eth0", "http://0.0.0.0", "0.0.0.0:3000", "[::]", "*"],
     REDIS_PORT: ["0", "65536", "6379.0", "0x10", " 6379"],
     PORT: ["-1", "65536", "http", "3000 "],
-    HTTP_THREADS: ["0", "65", "x", "2.0", "Auto"],
     TRUSTED_PROXIES: ["10.0.0.0/33", "10.0.0", "::1/129", "10.0.0.0/", "10.0.0.0/8/8", "all", ",", "fe80::1%eth0/x"],
     WEBHOOK_ALLOWED_ADDRESSES: ["192.0.2.0/-1", "example.com"],
     LOG_LEVEL: ["verbose", "INFO"],
@@ -140,10 +135,6 @@ suite("settings", () => {
       }
     });
   }
-
-  test("take HTTP_THREADS=auto as all cores but one, and at least one", () => {
-    assert.equal(read({ HTTP_THREADS: "auto" }).HTTP_THREADS, Math.min(Math.max(availableParallelism() - 1, 1), 64));
-  });
 
   test("accept the paths that only begin like the service's own", () => {
     assert.equal(read({ WEBHOOK_PATH: "/authors" }).WEBHOOK_PATH, "/authors");

@@ -155,40 +155,6 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([again.attempt, again.attemptOfBudget], [1, 1]);
       assert.deepEqual((await store.get("e-1"))[0]?.history, []);
     });
-
-    test("leases of workers known to be dead are freed", async (t) => {
-      const store = await open(t);
-      await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW + 50 })]);
-      await claimOne(store, { limit: 1 });
-      assert.equal(await store.releaseAll(NOW + 10), 1);
-      const freed = await claimOne(store, { owner: "b", now: NOW + 10 });
-      assert.deepEqual([freed.eventId, freed.attempt], ["a", 2]);
-      assert.deepEqual((await claim(store, { owner: "b", now: NOW + 20 })).claimed, []);
-    });
-
-    test("what waits for longer than a day was queued by a clock that was wrong, and is due at a start", async (t) => {
-      const store = await open(t);
-      const day = 24 * 3_600_000;
-      await store.append([
-        newEvent({ eventId: "far", receivedAt: NOW + 1000 * day }),
-        newEvent({ eventId: "near", receivedAt: NOW + day }),
-      ]);
-      assert.equal(await store.releaseAll(NOW), 1);
-      assert.equal(idsOf(await store.list({ limit: 1 })), "far");
-      assert.equal(idsOf(await store.list({ since: NOW + 2 * day, limit: 10 })), "far");
-      assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
-    });
-
-    test("what was freed or given back goes before what has come since", async (t) => {
-      const store = await open(t);
-      await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b" })]);
-      const [a, b] = (await claim(store, { limit: 2 })).claimed;
-      assert.ok(a && b);
-      await store.append([newEvent({ eventId: "later", receivedAt: NOW + 10 })]);
-      await store.release([{ id: b.id, owner: "a", attempt: b.attempt }], NOW + 20);
-      assert.equal(await store.releaseAll(NOW + 20), 1);
-      assert.equal(idsOf((await claim(store, { owner: "b", limit: 2, now: NOW + 20 })).claimed), "ab");
-    });
   });
 
   suite(`event store: ${adapter}: settlements`, () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Next } from "../../src/events/event.ts";
-import type { DeadLetterRange, EventStore } from "../../src/events/store.ts";
+import type { EventStore } from "../../src/events/store.ts";
 import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
@@ -37,7 +37,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
     test("queues a dead letter, due now, with a fresh budget and its history kept", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
-      assert.equal(await store.replay(one("e-1"), LATER), 1);
+      assert.equal((await store.replay(one("e-1"), LATER)).count, 1);
       const [event] = await store.get("e-1");
       assert.deepEqual([event?.status, event?.dueAt, event?.deadLetter], ["queued", LATER, null]);
       assert.deepEqual([event?.attempts, event?.history.length], [1, 1]);
@@ -69,9 +69,9 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
     test("leaves what was processed alone unless forced", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", { to: "processed" });
-      assert.equal(await store.replay(one("e-1"), LATER), 0);
+      assert.equal((await store.replay(one("e-1"), LATER)).count, 0);
       assert.equal((await store.get("e-1"))[0]?.status, "processed");
-      assert.equal(await store.replay(one("e-1", true), LATER), 1);
+      assert.equal((await store.replay(one("e-1", true), LATER)).count, 1);
       const [event] = await store.get("e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.dueAt], ["queued", null, LATER]);
       assert.equal((await claimOne(store, { now: LATER })).attemptOfBudget, 1);
@@ -80,17 +80,17 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
     test("leaves what is queued or in work alone, forced or not", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      assert.equal(await store.replay(one("e-1", true), LATER), 0);
+      assert.equal((await store.replay(one("e-1", true), LATER)).count, 0);
       await claimOne(store);
-      assert.equal(await store.replay(one("e-1", true), LATER), 0);
+      assert.equal((await store.replay(one("e-1", true), LATER)).count, 0);
       assert.equal((await store.get("e-1"))[0]?.leased, true);
     });
 
     test("knows no event of another source or id", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
-      assert.equal(await store.replay({ ...one("e-1"), source: "other" }, LATER), 0);
-      assert.equal(await store.replay(one("e-2"), LATER), 0);
+      assert.equal((await store.replay({ ...one("e-1"), source: "other" }, LATER)).count, 0);
+      assert.equal((await store.replay(one("e-2"), LATER)).count, 0);
       assert.equal((await store.counts()).failed, 1);
     });
 
@@ -99,23 +99,23 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       await ended(store, "a", FAILED);
       await ended(store, "b", { to: "processed" });
       await ended(store, "c", FAILED);
-      assert.deepEqual(await store.replayDeadLetters(LATER), { replayed: 2, rest: null });
+      assert.deepEqual(await store.replay("dead letters", LATER), { count: 2, nextPage: null });
       const counts = await store.counts();
       assert.deepEqual([counts.queued, counts.processed, counts.failed], [2, 1, 0]);
-      assert.deepEqual(await store.replayDeadLetters(LATER), { replayed: 0, rest: null });
+      assert.deepEqual(await store.replay("dead letters", LATER), { count: 0, nextPage: null });
     });
 
-    test("of many dead letters takes each once, piece by piece, and none that fails meanwhile", async (t) => {
+    test("of many dead letters takes each once, page by page, and none that fails meanwhile", async (t) => {
       const store = await open(t);
       const ids = Array.from({ length: 2500 }, (_, n) => `e-${n}`);
       await fail(store, ids, NOW);
       const failedAgain: string[] = [];
       let total = 0;
-      for (let rest: DeadLetterRange | null | undefined; rest !== null; ) {
-        const piece = await store.replayDeadLetters(LATER, rest);
-        assert.ok(piece.replayed < ids.length / 2);
-        total += piece.replayed;
-        rest = piece.rest;
+      for (let page: string | null | undefined; page !== null; ) {
+        const { count, nextPage } = await store.replay("dead letters", LATER, page);
+        assert.ok(count < ids.length / 2);
+        total += count;
+        page = nextPage;
         failedAgain.push(...(await fail(store, [`new-${total}`], LATER)));
       }
       assert.equal(total, ids.length);
@@ -130,13 +130,13 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       const store = await open(t);
       const ids = ["a", "b", "c"];
       await fail(store, ids, NOW, Buffer.alloc(9 * 1024 * 1024));
-      const pieces: number[] = [];
-      for (let rest: DeadLetterRange | null | undefined; rest !== null; ) {
-        const piece = await store.replayDeadLetters(LATER, rest);
-        pieces.push(piece.replayed);
-        rest = piece.rest;
+      const counts: number[] = [];
+      for (let page: string | null | undefined; page !== null; ) {
+        const { count, nextPage } = await store.replay("dead letters", LATER, page);
+        counts.push(count);
+        page = nextPage;
       }
-      assert.deepEqual(pieces, [1, 1, 1]);
+      assert.deepEqual(counts, [1, 1, 1]);
     });
 
     test("does not let the worker of the attempt before it settle", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createThrottle, type Throttle } from "../../src/auth/throttle.ts";
-import type { ThrottleStore } from "../../src/auth/throttle-store.ts";
+import { createThrottle, type Throttle } from "../../src/auth/throttle/rules.ts";
+import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 

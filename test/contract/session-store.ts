@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { raceSessions } from "../../src/auth/session-races.ts";
-import type { SessionStore } from "../../src/auth/sessions/store.ts";
+import type { SessionStore } from "../../src/auth/sessions.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 

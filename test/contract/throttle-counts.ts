@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { EMAIL_BUCKET_PREFIX, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { EMAIL_BUCKET_PREFIX, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle/store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const EMAIL = `${EMAIL_BUCKET_PREFIX}x`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type Bucket, type Reservation, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle-store.ts";
+import { type Bucket, type Reservation, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle/store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const NOW = 1_800_000_000_000;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
 import { type Database, openDatabase } from "../../src/sqlite/database.ts";
+import { storesOn } from "../../src/sqlite/stores.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { newEvent } from "../helpers/events.ts";
@@ -84,7 +84,7 @@ async function withDeadLetters(count: number): Promise<{ dir: string; database: 
   const database = openDatabase(join(dir, "data"));
   const payload = Buffer.alloc(3000, " ");
   const batch = Array.from({ length: count }, (_, n) => newEvent({ eventId: `dead-${n}`, payload, receivedAt: n }));
-  await createSqliteEventStore(database).append(batch);
+  await storesOn(database).events.append(batch);
   database.exec("UPDATE events SET status = 'failed', attempts = 5");
   database.exec("INSERT INTO dead_letters SELECT id, received_at, 'no' FROM events");
   return { dir, database };

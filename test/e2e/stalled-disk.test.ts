@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { within } from "../../src/within.ts";
+import { timeout } from "../../src/lib/timeout.ts";
 import { needsFreeze } from "../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
@@ -50,7 +50,7 @@ test(
     await using server = await startServer({ dir, env: { WORKER_POLL_INTERVAL: "1h" } });
     const token = await logIn(server);
     using _stall = disk.stall();
-    const answer = await within(5000, me(server, token), () => new Error("the server stands still"));
+    const answer = await timeout(5000, me(server, token), () => new Error("the server stands still"));
     assert.equal(answer.status, 200);
     disk.goOn();
     assert.equal((await server.stop()).code, 0);

@@ -106,19 +106,6 @@ test("a connection that is open while the pair is changed goes on", async (t) =>
   assert.deepEqual(await ask(), { status: 200, reused: true });
 });
 
-test("every HTTP thread takes up a changed pair", async () => {
-  const files = { cert: join(dir, "threads.crt"), key: join(dir, "threads.key") };
-  use(files, pairs.first);
-  await using server = await startServer({
-    env: { HTTP_THREADS: "2", TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key },
-  });
-  const shown = () => Promise.all(Array.from({ length: 10 }, () => shownName(server.port)));
-  assert.deepEqual(new Set(await shown()), new Set(["first"]));
-  use(files, pairs.second);
-  await until(() => new Set(server.log("tls_reloaded").map(({ thread }) => thread)).size === 2);
-  assert.deepEqual(new Set(await shown()), new Set(["second"]));
-});
-
 test("a certificate and a key that do not belong together are refused at the start", async () => {
   const refused = await serveRefused({ TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.second.key });
   assert.equal(refused.code, 2);

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
-import { APPLICATION_ID } from "../../src/sqlite/inspect.ts";
-import { MIGRATIONS } from "../../src/sqlite/migrations.ts";
+import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
+import { MIGRATIONS } from "../../src/sqlite/schema.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 
 /** A new database in a directory of its own; both go when the test ends. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createRedisSessionStore } from "../../src/auth/sessions/redis.ts";
-import type { SessionStore } from "../../src/auth/sessions/store.ts";
+import type { SessionStore } from "../../src/auth/sessions.ts";
 import type { RedisOptions, RedisServers } from "../../src/redis/client.ts";
 import { connectRedis, type RedisConnection, type RedisFacts } from "../../src/redis/connection.ts";
+import { createRedisSessionStore } from "../../src/redis/sessions.ts";
 import { failsWith } from "./fails-with.ts";
 import type { RedisProcess } from "./redis.ts";
 import type { Cleanup } from "./temp-dir.ts";

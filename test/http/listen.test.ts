@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import { test } from "node:test";
-import { findPort, listen, listenFailure } from "../../src/http/listen.ts";
+import { isLoopback, listenFailure } from "../../src/http/listen.ts";
 
 for (const [code, message] of [
-  ["ENOTSUP", /^HTTP_THREADS is .*: set HTTP_THREADS to 1$/],
   ["EADDRINUSE", /^PORT 3000 is in use: .*set another PORT$/],
   ["ENOTFOUND", /^HOST cannot be resolved: set HOST to /],
   ["EAI_AGAIN", /^HOST cannot be resolved: set HOST to /],
@@ -18,13 +16,23 @@ for (const [code, message] of [
   });
 }
 
-test("a port is not found free while listeners share it", async (t) => {
-  const host = "127.0.0.1";
-  const port = await findPort({ port: 0, host });
-  const listeners = [createServer(), createServer()];
-  t.after(() => {
-    for (const listener of listeners) listener.close();
-  });
-  for (const listener of listeners) assert.equal(await listen(listener, { port, host, reusePort: true }), port);
-  await assert.rejects(findPort({ port, host }), /is in use/);
+test("this machine is known by every spelling of its names and addresses", () => {
+  const spellings = ["localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "127.1", "::1", "0:0:0:0:0:0:0:1"];
+  const inUrls = ["[::1]", "[::ffff:7f00:1]"];
+  for (const host of [...spellings, "::ffff:127.0.0.1", "::FFFF:127.0.0.1", ...inUrls])
+    assert.ok(isLoopback(host), host);
+});
+
+test("no other host is taken for this machine", () => {
+  const others = [
+    "0.0.0.0",
+    "::",
+    "10.0.0.1",
+    "::ffff:10.0.0.1",
+    "127.example.com",
+    "localhost.example.com",
+    "[::2]",
+    "",
+  ];
+  for (const host of others) assert.ok(!isLoopback(host), host);
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createThrottle, FAILURES_PER_ADDRESS_AND_EMAIL } from "../../src/auth/throttle.ts";
-import { createSqliteThrottleStore } from "../../src/auth/throttle-sqlite.ts";
-import { takeCollector } from "../../src/garbage-collection.ts";
+import { createThrottle, FAILURES_PER_ADDRESS_AND_EMAIL } from "../../src/auth/throttle/rules.ts";
+import { createSqliteThrottleStore } from "../../src/sqlite/throttle.ts";
+import { collectGarbage } from "../helpers/collect-garbage.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
@@ -13,7 +13,7 @@ const MOST_RSS_GROWTH_MB = 256;
 const NOW = 1_800_000_000_000;
 
 function liveMemory(): NodeJS.MemoryUsage {
-  takeCollector()({ type: "major", execution: "sync", flavor: "last-resort" });
+  collectGarbage();
   return process.memoryUsage();
 }
 

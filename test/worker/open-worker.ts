@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
-import { createSqliteEventStore } from "../../src/events/sqlite/store.ts";
 import type { EventStore } from "../../src/events/store.ts";
-import type { EventHandler } from "../../src/worker/run-event.ts";
+import { storesOn } from "../../src/sqlite/stores.ts";
+import type { EventHandler } from "../../src/worker/run.ts";
 import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/worker.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
@@ -20,7 +20,7 @@ export function openWorker(
   // Declared first: callbacks run in order, and the worker must stop before its database is closed.
   let opened: Worker | undefined;
   t.after(() => opened?.stop(0));
-  const events = createSqliteEventStore(tempDatabase(t).database);
+  const events = storesOn(tempDatabase(t).database).events;
   const recorded = recordingLog();
   const worker = createWorker({
     store: events,

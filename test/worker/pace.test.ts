@@ -6,7 +6,7 @@ import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventStore } from "../../src/events/store.ts";
 import { createHttpHandler } from "../../src/worker/handlers/http.ts";
-import type { EventHandler } from "../../src/worker/run-event.ts";
+import type { EventHandler } from "../../src/worker/run.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
 import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";

@@ -12,12 +12,18 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
-import { causeOf, isLockHeld } from "../../sqlite/data-dir.ts";
-import { DATABASE_FILE, databaseFile, LOG_ALONE, WRONG_LOG } from "../../sqlite/database.ts";
-import { HELD, type Inspection, inspectDatabase, isHeld, isLogAlone, newestEventAt } from "../../sqlite/inspect.ts";
-import { inspectLog } from "../../sqlite/log-check.ts";
-import { MIGRATIONS } from "../../sqlite/migrations.ts";
-import { freeBytes } from "../../storage/checkpoints.ts";
+import { freeBytes } from "../../lib/files.ts";
+import { causeOf } from "../../sqlite/data-dir.ts";
+import { DATABASE_FILE, databaseFile, LOG_ALONE } from "../../sqlite/database.ts";
+import {
+  HELD,
+  type Inspection,
+  inspectDatabase,
+  isHeld,
+  isLogAlone,
+  newestEventAt,
+} from "../../sqlite/maintenance/inspect.ts";
+import { MIGRATIONS } from "../../sqlite/schema.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
@@ -52,11 +58,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   let inspection: Inspection;
-  let damage: Finding[];
   try {
-    damage = isLockHeld(dataDir) ? [] : damageOfLog(file);
     inspection = inspectDatabase(file);
-    damage.push(...inspection.damage.map((found) => wrong("database", found, RESTORE)));
   } catch (error) {
     const [found, remedy] = isHeld(error)
       ? [`cannot be read: ${HELD}`, "end that program, or wait for it"]
@@ -67,6 +70,7 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
   const { isOurs, schema } = inspection;
+  const damage = inspection.damage.map((found) => wrong("database", found, RESTORE));
   if (damage.length > 0) return { findings: damage, newestAt: null };
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "another program's database", "name another DATA_DIR"));
@@ -79,15 +83,6 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
 }
 
 const RESTORE = "stop the server, copy DATA_DIR aside, then authserve restore FILE";
-
-/** What a start would not take of the log. Of what a server has open it knows more than its log tells. */
-function damageOfLog(file: string): Finding[] {
-  const { isHeaderWrong, lostTransactions } = inspectLog(file);
-  if (isHeaderWrong) return [wrong("database", WRONG_LOG, RESTORE)];
-  if (lostTransactions === 0) return [];
-  const found = `${DATABASE_FILE}-wal is damaged, with ${lostTransactions} transactions behind that`;
-  return [wrong("database", found, "copy DATA_DIR aside: the next start goes on with what lies before the damage")];
-}
 
 /** Whether this user may make the directory: in the nearest folder above it that is there. */
 function canBeMade(dir: string): boolean {

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Settings } from "../../config/settings.ts";
+import type { RedisSettings, Settings } from "../../config/settings.ts";
 import { AppError, describeError, OperatorError, SettingsError } from "../../errors.ts";
-import { findPort } from "../../http/listen.ts";
+import { findPort, hostOf } from "../../http/listen.ts";
+import { createTlsFiles } from "../../http/tls.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
-import { openRedis, type RedisSettings } from "../../redis/open.ts";
-import { hostOf, type TlsSettings, tlsFilesOf } from "../../serving/endpoint.ts";
 import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
+import { openRedis } from "../../stores.ts";
 import { ask } from "../ask.ts";
 import { type AddressSettings, serverUrl } from "../server-address.ts";
 import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
@@ -15,6 +15,7 @@ import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
 // A server that is well answers within milliseconds.
 const ANSWER_MS = 2000;
 
+type TlsSettings = Pick<Settings, "TLS_CERT_FILE" | "TLS_KEY_FILE">;
 type LoginSettings = RedisSettings & Pick<Settings, "DEMO_USER_ID">;
 
 export async function checkRedis(settings: LoginSettings): Promise<Finding[]> {
@@ -44,7 +45,7 @@ async function tryRedis(redis: RedisConnection, settings: LoginSettings): Promis
     return wrong("Redis", `${where} does not answer (${reason})`, remedy);
   }
   try {
-    const { createRedisSessionStore } = await import("../../auth/sessions/redis.ts");
+    const { createRedisSessionStore } = await import("../../redis/sessions.ts");
     await createRedisSessionStore(redis).check(settings.DEMO_USER_ID);
     return ok("Redis", `${where} keeps sessions`);
   } catch (error) {
@@ -64,9 +65,11 @@ function placeOf({ REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS, REDIS_CL
 }
 
 /** The certificate and its key, when there are any. */
-export function checkTls(settings: TlsSettings): Finding[] {
+export function checkTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: TlsSettings): Finding[] {
+  if (cert === undefined || key === undefined) return [];
   try {
-    return tlsFilesOf(settings)?.read() ? [ok("TLS", "certificate and key belong together")] : [];
+    createTlsFiles(cert, key).read();
+    return [ok("TLS", "certificate and key belong together")];
   } catch (error) {
     return wrongBy("TLS", error);
   }

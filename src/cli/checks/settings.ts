@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Environment } from "../../config/settings.ts";
 import { readServerSettings, SECRET_NAMES } from "../../config/settings.ts";
 import { describeError } from "../../errors.ts";
-import { reportAddons } from "../../packaging.ts";
+import { reportAddons } from "../../platform/checkout.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
 import { shellWord } from "../shell-quote.ts";
 import { type Finding, ok, warning, wrong, wrongBy } from "./finding.ts";

@@ -8,8 +8,8 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedEvent } from "../../events/store.ts";
-import { trustSystemAuthorities } from "../../system-authorities.ts";
-import type { EventHandler, KeepPlace } from "../run-event.ts";
+import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
+import type { EventHandler, KeepPlace } from "../run.ts";
 
 // What of an answer's body is waited for, so that the next event finds the connection free.
 const MAX_DRAINED_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { Log } from "../../log.ts";
-import type { EventHandler } from "../run-event.ts";
+import type { EventHandler } from "../run.ts";
 
 /** Logs each event by id and type: what processing means until there is somewhere to forward to. */
 export function createLogHandler(log: Log): EventHandler {

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from "node:test";
 import type { ClaimedEvent } from "../../../src/events/store.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
-import { runEvent } from "../../../src/worker/run-event.ts";
+import { runEvent } from "../../../src/worker/run.ts";
 import { until } from "../../helpers/until.ts";
 
 const NEVER = new AbortController().signal;

@@ -1,3 +1,0 @@
-import { run } from "../cli/main.ts";
-
-void run();

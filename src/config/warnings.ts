@@ -1,0 +1,52 @@
+import { isLoopback } from "../http/listen.ts";
+import { isBrokenWhsec } from "../webhook/signature.ts";
+import { DEFAULT_TTL_SECONDS } from "./fields.ts";
+import { namesRedis, REDIS_PLACES, REDIS_SETTING_NAMES, readSettings, type Settings } from "./settings.ts";
+
+/** Says what is legal but probably not meant. */
+export function settingWarnings(settings: Settings): string[] {
+  return [
+    ...tokenWarnings(settings),
+    ...webhookWarnings(settings),
+    ...redisWarnings(settings),
+    ...networkWarnings(settings),
+  ];
+}
+
+function tokenWarnings({ JWT_TTL }: Settings): string[] {
+  if (!JWT_TTL.fellBack) return [];
+  return [`JWT_TTL is not a whole number and one of s, m, h, d: ${DEFAULT_TTL_SECONDS} seconds are used`];
+}
+
+function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
+  if (secret === undefined) return ["WEBHOOK_SECRET is not set: there is no webhook route"];
+  const warnings: string[] = [];
+  if (secret.length < 16) warnings.push("WEBHOOK_SECRET is shorter than 16 characters: use a random one");
+  if (/^\s|\s$/.test(secret)) {
+    warnings.push("WEBHOOK_SECRET begins or ends with white space, which is part of it: every signature depends on it");
+  }
+  if (isBrokenWhsec(secret)) {
+    warnings.push(
+      "WEBHOOK_SECRET begins with whsec_ and is not base64 behind it: deliveries with webhook-signature will be 403",
+    );
+  }
+  return warnings;
+}
+
+function redisWarnings(settings: Settings): string[] {
+  if (namesRedis(settings)) return [];
+  const defaults = readSettings({}, REDIS_SETTING_NAMES);
+  const unused = REDIS_SETTING_NAMES.filter((name) => settings[name] !== defaults[name]);
+  if (unused.length === 0) return [];
+  return [
+    `Nothing says where Redis is, which leaves ${unused.join(", ")} without effect: set one of ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
+  ];
+}
+
+function networkWarnings({ HOST, TLS_CERT_FILE, TRUSTED_PROXIES }: Settings): string[] {
+  const isPrivate = HOST === undefined || isLoopback(HOST);
+  if (TLS_CERT_FILE !== undefined || isPrivate || TRUSTED_PROXIES !== undefined) return [];
+  return [
+    "HOST is open to the network without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES for a proxy that does TLS",
+  ];
+}

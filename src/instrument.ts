@@ -1,0 +1,82 @@
+import type { Login } from "./auth/login.ts";
+import type { PasswordVerifier } from "./auth/password.ts";
+import { AppError, type ErrorCode } from "./errors.ts";
+import type { Appended, EventStore, NewEvent } from "./events/store.ts";
+import type { Metrics } from "./metrics.ts";
+import type { OnExpired, OnSettled } from "./worker/worker.ts";
+
+const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
+
+/** Appends batches, and counts what became of their deliveries. */
+export function countAppends(
+  events: Pick<EventStore, "append">,
+  metrics: Metrics,
+): (batch: NewEvent[]) => Promise<Appended[]> {
+  return async (batch) => {
+    const committed = metrics.commitSeconds.startTimer();
+    const results = await events.append(batch);
+    committed();
+    metrics.batchEvents.observe(batch.length);
+    const duplicates = results.filter(({ duplicate }) => duplicate).length;
+    const conflicts = results.filter(({ conflict }) => conflict).length;
+    const count = (result: string, number: number) => {
+      if (number > 0) metrics.deliveries.inc({ result }, number);
+    };
+    count("new", results.length - duplicates);
+    count("duplicate", duplicates - conflicts);
+    count("conflict", conflicts);
+    return results;
+  };
+}
+
+/** Counts deliveries that are not taken in, by the code of their answer. */
+export function countRefused(metrics: Metrics): (code: ErrorCode) => void {
+  return (code) => metrics.refusals.inc({ code });
+}
+
+/** Counts where attempts leave their events, and how long both took. */
+export function countSettled(metrics: Metrics): OnSettled {
+  return (event, { next, startedAt, finishedAt }, isHeld) => {
+    metrics.attempts.inc({ outcome: isHeld ? OUTCOMES[next.to] : "lease_lost" });
+    metrics.attemptSeconds.observe(secondsBetween(startedAt, finishedAt));
+    const isReplayed = event.attempt !== event.attemptOfBudget;
+    if (isHeld && next.to === "processed" && !isReplayed) {
+      metrics.processingSeconds.observe(secondsBetween(event.receivedAt, finishedAt));
+    }
+  };
+}
+
+/** Counts attempts that ended with their lease where they left their events; how long they took nobody knows. */
+export function countExpired(metrics: Metrics): OnExpired {
+  return (retried, buried) => {
+    metrics.attempts.inc({ outcome: OUTCOMES.queued }, retried);
+    metrics.attempts.inc({ outcome: OUTCOMES.failed }, buried);
+  };
+}
+
+/** A clock that was set back makes no time shorter than nothing. */
+function secondsBetween(fromMs: number, toMs: number): number {
+  return Math.max(0, toMs - fromMs) / 1000;
+}
+
+/** The login, counting its answers. */
+export function countLogins(login: Login, metrics: Metrics): Login {
+  return async (credentials, requester) => {
+    try {
+      const answer = await login(credentials, requester);
+      metrics.logins.inc({ outcome: "succeeded" });
+      return answer;
+    } catch (error) {
+      metrics.logins.inc({ outcome: error instanceof AppError ? error.code : "internal_error" });
+      throw error;
+    }
+  };
+}
+
+/** The verifier, counting the hashes that it computes. */
+export function countHashes(verifyPassword: PasswordVerifier, metrics: Metrics): PasswordVerifier {
+  return (password, userIsKnown) => {
+    metrics.passwordHashes.inc();
+    return verifyPassword(password, userIsKnown);
+  };
+}

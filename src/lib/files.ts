@@ -1,0 +1,65 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { systemCode } from "../errors.ts";
+
+/** Makes a directory and those above it, mode 0700. Node's own recursion does not end where none can be made, e.g. under /proc. */
+export function makeDir(dir: string): void {
+  try {
+    makeOne(dir);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+    const parent = dirname(dir);
+    // Another process may have made it meanwhile.
+    if (!existsSync(parent)) makeDir(parent);
+    makeOne(dir);
+  }
+}
+
+function makeOne(dir: string): void {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    const isThere = statSync(dir, { throwIfNoEntry: false })?.isDirectory();
+    if (systemCode(error) !== "EEXIST" || !isThere) throw error;
+  }
+}
+
+/** Returns when the content of a file, or the names in a folder, are on disk. */
+export function flush(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+// Of file systems without hard links, e.g. exFAT and some network shares, and of a file that has too many.
+const NO_LINK = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/** Gives a file a second name, or makes a copy of that name where there are no links. Throws EEXIST when the name is taken. */
+export function linkOrCopy(file: string, name: string): void {
+  try {
+    linkSync(file, name);
+  } catch (error) {
+    if (!NO_LINK.includes(systemCode(error))) throw error;
+    copyFileSync(file, name, constants.COPYFILE_EXCL);
+  }
+}
+
+/** What this user may still write to the disk of a file, in bytes. A file system without a bound says that it has no blocks. */
+export function freeBytes(file: string): number {
+  const { blocks, bavail, bsize } = statfsSync(file);
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+}

@@ -1,0 +1,84 @@
+import { isUtf8 } from "node:buffer";
+
+const MAX_DEPTH = 64;
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** A parsed value, or the reason the text is refused, as the end of a sentence about it. */
+export type StrictJson = { ok: true; value: unknown } | { ok: false; reason: string };
+
+/**
+ * Parses JSON as RFC 8259 and RFC 7493 mean it: UTF-8 without a byte order mark, no member name twice in an object,
+ * 64 levels at most. The reason never holds any of the input.
+ */
+export function parseStrictJson(bytes: Buffer): StrictJson {
+  if (!isUtf8(bytes)) return { ok: false, reason: "is not UTF-8" };
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    return { ok: false, reason: "starts with a byte order mark" };
+  const text = bytes.toString("utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: "is not JSON" };
+  }
+  const reason = faultOfStructure(text);
+  return reason === null ? { ok: true, value } : { ok: false, reason };
+}
+
+/** What `JSON.parse` lets through: too many levels, and names that come twice, of which it keeps the last. */
+function faultOfStructure(json: string): string | null {
+  /** The names of each open object; null for an open array. */
+  const open: (Set<string> | null)[] = [];
+  for (let at = 0; at < json.length; at++) {
+    switch (json.charCodeAt(at)) {
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (open.length === MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+        open.push(json.charCodeAt(at) === OPEN_BRACE ? new Set() : null);
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        open.pop();
+        break;
+      case QUOTE: {
+        const end = endOfString(json, at);
+        const names = open[open.length - 1];
+        if (names && isName(json, end)) {
+          const name = nameIn(json.slice(at, end + 1));
+          if (names.has(name)) return "has a member name twice";
+          names.add(name);
+        }
+        at = end;
+      }
+    }
+  }
+  return null;
+}
+
+/** The place of a string's closing quote. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at;
+    at += code === BACKSLASH ? 2 : 1;
+  }
+}
+
+/** Whether the string that ends here is the name of a member: only then a colon follows. */
+function isName(json: string, end: number): boolean {
+  let at = end + 1;
+  while (json.charCodeAt(at) <= 0x20) at++;
+  return json.charCodeAt(at) === COLON;
+}
+
+function nameIn(quoted: string): string {
+  return quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+}

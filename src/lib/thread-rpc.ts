@@ -1,0 +1,108 @@
+import type { MessagePort, Transferable, Worker } from "node:worker_threads";
+import { AppError, describeError, type ErrorCode } from "../errors.ts";
+
+/** A call on its way to another thread. `method` is `target.name`. */
+interface Call {
+  id: number;
+  method: string;
+  args: unknown[];
+}
+
+/** What came of a call: its result or its error, under its id. */
+type Answer = { id: number; result: unknown } | { id: number; error: Failure };
+
+/** An error on its way back: an {@link AppError} without its headers, any other one as its message. */
+type Failure = { message: string } & (
+  | { code: null }
+  | ({ code: ErrorCode } & Pick<AppError, "retryAfterSeconds" | "errors" | "members">)
+);
+
+/** Calls methods that run on another thread. */
+export interface RpcClient {
+  /** `transfer` names what is moved instead of copied. */
+  call<T>(method: string, args: unknown[], transfer?: Transferable[]): Promise<T>;
+}
+
+/**
+ * Speaks to a thread that runs {@link serveCalls}. `died` resolves with the reason when the thread has ended; from then on
+ * every call, also one that is under way, fails with `store_unavailable`.
+ */
+export function callThread(worker: Worker, name: string): RpcClient & { died: Promise<Error> } {
+  const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
+  let lastId = 0;
+  let failure: Error | undefined;
+
+  worker.on("message", (answer: Answer) => {
+    const waiter = pending.get(answer.id);
+    pending.delete(answer.id);
+    if ("error" in answer) waiter?.reject(toError(answer.error));
+    else waiter?.resolve(answer.result as never);
+  });
+  const died = new Promise<Error>((resolve) => {
+    let reason = new Error(`${name} ended`);
+    worker.on("error", (error) => {
+      reason = error as Error;
+    });
+    worker.on("exit", () => {
+      failure = reason;
+      for (const { reject } of pending.values()) reject(unavailable(reason));
+      pending.clear();
+      resolve(reason);
+    });
+  });
+
+  return {
+    died,
+    call(method, args, transfer = []) {
+      if (failure) return Promise.reject(unavailable(failure));
+      return new Promise((resolve, reject) => {
+        const id = ++lastId;
+        pending.set(id, { resolve, reject });
+        worker.postMessage({ id, method, args } satisfies Call, transfer);
+      });
+    },
+  };
+}
+
+function unavailable(cause: Error): AppError {
+  return new AppError("store_unavailable", { retryAfterSeconds: 1, cause });
+}
+
+function toError({ message, ...failure }: Failure): Error {
+  const cause = new Error(message);
+  if (failure.code === null) return cause;
+  const { code, ...options } = failure;
+  return new AppError(code, { cause, ...options });
+}
+
+/** The methods that a thread answers, by target and name. */
+export type RpcTargets = Record<string, object>;
+
+/** Runs one call. */
+export type RunCall = <T>(call: () => T) => T;
+
+/** Answers the calls that come through a port, in their order. */
+export function serveCalls(targets: RpcTargets, port: MessagePort, run: RunCall): void {
+  function answer({ id, method, args }: Call): Answer {
+    try {
+      return { id, result: run(() => methodOf(targets, method)(...args)) };
+    } catch (error) {
+      return { id, error: fromError(error) };
+    }
+  }
+  port.on("message", (call: Call) => port.postMessage(answer(call)));
+}
+
+function methodOf(targets: RpcTargets, method: string): (...args: unknown[]) => unknown {
+  const [target = "", name = ""] = method.split(".");
+  const found = (targets[target] as Record<string, (...args: unknown[]) => unknown> | undefined)?.[name];
+  if (!found) throw new Error(`no ${method}`);
+  return found;
+}
+
+/** Makes an error, or whatever else was thrown, ready to cross to another thread. */
+function fromError(error: unknown): Failure {
+  if (!(error instanceof AppError)) return { code: null, message: describeError(error) };
+  const { code, retryAfterSeconds, errors, members } = error;
+  return { code, retryAfterSeconds, errors, members, message: describeError(error.cause ?? error) };
+}

@@ -1,0 +1,86 @@
+import { existsSync, lstatSync, realpathSync, type Stats } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { readEnvironment } from "../config/env-file.ts";
+import type { Environment } from "../config/settings.ts";
+import { exitCodeOf, SettingsError, systemCode } from "../errors.ts";
+import { makeDir } from "../lib/files.ts";
+
+/** A directory where the native add-ons may be unpacked, and where its name comes from. */
+export interface Candidate {
+  dir: string;
+  from: string;
+}
+
+const GROUP_OR_OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+
+/**
+ * Where the native add-ons may go, best first. `ADDON_DIR` stands alone; without it the caches come first, then
+ * `DATA_DIR`, which is all that some services can write, and the temporary directory last.
+ */
+export function addonDirs(environment: Environment = readableEnvironment()): Candidate[] {
+  const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, DATA_DIR } = environment;
+  if (ADDON_DIR !== undefined) return [{ dir: resolve(ADDON_DIR), from: "ADDON_DIR" }];
+  const found: Candidate[] = [];
+  const add = (from: string, dir: string | undefined, ...below: string[]) => {
+    if (dir) found.push({ dir: resolve(dir, ...below), from });
+  };
+  add("CACHE_DIRECTORY", CACHE_DIRECTORY);
+  if (process.platform === "win32") add("LOCALAPPDATA", LOCALAPPDATA, "authserve");
+  else if (XDG_CACHE_HOME) add("XDG_CACHE_HOME", XDG_CACHE_HOME, "authserve");
+  else if (process.env.HOME)
+    add("HOME", homedir(), process.platform === "darwin" ? "Library/Caches" : ".cache", "authserve");
+  if (DATA_DIR !== undefined || existsSync("data")) add("DATA_DIR", DATA_DIR ?? "data", "addons");
+  add("the temporary directory", tmpdir(), `authserve-${process.getuid?.() ?? "addons"}`);
+  return found;
+}
+
+/** A command that needs `.env` says itself that it cannot be read. */
+function readableEnvironment(): Environment {
+  try {
+    return readEnvironment();
+  } catch (error) {
+    if (error instanceof SettingsError) return process.env;
+    throw error;
+  }
+}
+
+/**
+ * Makes the directory, mode 0700, and returns its real path.
+ * Throws an `Error` with the reason when another user could put a file into it or exchange it.
+ */
+export function prepareAddonDir(dir: string): string {
+  let existing = dir;
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  assertOnlyOurs(realpathSync(existing), existing !== dir);
+  try {
+    makeDir(dir);
+  } catch (error) {
+    throw exitCodeOf(error) === 1 ? error : new Error(`cannot be made (${systemCode(error)})`);
+  }
+  const real = realpathSync(dir);
+  assertOnlyOurs(real, false);
+  return real;
+}
+
+/** A directory is safe when nobody else can write it, nor any directory above it, sticky ones aside. */
+function assertOnlyOurs(dir: string, isParent: boolean): void {
+  const uid = process.getuid?.();
+  if (uid === undefined) return;
+  for (let path = dir, above = isParent; ; path = dirname(path), above = true) {
+    const { uid: owner, mode } = lstatSync(path) as Stats;
+    if (owner !== uid && !(above && owner === 0)) {
+      throw new Error(above ? `lies below ${path}, which belongs to another user` : "belongs to another user");
+    }
+    if ((mode & GROUP_OR_OTHERS_WRITE) !== 0 && !(above && (mode & STICKY) !== 0)) {
+      throw new Error(above ? `lies below ${path}, which other users can write` : "can be written by other users");
+    }
+    if (dirname(path) === path) return;
+  }
+}
+
+/** The file of an add-on inside a directory; the name changes with the content, so that versions live side by side. */
+export function addonFile(dir: string, name: string, sha256: string): string {
+  return join(dir, `${name}-${sha256.slice(0, 16)}.node`);
+}

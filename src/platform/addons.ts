@@ -1,0 +1,128 @@
+import { hash, randomUUID } from "node:crypto";
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
+import { readAsset } from "./assets.ts";
+import type { AddonReport } from "./checkout.ts";
+
+/** What the build knows of each native add-on of this platform; the bundler puts it in. */
+declare const ADDONS: Record<string, { sha256: string; bytes: number }>;
+
+/**
+ * Loads a native add-on from a real file, as the operating system demands: unpacks it when it is missing, and checks its
+ * content before any of it runs. Throws {@link OperatorError} when no directory will do, or the system is too old for it.
+ */
+export function loadAddon(name: string): unknown {
+  const loaded = load(name);
+  if ("exports" in loaded) return loaded.exports;
+  const { reasons, remedy, exitCode } = loaded;
+  throw new OperatorError(["The native add-ons cannot be loaded:", ...reasons, remedy].join("\n  "), exitCode);
+}
+
+const OTHER_DIR = "set ADDON_DIR to a directory that only this user can write, on a disk with space and without noexec";
+const OTHER_SYSTEM =
+  "this system is too old: authserve needs glibc 2.34 and the libstdc++ of GCC 11, or newer, e.g. Debian 12, Ubuntu 22.04 or RHEL 9";
+
+/** An add-on, or why it cannot be loaded from any directory. */
+type Loaded = { exports: unknown; dir: string } | { reasons: string[]; remedy: string; exitCode: 1 | 2 };
+
+function load(name: string): Loaded {
+  const reasons: string[] = [];
+  let exitCode: 1 | 2 = 2;
+  for (const candidate of addonDirs()) {
+    try {
+      const file = unpack(name, candidate);
+      const loaded = { exports: {} };
+      process.dlopen(loaded, file);
+      return { ...loaded, dir: candidate.dir };
+    } catch (error) {
+      const reason = describeError(error);
+      if (isTooNew(error)) return { reasons: [reason], remedy: OTHER_SYSTEM, exitCode: 2 };
+      if (exitCodeOf(error) === 1) exitCode = 1;
+      reasons.push(`${candidate.dir} (${candidate.from}): ${reason}`);
+    }
+  }
+  return { reasons, remedy: OTHER_DIR, exitCode };
+}
+
+/** Whether an add-on needs a library, or something of one, that this system lacks: in the words of glibc's loader. */
+function isTooNew(error: unknown): boolean {
+  const wants = /version `[^']+' not found|undefined symbol|^lib[^/:]+: cannot open shared object file/;
+  return error instanceof Error && systemCode(error) === "ERR_DLOPEN_FAILED" && wants.test(error.message);
+}
+
+/** Makes sure that the file of an add-on is there with the content this binary was built with. Returns its path. */
+function unpack(name: string, { dir }: Candidate): string {
+  const { sha256 } = known(name);
+  const file = addonFile(prepareAddonDir(dir), name, sha256);
+  const problem = problemOf(name, file);
+  if (problem === null) return file;
+  if (problem !== "is missing") process.stderr.write(`authserve: ${file} ${problem}: it was replaced\n`);
+  // In containers numbers of processes come again: a name with one may be that of a file which a killed start has left.
+  const half = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(half, readAsset(name), { mode: 0o600, flag: "wx", flush: true });
+    renameSync(half, file);
+  } catch (error) {
+    rmSync(half, { force: true });
+    throw error;
+  }
+  return file;
+}
+
+/** Looks at what is unpacked, and when nothing is wrong with it, loads each: only that shows whether it can be. */
+export function reportAddons(): AddonReport {
+  const files = addonDirs()
+    .filter(({ dir }) => mayBeOurs(dir))
+    .flatMap(({ dir }) =>
+      Object.entries(ADDONS).map(([name, { sha256 }]) => ({ name, dir, file: addonFile(dir, name, sha256) })),
+    );
+  const broken = files.flatMap(({ name, file }) => {
+    const problem = isThere(file) ? problemOf(name, file) : null;
+    return problem === null ? [] : [{ found: `${file} ${problem}`, remedy: "remove it: it is unpacked again" }];
+  });
+  const failed =
+    broken.length > 0
+      ? undefined
+      : Object.keys(ADDONS)
+          .map(load)
+          .find((loaded) => "reasons" in loaded);
+  const place = files.find(({ file }) => isThere(file))?.dir ?? "not unpacked";
+  if (failed === undefined) return { place, faults: broken };
+  return { place, faults: [{ found: `cannot be loaded: ${failed.reasons.join("; ")}`, remedy: failed.remedy }] };
+}
+
+/** What is in a directory of another user, e.g. of the service that root looks at, is never loaded by this one. */
+function mayBeOurs(dir: string): boolean {
+  return !process.getuid || !isThere(dir) || lstatSync(dir).uid === process.getuid();
+}
+
+/** What this user may not look at is not where its add-ons are. */
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with the unpacked file of an add-on, as the end of a sentence about it; null when nothing is. */
+function problemOf(name: string, file: string): string | null {
+  const { sha256, bytes } = known(name);
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found) return "is missing";
+  if (!found.isFile()) return "is not a plain file";
+  if (process.getuid && found.uid !== process.getuid()) return "belongs to another user";
+  if (found.size !== bytes || sha256Of(readFileSync(file)) !== sha256) return "has other content than this version's";
+  return null;
+}
+
+function sha256Of(bytes: Buffer): string {
+  return hash("sha256", bytes);
+}
+
+function known(name: string): { sha256: string; bytes: number } {
+  const addon = ADDONS[name];
+  if (!addon) throw new Error(`no add-on is called ${name}`);
+  return addon;
+}

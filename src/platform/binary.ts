@@ -1,0 +1,15 @@
+import { Worker, type WorkerOptions } from "node:worker_threads";
+import { readAsset } from "./assets.ts";
+import type { Component } from "./licences.ts";
+
+export { reportAddons } from "./addons.ts";
+
+export const COMMAND = process.execPath;
+
+export function startThread(name: string, options: WorkerOptions): Worker {
+  return new Worker(readAsset(`${name}-thread.cjs`).toString("utf8"), { ...options, eval: true });
+}
+
+export function readComponents(): Component[] {
+  return JSON.parse(readAsset("licenses.json").toString("utf8")) as Component[];
+}

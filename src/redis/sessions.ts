@@ -1,0 +1,108 @@
+import type { SessionStore, Supersession } from "../auth/sessions.ts";
+import type { RedisConnection } from "./connection.ts";
+import { throttleKey } from "./throttle.ts";
+
+// `SET … GET` would need Redis 6.2.
+// KEYS the record and its credential; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's
+// key, the supersession or "", and the credential or "". Which sid is superseded shows only here; the key's beginning
+// holds it in the record's slot. The credential is written again, for a flush takes it along with the record.
+// While a cluster moves the slot it refuses a key that KEYS does not name: then the supersession is not kept. It comes
+// first, where nothing is half done, and a full Redis refuses the record all the same.
+const REPLACE = `
+local old = redis.call("GET", KEYS[1])
+local left = redis.call("PTTL", KEYS[1])
+if old and left > 0 and ARGV[4] ~= "" then redis.pcall("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
+redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
+if ARGV[5] ~= "" then redis.call("SET", KEYS[2], ARGV[5]) end
+return old and 1 or 0`;
+
+// KEYS the record and its credential, ARGV[1] the credential that must have opened it, or "" for any: another server may
+// not know yet that the password was changed, and a node that was away may hold what was there before.
+const CURRENT = `
+if ARGV[1] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[1] then return false end
+return redis.call("GET", KEYS[1])`;
+
+const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]) }`;
+
+// ARGV[1] the sid that the record must still hold: a login in between stays alive.
+const REMOVE_IF = `
+if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
+return 0`;
+
+// KEYS the record and its credential, ARGV[1] the credential that it must have been opened by.
+const BIND = `
+if redis.call("GET", KEYS[2]) == ARGV[1] then return 0 end
+redis.call("SET", KEYS[2], ARGV[1])
+return redis.call("DEL", KEYS[1])`;
+
+// What a login does in each slot of a cluster that it needs; one that is full, or a replica, goes on answering reads.
+// KEYS a key of its own there, ARGV its lifetime in milliseconds.
+const CHECK = `
+redis.call("SET", KEYS[1], "", "PX", ARGV[1])
+redis.call("GET", KEYS[1])
+return redis.call("DEL", KEYS[1])`;
+
+/** How long the key of a check stays. */
+const CHECK_MS = 1000;
+
+/**
+ * Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. Beside it, for each
+ * superseded session, a key that ends when that session's token does.
+ */
+export function createRedisSessionStore(redis: RedisConnection, now: () => number = Date.now): SessionStore {
+  const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
+  const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
+  const credentialKey = (userId: string) => beside("credential", userId);
+  const supersessions = (userId: string) => `${beside("superseded", userId)}:`;
+  /** The credential that this process has bound each user to. */
+  const bound = new Map<string, string>();
+
+  return {
+    async replace(userId, sid, ttlSeconds, origin) {
+      const supersession = origin ? JSON.stringify({ at: now(), by: origin } satisfies Supersession) : "";
+      const args = [sid, ttlSeconds, supersessions(userId), supersession, bound.get(userId) ?? ""];
+      return (await redis.ask((client) => client.eval(REPLACE, 2, key(userId), credentialKey(userId), ...args))) === 1;
+    },
+    current(userId) {
+      const args = [key(userId), credentialKey(userId), bound.get(userId) ?? ""];
+      return redis.ask((client) => client.eval(CURRENT, 2, ...args)) as Promise<string | null>;
+    },
+    async find(userId) {
+      const [sid, ttlMs] = (await redis.ask((client) => client.eval(FIND, 1, key(userId)))) as [string | null, number];
+      return sid === null ? null : { sid, expiresAt: now() + ttlMs };
+    },
+    async supersession(userId, sid) {
+      return parseSupersession(await redis.ask((client) => client.get(supersessions(userId) + sid)));
+    },
+    async removeIf(userId, sid) {
+      return (await redis.ask((client) => client.eval(REMOVE_IF, 1, key(userId), sid))) === 1;
+    },
+    async remove(userId) {
+      return (await redis.ask((client) => client.del(key(userId)))) === 1;
+    },
+    async bind(userId, credential) {
+      const keys = [key(userId), credentialKey(userId)];
+      const ended = (await redis.ask((client) => client.eval(BIND, 2, ...keys, credential))) === 1;
+      bound.set(userId, credential);
+      return ended;
+    },
+    async check(userId) {
+      const keys = [beside("check", userId), throttleKey(redis, "check")];
+      await Promise.all(keys.map((one) => redis.ask((client) => client.eval(CHECK, 1, one, CHECK_MS))));
+    },
+  };
+}
+
+/** Reads what `replace` wrote; what somebody else wrote there is no supersession. */
+function parseSupersession(text: string | null): Supersession | null {
+  if (text === null) return null;
+  try {
+    const { at, by } = JSON.parse(text) as Supersession;
+    const { network, userAgent } = by;
+    const isTime = typeof at === "number" && !Number.isNaN(new Date(at).getTime());
+    if (!isTime || typeof network !== "string") return null;
+    return { at, by: { network, userAgent: typeof userAgent === "string" ? userAgent : null } };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+import type { LoginOrigin, SessionRecord, SessionStore } from "../auth/sessions.ts";
+import { atomic, type Database } from "./database.ts";
+import { createMetadata } from "./metadata.ts";
+import { promised, type Sync } from "./promised.ts";
+
+/** The live record of a user: user, now. */
+const FIND = `SELECT sid, expires_at AS expiresAt FROM sessions WHERE user_id = ? AND expires_at > ?`;
+
+/** Writes a user's record in place of any earlier one. */
+const REPLACE = `
+INSERT INTO sessions (user_id, sid, expires_at) VALUES (@userId, @sid, @expiresAt)
+ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at`;
+
+/** Deletes a live record if it still holds this sid: a login in between stays alive. */
+const REMOVE_IF = `DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
+
+/** Deletes a record whatever it holds; its expiry tells whether it was live. */
+const REMOVE = `DELETE FROM sessions WHERE user_id = @userId RETURNING expires_at`;
+
+/** Keeps which login superseded a session, for as long as that session would have lived. */
+const SUPERSEDE = `
+INSERT INTO supersessions (user_id, sid, at, network, user_agent, expires_at)
+VALUES (@userId, @sid, @at, @network, @userAgent, @expiresAt)
+ON CONFLICT (user_id, sid) DO NOTHING`;
+
+/** Which login superseded a session: user, sid, now. */
+const SUPERSESSION = `
+SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ? AND sid = ? AND expires_at > ?`;
+
+/** Forgets supersessions of sessions whose lifetime has passed: now. */
+const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
+
+/** Keeps sessions in the SQLite file, where another process's revocation is seen by the next read. */
+export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
+  return promised<SessionStore>(embeddedSessions(database, now));
+}
+
+/** The embedded session store, synchronous. */
+export function embeddedSessions(database: Database, now: () => number = Date.now): Sync<SessionStore> {
+  const find = database.prepare<[string, number], SessionRecord>(FIND);
+  const replace = database.prepare(REPLACE);
+  const removeIf = database.prepare(REMOVE_IF);
+  const remove = database.prepare<{ userId: string }, { expires_at: number }>(REMOVE);
+  const supersede = database.prepare(SUPERSEDE);
+  const supersession = database.prepare<[string, string, number], { at: number } & LoginOrigin>(SUPERSESSION);
+  const forget = database.prepare(FORGET);
+  const metadata = createMetadata(database);
+
+  const replaceLive = atomic(database, (userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin) => {
+    const at = now();
+    const old = find.get(userId, at);
+    forget.run(at);
+    if (old && origin) supersede.run({ userId, sid: old.sid, at, ...origin, expiresAt: old.expiresAt });
+    replace.run({ userId, sid, expiresAt: at + ttlSeconds * 1000 });
+    return old !== undefined;
+  });
+  function removeLive(userId: string): boolean {
+    const removed = remove.get({ userId });
+    return removed !== undefined && removed.expires_at > now();
+  }
+  const bind = atomic(database, (userId: string, credential: string) => {
+    const key = `credential:${userId}`;
+    if (metadata.get(key) === credential) return false;
+    metadata.set(key, credential);
+    return removeLive(userId);
+  });
+
+  return {
+    replace: replaceLive,
+    current: (userId) => find.get(userId, now())?.sid ?? null,
+    find: (userId) => find.get(userId, now()) ?? null,
+    supersession(userId, sid) {
+      const row = supersession.get(userId, sid, now());
+      return row === undefined ? null : { at: row.at, by: { network: row.network, userAgent: row.userAgent } };
+    },
+    removeIf: (userId, sid) => removeIf.run({ userId, sid, now: now() }).changes === 1,
+    remove: removeLive,
+    bind,
+    check: () => void find.get("", 0),
+  };
+}

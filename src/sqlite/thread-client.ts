@@ -1,0 +1,92 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Transferable, Worker, WorkerOptions } from "node:worker_threads";
+import { describeError, OperatorError } from "../errors.ts";
+import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
+import type { Log } from "../log.ts";
+import { DATABASE_FILE } from "./database.ts";
+import type { StorageThreadData } from "./thread.ts";
+
+/** Starts the thread whose entry is `sqlite/thread.ts`; how depends on the packaging. */
+export type StartThread = (options: WorkerOptions) => Worker;
+
+/** The storage thread, whichever is alive. */
+export interface ThreadClient extends RpcClient {
+  /** Ends the thread when what is under way is done. */
+  close(): Promise<void>;
+}
+
+// A thread that dies at once, again and again, must not keep the process busy.
+const RESTART_DELAY_MS = 200;
+const MAX_RESTART_DELAY_MS = 5000;
+
+// A thread that cannot end now is told again at this pace.
+const END_RETRY_MS = 100;
+
+/**
+ * Starts the storage thread, and again whenever it dies: what is under way then fails with `store_unavailable`.
+ * Throws {@link OperatorError} when it cannot open the database.
+ */
+export async function startStorageThread(
+  startThread: StartThread,
+  data: StorageThreadData,
+  log: Log,
+): Promise<ThreadClient> {
+  let closing = false;
+  let restartDelayMs = RESTART_DELAY_MS;
+  let thread = start();
+
+  function start() {
+    const worker = startThread({ workerData: data });
+    const client = callThread(worker, "the storage thread");
+    const ready = client.call<void>("thread.ready", []);
+    ready.then(
+      () => {
+        restartDelayMs = RESTART_DELAY_MS;
+      },
+      () => {},
+    );
+    void client.died.then(restart);
+    return { ...client, ready, terminate: () => worker.terminate() };
+  }
+
+  function restart(error: Error): void {
+    if (closing) return;
+    const line = { event: "storage_thread_died" as const, error: describeError(error) };
+    log.error(line, "the storage thread died and is started again");
+    setTimeout(() => {
+      if (!closing) thread = start();
+    }, restartDelayMs).unref();
+    restartDelayMs = Math.min(2 * restartDelayMs, MAX_RESTART_DELAY_MS);
+  }
+
+  /** Whether the thread has ended. */
+  async function tryToEnd(): Promise<boolean> {
+    const ended = thread.died.then(() => true);
+    try {
+      await thread.call("thread.close", []);
+      return ended;
+    } catch {
+      return Promise.race([ended, delay(END_RETRY_MS, false)]);
+    }
+  }
+
+  try {
+    await thread.ready;
+  } catch (error) {
+    closing = true;
+    await thread.terminate();
+    throw new OperatorError(
+      `DATA_DIR/${DATABASE_FILE} cannot be written now (${describeError(error)}): end what holds it, or make space`,
+      1,
+    );
+  }
+
+  return {
+    call: (method: string, args: unknown[], transfer?: Transferable[]) => thread.call(method, args, transfer),
+    async close() {
+      closing = true;
+      // While another program holds the database, the thread cannot come to its end.
+      while (!(await tryToEnd()));
+    },
+  };
+}

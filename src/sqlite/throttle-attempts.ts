@@ -1,0 +1,106 @@
+import { type FailureStore, STALE_ATTEMPT_MS, type ThrottleStore } from "../auth/throttle/store.ts";
+import type { Sync } from "./promised.ts";
+
+interface Attempt {
+  buckets: string[];
+  at: number;
+}
+
+/**
+ * Makes a throttle store out of a store of failures that no other process adds to. Attempts under way are kept in
+ * memory, so that a right password does not wait for the disk. A crash forgets them: no more guesses than are hashed at
+ * once.
+ *
+ * `reads` are synchronous: failures are counted and a place is taken in one turn of the event loop.
+ */
+export function countUnderWay(
+  reads: Sync<Pick<FailureStore, "retryAfterMs" | "failures" | "isKnown" | "totals">>,
+  writes: Pick<FailureStore, "add" | "remember" | "clear">,
+): ThrottleStore {
+  /** By id, oldest first. */
+  const underWay = new Map<number, Attempt>();
+  const places = new Map<string, number>();
+  /** Failures that could not be written. Nobody tries a password while there are any. */
+  const uncounted: Attempt[] = [];
+  let lastId = 0;
+
+  /** Ends an attempt for whoever asks first; its places stay taken. */
+  function end(id: number): string[] {
+    const { buckets } = underWay.get(id) ?? { buckets: [] };
+    underWay.delete(id);
+    return buckets;
+  }
+
+  function free(buckets: string[]): void {
+    for (const bucket of buckets) {
+      const left = (places.get(bucket) ?? 0) - 1;
+      if (left > 0) places.set(bucket, left);
+      else places.delete(bucket);
+    }
+  }
+
+  /** Stores a failure, and only then frees its places: in between nobody gets through. */
+  async function count(failure: Attempt): Promise<void> {
+    try {
+      await writes.add(failure.buckets, failure.at);
+    } catch (error) {
+      uncounted.push(failure);
+      throw error;
+    }
+    free(failure.buckets);
+  }
+
+  /** Ends attempts as failures. */
+  async function fail(ids: number[], now: number): Promise<void> {
+    for (const id of ids) {
+      const buckets = end(id);
+      if (buckets.length > 0) await count({ buckets, at: now });
+    }
+  }
+
+  /** Stores what could not be stored before. An attempt that never ends counts as the failure it may be. */
+  async function countOverdue(now: number): Promise<void> {
+    for (let failure = uncounted.shift(); failure; failure = uncounted.shift()) await count(failure);
+    for (const [id, { at }] of underWay) {
+      if (at > now - STALE_ATTEMPT_MS) return;
+      await fail([id], at);
+    }
+  }
+
+  return {
+    async retryAfterMs(buckets, now) {
+      await countOverdue(now);
+      return reads.retryAfterMs(buckets, now);
+    },
+    async reserve(buckets, now) {
+      await countOverdue(now);
+      const retryAfterMs = reads.retryAfterMs(buckets, now);
+      if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
+      const isFull = buckets.some(
+        ({ bucket, limit }) => reads.failures(bucket, now) + (places.get(bucket) ?? 0) >= limit,
+      );
+      if (isFull) return { outcome: "wait" };
+      const id = ++lastId;
+      underWay.set(id, { buckets: buckets.map(({ bucket }) => bucket), at: now });
+      for (const { bucket } of buckets) places.set(bucket, (places.get(bucket) ?? 0) + 1);
+      return { outcome: "reserved", ids: [id] };
+    },
+    fail,
+    async release(ids) {
+      for (const id of ids) free(end(id));
+    },
+    remember: writes.remember,
+    async isKnown(bucket, since) {
+      return reads.isKnown(bucket, since);
+    },
+    async failures(bucket, now) {
+      await countOverdue(now);
+      return reads.failures(bucket, now);
+    },
+    async totals(now) {
+      await countOverdue(now);
+      return reads.totals(now);
+    },
+    clear: writes.clear,
+  };
+}

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { createThrottle, networkOf, type Throttle } from "../../../src/auth/throttle/rules.ts";
+import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
+import { tempDatabase } from "../../helpers/database.ts";
+import { failsWith } from "../../helpers/fails-with.ts";
+import { until } from "../../helpers/until.ts";
+
+const EMAIL = "demo@example.com";
+const HOME = "192.0.2.1";
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+interface Clock {
+  now: number;
+}
+
+function open(t: TestContext): { throttle: Throttle; clock: Clock } {
+  const clock = { now: 1_800_000_000_000 };
+  const throttle = createThrottle(createSqliteThrottleStore(tempDatabase(t).database), EMAIL, () => clock.now);
+  return { throttle, clock };
+}
+
+const wrong = async () => false;
+const right = async () => true;
+
+async function failTimes(throttle: Throttle, times: number, address: string, email = EMAIL): Promise<void> {
+  for (let i = 0; i < times; i++) assert.equal(await throttle.attempt(address, email, wrong), false);
+}
+
+/** Fails as often as the e-mail's bound allows, from as many addresses as that takes. */
+async function fillEmail(throttle: Throttle, email = EMAIL): Promise<void> {
+  for (let host = 1; host <= 10; host++) await failTimes(throttle, 10, `198.51.100.${host}`, email);
+}
+
+suite("the login throttle", () => {
+  test("refuses the eleventh attempt of an address at an e-mail without running it", async (t) => {
+    const { throttle } = open(t);
+    await failTimes(throttle, 10, HOME);
+    let ran = false;
+    const error = await failsWith(
+      "too_many_attempts",
+      throttle.attempt(HOME, EMAIL, async () => {
+        ran = true;
+        return true;
+      }),
+    );
+    assert.equal(ran, false);
+    assert.equal(error.retryAfterSeconds, 300);
+    await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
+  });
+
+  test("leaves other addresses and other e-mails alone", async (t) => {
+    const { throttle } = open(t);
+    await failTimes(throttle, 10, HOME);
+    assert.equal(await throttle.attempt("192.0.2.2", EMAIL, right), true);
+    assert.equal(await throttle.attempt(HOME, "other@example.com", right), true);
+  });
+
+  test("counts an e-mail nobody has like the one somebody has", async (t) => {
+    const { throttle } = open(t);
+    await failTimes(throttle, 10, HOME, "nobody@example.com");
+    await failsWith("too_many_attempts", throttle.attempt(HOME, "nobody@example.com", wrong));
+  });
+
+  test("refuses the hundred and first failure at an e-mail from wherever it comes", async (t) => {
+    const { throttle } = open(t);
+    await fillEmail(throttle);
+    await failsWith("too_many_attempts", throttle.attempt("203.0.113.200", EMAIL, right));
+    await failsWith("too_many_attempts", throttle.check("203.0.113.201", EMAIL));
+    assert.equal(await throttle.attempt("203.0.113.200", "other@example.com", right), true);
+  });
+
+  test("opens again as failures leave the window, with an integer number of seconds to wait", async (t) => {
+    const { throttle, clock } = open(t);
+    await failTimes(throttle, 1, HOME);
+    clock.now += MINUTE;
+    await failTimes(throttle, 9, HOME);
+    clock.now += 4 * MINUTE - 1500;
+    const error = await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
+    assert.equal(error.retryAfterSeconds, 2);
+    clock.now += 1500;
+    await throttle.check(HOME, EMAIL);
+    await failTimes(throttle, 1, HOME);
+    await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
+  });
+
+  test("does not count what succeeds", async (t) => {
+    const { throttle } = open(t);
+    for (let i = 0; i < 30; i++) assert.equal(await throttle.attempt(HOME, EMAIL, right), true);
+    await throttle.check(HOME, EMAIL);
+  });
+
+  test("counts an attempt that threw", async (t) => {
+    const { throttle } = open(t);
+    const broken = () => throttle.attempt(HOME, EMAIL, () => Promise.reject(new Error("hash failed")));
+    for (let i = 0; i < 10; i++) await assert.rejects(broken(), /hash failed/);
+    await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
+  });
+});
+
+suite("parallel attempts", () => {
+  test("cannot pass the bound: of 50 wrong guesses 10 reach the hash", async (t) => {
+    const { throttle } = open(t);
+    let hashes = 0;
+    const guess = async () => {
+      hashes++;
+      await new Promise(setImmediate);
+      return false;
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => throttle.attempt(HOME, EMAIL, guess)));
+    assert.equal(hashes, 10);
+    assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 10);
+  });
+
+  test("with the right password all pass", async (t) => {
+    const { throttle } = open(t);
+    const slow = async () => {
+      await new Promise(setImmediate);
+      return true;
+    };
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => throttle.attempt(HOME, EMAIL, slow)));
+    assert.equal(outcomes.filter(Boolean).length, 50);
+  });
+
+  test("that wait for a place leave their turn to others meanwhile", async (t) => {
+    const { throttle } = open(t);
+    const gate = Promise.withResolvers<boolean>();
+    const holding = Array.from({ length: 10 }, () => throttle.attempt(HOME, EMAIL, () => gate.promise));
+    let inTurn = 0;
+    let turns = 0;
+    const waiting = throttle.attempt(HOME, EMAIL, right, async (task) => {
+      inTurn++;
+      turns++;
+      try {
+        return await task();
+      } finally {
+        inTurn--;
+      }
+    });
+    await until(() => turns >= 2 && inTurn === 0);
+    gate.resolve(true);
+    assert.equal(await waiting, true);
+    assert.deepEqual(await Promise.all(holding), Array(10).fill(true));
+  });
+});
+
+suite("an address that has logged in", () => {
+  test("is let in although strangers keep the e-mail at its bound", async (t) => {
+    const { throttle } = open(t);
+    await throttle.remember(HOME);
+    await fillEmail(throttle);
+    await throttle.check(HOME, EMAIL);
+    assert.equal(await throttle.attempt(HOME, EMAIL, right), true);
+    await failsWith("too_many_attempts", throttle.check("192.0.2.2", EMAIL));
+  });
+
+  test("keeps its own bound of ten", async (t) => {
+    const { throttle } = open(t);
+    await throttle.remember(HOME);
+    await failTimes(throttle, 10, HOME);
+    await failsWith("too_many_attempts", throttle.attempt(HOME, EMAIL, right));
+  });
+
+  test("is known no more when the user has another e-mail", async (t) => {
+    const store = createSqliteThrottleStore(tempDatabase(t).database);
+    await createThrottle(store, "former@example.com").remember(HOME);
+    const throttle = createThrottle(store, EMAIL);
+    assert.deepEqual(await throttle.check(HOME, EMAIL), { isKnown: false });
+    await fillEmail(throttle);
+    await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
+  });
+
+  test("is known for 30 days", async (t) => {
+    const { throttle, clock } = open(t);
+    await throttle.remember(HOME);
+    clock.now += 30 * DAY;
+    await fillEmail(throttle);
+    await throttle.check(HOME, EMAIL);
+    clock.now += 1;
+    await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
+  });
+});
+
+suite("an IPv6 customer", () => {
+  test("is one with its whole /64", async (t) => {
+    const { throttle } = open(t);
+    for (let host = 1; host <= 10; host++) await failTimes(throttle, 1, `2001:db8:0:1::${host.toString(16)}`);
+    await failsWith("too_many_attempts", throttle.check("2001:db8:0:1:ffff:ffff:ffff:ffff", EMAIL));
+    await throttle.check("2001:db8:0:2::1", EMAIL);
+  });
+
+  for (const [address, expected] of [
+    ["192.0.2.1", "192.0.2.1"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001:db8:1:2::", "2001:db8:1:2"],
+    ["2001:db8:1::5:6:7", "2001:db8:1:0"],
+    ["::1", "0:0:0:0"],
+    ["::", "0:0:0:0"],
+    ["1::2:3:4:5:6:7", "1:0:2:3"],
+  ] as const) {
+    test(`at ${address} has the network ${expected}`, () => assert.equal(networkOf(address), expected));
+  }
+});

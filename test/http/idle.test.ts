@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { RequestListener } from "node:http";
+import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
+import { suite, type TestContext, test } from "node:test";
+import { connect as connectTls } from "node:tls";
+import { AppError } from "../../src/errors.ts";
+import { createHttpServer, type IdleLimits } from "../../src/http/server.ts";
+import { createTlsFiles } from "../../src/http/tls.ts";
+import { gather, HEALTH, statusesIn } from "../helpers/raw-http.ts";
+import { pairNamed } from "../helpers/tls.ts";
+import { until } from "../helpers/until.ts";
+
+const LONG_MS = 60_000;
+
+const answerOk: RequestListener = (_, response) => void response.end("ok");
+
+/** Tells when a connection has ended, in ms since a moment. */
+async function endOf(socket: Socket, startedAt: number): Promise<number> {
+  socket.resume();
+  await once(socket, "close", { signal: AbortSignal.timeout(10_000) });
+  return performance.now() - startedAt;
+}
+
+/** A client that reads nothing by itself, of a server with these limits. */
+async function connected(t: TestContext, isTls: boolean, idleLimits: IdleLimits, listener = answerOk): Promise<Socket> {
+  const { cert, key } = pairNamed("first");
+  const tls = isTls ? createTlsFiles(cert, key) : undefined;
+  const server = createHttpServer(listener, { tls, refusal: () => new AppError("not_found"), idleLimits });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connectPlain(port, "127.0.0.1");
+  socket.on("error", () => {});
+  t.after(() => {
+    socket.destroy();
+    server.close();
+  });
+  await once(socket, isTls ? "secureConnect" : "connect");
+  return socket;
+}
+
+for (const [name, isTls] of [
+  ["HTTP", false],
+  ["HTTPS", true],
+] as const) {
+  suite(`a connection of ${name}`, () => {
+    test("ends when nothing has come or gone for the idle time, not before", async (t) => {
+      const socket = await connected(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
+      const received = gather(socket);
+      socket.write(HEALTH);
+      await until(() => received().endsWith("ok"));
+      const ms = await endOf(socket, performance.now());
+      assert.ok(ms > 380 && ms < 5000, `it ended after ${ms} ms`);
+    });
+
+    test("lives on while requests come within the idle time", async (t) => {
+      const socket = await connected(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
+      const received = gather(socket);
+      const startedAt = performance.now();
+      let asked = 0;
+      while (performance.now() - startedAt < 1600) {
+        socket.write(HEALTH);
+        asked++;
+        await until(() => statusesIn(received()).length === asked);
+      }
+      assert.ok(!socket.destroyed && !socket.readableEnded);
+    });
+
+    test("waits for an answer longer than it stays idle, as long as it may stall", async (t) => {
+      const socket = await connected(t, isTls, { keepAliveTimeout: 100, timeout: 700 }, () => {});
+      const startedAt = performance.now();
+      socket.write(HEALTH);
+      const ms = await endOf(socket, startedAt);
+      assert.ok(ms > 680 && ms < 5000, `it ended after ${ms} ms`);
+    });
+
+    test("ends when its client does not take the answer", async (t) => {
+      const large = Buffer.alloc(64 * 1024 * 1024);
+      let isOver = false;
+      const socket = await connected(t, isTls, { keepAliveTimeout: 100, timeout: 400 }, (_, response) => {
+        response.on("close", () => {
+          isOver = true;
+        });
+        response.end(large);
+      });
+      socket.pause();
+      socket.write(HEALTH);
+      await until(() => isOver);
+    });
+  });
+}

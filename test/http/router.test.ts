@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite, type TestContext, test } from "node:test";
+import * as v from "valibot";
+import { AppError } from "../../src/errors.ts";
+import { type Handler, type Route, reply } from "../../src/http/route.ts";
+import { createRouter } from "../../src/http/router.ts";
+import { recordingLog } from "../helpers/log.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
+
+const echo: Handler = ({ request, params }) => reply(200, { method: request.method, params });
+
+const route = (method: Route["method"], path: string, handler = echo): Route => ({
+  method,
+  path,
+  handler,
+  response: v.unknown(),
+});
+
+const ROUTES = [
+  route("GET", "/events"),
+  route("GET", "/events/:id"),
+  route("DELETE", "/events/:id"),
+  route("GET", "/events/:id/payload"),
+  route("PUT", "/events/newest"),
+  route("GET", "/page/"),
+  route("*", "/verify"),
+  route("GET", "/broken", () => {
+    throw new Error("a defect");
+  }),
+  route("GET", "/refused", () => {
+    throw new AppError("queue_full", { retryAfterSeconds: 7 });
+  }),
+];
+
+/** Asks for a target as it stands, and returns the status, the headers and the JSON of the answer. */
+async function asker(t: TestContext) {
+  const { log } = recordingLog();
+  const stopping = new AbortController().signal;
+  const { listener } = createRouter(ROUTES, { log, trustedProxies: undefined, stopping });
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return async (method: string, target: string) => {
+    const { status, text } = await sendRaw(
+      port,
+      Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, "latin1"),
+    );
+    const [head = "", body = ""] = text.split("\r\n\r\n");
+    return { status, head, json: body === "" ? null : (JSON.parse(body) as Record<string, unknown>) };
+  };
+}
+
+suite("a router", () => {
+  for (const [method, target, params] of [
+    ["GET", "/events", {}],
+    ["GET", "/events?limit=3", {}],
+    ["GET", "/events/evt_1", { id: "evt_1" }],
+    ["DELETE", "/events/evt_1", { id: "evt_1" }],
+    ["GET", "/events/evt_1/payload", { id: "evt_1" }],
+    ["PUT", "/events/newest", {}],
+    ["GET", "/events/newest", { id: "newest" }],
+    ["GET", "/page/", {}],
+    ["POST", "/verify", {}],
+    ["PATCH", "/verify", {}],
+    ["GET", "http://a/events/evt_1", { id: "evt_1" }],
+  ] as const) {
+    test(`takes ${method} ${target}`, async (t) => {
+      const { status, json } = await (await asker(t))(method, target);
+      assert.deepEqual([status, json], [200, { method, params }]);
+    });
+  }
+
+  for (const [sent, id] of [
+    ["a%2Fb", "a/b"],
+    ["a%252Fb", "a%2Fb"],
+    ["%65vt", "evt"],
+    ["evt:1", "evt:1"],
+    ["%C3%A9%20x", "é x"],
+    ["a+b", "a+b"],
+  ] as const) {
+    test(`decodes the parameter ${sent} once`, async (t) => {
+      const { status, json } = await (await asker(t))("GET", `/events/${sent}`);
+      assert.deepEqual([status, json?.params], [200, { id }]);
+    });
+  }
+
+  for (const target of [
+    "/events/",
+    "//events",
+    "/Events",
+    "/%65vents",
+    "/x/../events",
+    "/./events",
+    "/events/.",
+    "/events/%2E%2E",
+    "/events//payload",
+    "/events/evt_1/",
+    "/events/evt_1/payload/",
+    "/events\\evt_1",
+    "/events/%ZZ",
+    "/events/%FF",
+    "/events;x",
+    "/page",
+    "/page//",
+    "/nothing",
+    "/",
+    "*",
+  ]) {
+    test(`finds nothing at ${target}, and does not say what was asked for`, async (t) => {
+      const { status, head, json } = await (await asker(t))("GET", target);
+      assert.deepEqual([status, json?.code, /^allow:/im.test(head)], [404, "not_found", false]);
+      assert.ok(target.length < 3 || !JSON.stringify(json).includes(target));
+    });
+  }
+
+  for (const [method, target, allow] of [
+    ["POST", "/events", "GET, HEAD"],
+    ["PUT", "/events/evt_1", "GET, HEAD, DELETE"],
+    ["DELETE", "/events/newest", null],
+    ["POST", "/events/newest", "GET, HEAD, DELETE, PUT"],
+    ["OPTIONS", "/page/", "GET, HEAD"],
+  ] as const) {
+    test(`answers ${method} ${target} with ${allow === null ? "its route" : `405 and Allow: ${allow}`}`, async (t) => {
+      const { status, head } = await (await asker(t))(method, target);
+      assert.equal(status, allow === null ? 200 : 405);
+      if (allow !== null) assert.equal(/^allow: (.*)$/im.exec(head)?.[1], allow);
+    });
+  }
+
+  test("answers HEAD as GET, without a body", async (t) => {
+    const { status, head, json } = await (await asker(t))("HEAD", "/events/evt_1");
+    assert.deepEqual([status, json], [200, null]);
+    assert.match(head, /^content-length: [1-9]/im);
+  });
+
+  test("makes a problem of what a handler throws, and hides a defect", async (t) => {
+    const ask = await asker(t);
+    const refused = await ask("GET", "/refused");
+    assert.deepEqual([refused.status, refused.json?.code], [503, "queue_full"]);
+    assert.match(refused.head, /^retry-after: 7$/im);
+    const broken = await ask("GET", "/broken");
+    assert.deepEqual([broken.status, broken.json?.code], [500, "internal_error"]);
+    assert.ok(!JSON.stringify(broken.json).includes("defect"));
+  });
+});

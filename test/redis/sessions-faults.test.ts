@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { needsRedis } from "../helpers/back-end.ts";
+import { type RedisProcess, redisMajor, startRedis } from "../helpers/redis.ts";
+import {
+  allUnavailableInTime,
+  HEALS_WITHIN_MS,
+  heals,
+  type OpenedStore,
+  openOnRedis,
+  single,
+  unavailableInTime,
+} from "../helpers/redis-store.ts";
+import { isWell, until } from "../helpers/until.ts";
+
+const onRedis = needsRedis();
+
+suite("a Redis that", onRedis, () => {
+  async function withSession(t: TestContext): Promise<OpenedStore & { server: RedisProcess }> {
+    const server = await startRedis(t);
+    const opened = openOnRedis(t, single(server));
+    await opened.store.replace("1", "a", 60);
+    return { ...opened, server };
+  }
+
+  test("hangs is unavailable within the time limit, at every call, and well again when it goes on", async (t) => {
+    const { server, store, downs } = await withSession(t);
+    server.pause();
+    for (let round = 0; round < 3; round++) await allUnavailableInTime(store);
+    server.resume();
+    await heals(store);
+    assert.equal(await store.current("1"), "a");
+    assert.equal(downs.length, 1, "one outage is told once");
+  });
+
+  test("sleeps in one command is unavailable within the time limit", async (t) => {
+    const server = await startRedis(t, { args: redisMajor() < 7 ? [] : ["--enable-debug-command", "yes"] });
+    const { store } = openOnRedis(t, single(server));
+    await store.check("1");
+    const other = server.client(t);
+    await other.ping();
+    const asleep = server.client(t).call("DEBUG", "SLEEP", "3");
+    // Another client's ping tells when the sleep has begun.
+    await until(() => Promise.race([other.ping().then(() => false), delay(100).then(() => true)]));
+    await allUnavailableInTime(store);
+    await asleep;
+    await heals(store);
+  });
+
+  test("holds back its answers piles up no commands", async (t) => {
+    const { server, connection, store } = await withSession(t);
+    server.pause();
+    const asked = await Promise.allSettled(
+      Array.from({ length: 2000 }, () => connection.ask((client) => client.get("authserve:session:1"))),
+    );
+    assert.ok(asked.every(({ status }) => status === "rejected"));
+    server.resume();
+    await heals(store);
+  });
+
+  test("is killed is unavailable, and well again after its restart", async (t) => {
+    const { server, store, ups } = await withSession(t);
+    await server.kill();
+    await allUnavailableInTime(store);
+    await server.restart();
+    await heals(store);
+    assert.equal(await store.current("1"), null);
+    assert.equal(ups.length, 2);
+  });
+
+  test("is not there at the start is unavailable, and used as soon as it is", async (t) => {
+    const server = await startRedis(t);
+    await server.kill();
+    const { store, downs } = openOnRedis(t, single(server));
+    await allUnavailableInTime(store);
+    await server.restart();
+    await heals(store);
+    assert.equal(downs.length, 1);
+  });
+
+  test("has become a replica is unavailable for reading too, and well again as a master", async (t) => {
+    const { server, store } = await withSession(t);
+    const admin = server.client(t);
+    await admin.call("REPLICAOF", "127.0.0.1", "1");
+    await unavailableInTime(() => store.replace("1", "b", 60));
+    await until(async () => !(await isWell(() => store.current("1"))), HEALS_WITHIN_MS);
+    await allUnavailableInTime(store);
+    await admin.call("REPLICAOF", "NO", "ONE");
+    await heals(store);
+    assert.equal(await store.current("1"), "a");
+  });
+
+  test("is full refuses a login as unavailable, still reads, and takes logins again when there is room", async (t) => {
+    const { server, store } = await withSession(t);
+    const admin = server.client(t);
+    await admin.config("SET", "maxmemory", "1");
+    await unavailableInTime(() => store.replace("1", "b", 60, { network: "203.0.113.0/24", userAgent: null }));
+    await unavailableInTime(() => store.check("1"));
+    assert.equal(await store.current("1"), "a");
+    assert.deepEqual(await admin.keys("*"), ["authserve:session:1"]);
+    await admin.config("SET", "maxmemory", "0");
+    await store.check("1");
+    assert.equal(await store.replace("1", "b", 60), true);
+  });
+
+  test("lacks the replicas it must write to refuses a login as unavailable", async (t) => {
+    const { server, store } = await withSession(t);
+    const admin = server.client(t);
+    await admin.config("SET", "min-replicas-to-write", "1");
+    // Before Redis 7 the setting holds back single commands only, and a login is a script.
+    if (redisMajor() < 7) {
+      await unavailableInTime(() => store.remove("1"));
+      return;
+    }
+    await unavailableInTime(() => store.replace("1", "b", 60));
+    assert.equal(await store.current("1"), "a");
+  });
+
+  test("holds another type under the key is unavailable until the session is revoked", async (t) => {
+    const { server, store } = await withSession(t);
+    const client = server.client(t);
+    await client.del("authserve:session:1");
+    await client.lpush("authserve:session:1", "not a sid");
+    await unavailableInTime(() => store.current("1"));
+    await unavailableInTime(() => store.find("1"));
+    await unavailableInTime(() => store.replace("1", "b", 60));
+    await unavailableInTime(() => store.removeIf("1", "b"));
+    assert.equal(await store.remove("1"), true);
+    assert.equal(await store.replace("1", "b", 60), false);
+  });
+
+  test("was flushed has no sessions", async (t) => {
+    const { server, store } = await withSession(t);
+    await server.client(t).flushall();
+    assert.equal(await store.current("1"), null);
+  });
+});

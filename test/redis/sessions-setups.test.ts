@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import type { Redis } from "ioredis";
+import type { SessionStore } from "../../src/auth/sessions.ts";
+import { sessionStoreContract } from "../contract/session-store.ts";
+import { needsRedis } from "../helpers/back-end.ts";
+import { type RedisProcess, startRedis, startSentinel, TLS_CERT_FILE } from "../helpers/redis.ts";
+import {
+  addressOf,
+  allUnavailableInTime,
+  heals,
+  openOnRedis,
+  single,
+  unavailableInTime,
+} from "../helpers/redis-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import { isWell, until } from "../helpers/until.ts";
+
+// As the README names them, without the one that is optional.
+const PERMISSIONS = ["+@read", "+@write", "+eval", "+ping"];
+
+const onRedis = needsRedis();
+
+suite("session store on Redis", onRedis, () => {
+  sessionStoreContract("one Redis", async (t) => openOnRedis(t, single(await startRedis(t))).store);
+
+  test("keeps one key per user: its value the sid, its expiry the lifetime, its name after the prefix", async (t) => {
+    const server = await startRedis(t);
+    const { store } = openOnRedis(t, single(server), { keyPrefix: "other:" });
+    await store.replace("1", "a", 900);
+    const client = server.client(t);
+    assert.deepEqual(await client.keys("*"), ["other:session:1"]);
+    assert.equal(await client.get("other:session:1"), "a");
+    const ttl = await client.ttl("other:session:1");
+    assert.ok(ttl > 890 && ttl <= 900, String(ttl));
+  });
+
+  test("tells once what it found", async (t) => {
+    const server = await startRedis(t, { args: ["--maxmemory-policy", "allkeys-lru"] });
+    const { store, ups } = openOnRedis(t, single(server));
+    await store.check("1");
+    assert.match(ups[0]?.version ?? "", /^(?:Redis|Valkey) [0-9]+\./);
+    assert.equal(ups[0]?.evictionPolicy, "allkeys-lru");
+    assert.equal(ups.length, 1);
+  });
+
+  test("takes the password, alone or with a user of its own, and is unavailable with a wrong one or none", async (t) => {
+    const server = await startRedis(t, { password: "long password" });
+    const admin = server.client(t);
+    await admin.call("ACL", "SETUSER", "auth", "on", ">own password", "~authserve:*", ...PERMISSIONS);
+    const right = [{ password: "long password" }, { username: "auth", password: "own password" }];
+    for (const access of right) {
+      const { store } = openOnRedis(t, single(server), access);
+      await store.replace("1", "a", 60);
+      assert.equal(await store.current("1"), "a");
+    }
+    for (const access of [{}, { password: "wrong" }, { username: "auth", password: "wrong" }]) {
+      await allUnavailableInTime(openOnRedis(t, single(server), access).store);
+    }
+  });
+
+  test("keeps to its database", async (t) => {
+    const server = await startRedis(t);
+    const { store } = openOnRedis(t, single(server), { db: 3 });
+    await store.replace("1", "a", 60);
+    const client = server.client(t);
+    assert.equal(await client.dbsize(), 0);
+    await client.select(3);
+    assert.equal(await client.dbsize(), 1);
+  });
+
+  test("that has no such database is unavailable, and says why", async (t) => {
+    const server = await startRedis(t, { args: ["--databases", "4"] });
+    const { store, downs } = openOnRedis(t, single(server), { db: 7 });
+    await allUnavailableInTime(store);
+    assert.match(downs.join(), /DB index is out of range/);
+    assert.equal(await server.client(t).dbsize(), 0);
+  });
+
+  test("whose user may not choose the database is unavailable, and well when it may", async (t) => {
+    const server = await startRedis(t);
+    const admin = server.client(t);
+    const rights = ["on", ">its-password", "~authserve:*", "+@read", "+@write", "+eval", "+ping"];
+    await admin.call("ACL", "SETUSER", "service", ...rights);
+    const { store } = openOnRedis(t, single(server), { db: 2, username: "service", password: "its-password" });
+    await allUnavailableInTime(store);
+    await admin.call("ACL", "SETUSER", "service", "+select");
+    await heals(store);
+    await store.replace("1", "a", 60);
+    assert.equal(await admin.dbsize(), 0);
+  });
+
+  test("that has INFO under another name serves all the same", async (t) => {
+    const server = await startRedis(t, { args: ["--rename-command", "INFO", ""] });
+    const { store, ups } = openOnRedis(t, single(server));
+    await store.replace("1", "a", 60);
+    assert.deepEqual(ups, [{ version: null, evictionPolicy: null }]);
+  });
+
+  test("speaks TLS with a certificate it can check, and with no other", async (t) => {
+    const server = await startRedis(t, { tls: true });
+    const { store } = openOnRedis(t, single(server), { tls: { ca: readFileSync(TLS_CERT_FILE, "utf8") } });
+    await store.replace("1", "a", 60);
+    assert.equal(await store.current("1"), "a");
+    await allUnavailableInTime(openOnRedis(t, single(server), { tls: {} }).store);
+    await allUnavailableInTime(openOnRedis(t, single(server)).store);
+  });
+});
+
+suite("a Redis behind a sentinel", onRedis, () => {
+  /** Has a sentinel replace a master by its replica, and waits until it names that. */
+  async function failOver(t: Cleanup, sentinel: RedisProcess, master: string, replica: RedisProcess): Promise<void> {
+    const watcher = sentinel.client(t);
+    // It refuses while it has not heard enough of the replica.
+    await until(() => isWell(() => watcher.call("SENTINEL", "FAILOVER", master)), 30_000);
+    const named = async () => (await watcher.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)) as string[];
+    await until(async () => (await named())[1] === String(replica.port), 20_000);
+  }
+
+  /** Waits until logins are kept there. */
+  async function writesTo(store: SessionStore, successor: Redis): Promise<void> {
+    let round = 0;
+    await until(async () => {
+      const sid = `b${++round}`;
+      await store.replace("1", sid, 600).catch(() => {});
+      return (await successor.get("authserve:session:1")) === sid;
+    }, 3000);
+  }
+
+  test("is found, and its successor after a failover", async (t) => {
+    const { master, replica, sentinel } = await startSentinel(t);
+    const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
+    await store.replace("1", "a", 600);
+    assert.equal(await master.client(t).get("authserve:session:1"), "a");
+    const successor = replica.client(t);
+    await until(async () => (await successor.get("authserve:session:1")) === "a", 5000);
+    await master.kill();
+    await unavailableInTime(() => store.current("1"));
+    await until(async () => (await successor.info("replication")).includes("role:master"), 20_000);
+    await heals(store, 5000);
+    assert.equal(await store.current("1"), "a");
+    assert.equal(await store.replace("1", "b", 600), true);
+    assert.equal(await successor.get("authserve:session:1"), "b");
+  });
+
+  test("is left for its successor as soon as the sentinels name that, while it still lives", async (t) => {
+    const { replica, sentinel } = await startSentinel(t);
+    const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
+    await store.replace("1", "a", 600);
+    await failOver(t, sentinel, "mymaster", replica);
+    await writesTo(store, replica.client(t));
+  });
+
+  test("is left for its successor also when the sentinel has just started again", async (t) => {
+    const { replica, sentinel } = await startSentinel(t);
+    const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
+    await store.replace("1", "a", 600);
+    await sentinel.kill();
+    await sentinel.restart();
+    await failOver(t, sentinel, "mymaster", replica);
+    await writesTo(store, replica.client(t));
+  });
+
+  test("is kept when the sentinels replace another master", async (t) => {
+    const { sentinel } = await startSentinel(t);
+    const master = await startRedis(t);
+    const replica = await startRedis(t, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
+    await sentinel.client(t).call("SENTINEL", "MONITOR", "other", "127.0.0.1", String(master.port), "1");
+    const { store, downs } = openOnRedis(t, {
+      kind: "sentinels",
+      sentinels: [addressOf(sentinel)],
+      master: "mymaster",
+    });
+    await store.replace("1", "a", 600);
+    let isOver = false;
+    const failover = failOver(t, sentinel, "other", replica).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) assert.equal(await store.current("1"), "a");
+    await failover;
+    const endsAt = performance.now() + 1500;
+    while (performance.now() < endsAt) assert.equal(await store.current("1"), "a");
+    assert.deepEqual(downs, []);
+  });
+
+  test("is found by sentinels that ask for a password, and by nobody without it", async (t) => {
+    const { sentinel } = await startSentinel(t, "sentinels-only");
+    const at = (password?: string) =>
+      openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster", password }).store;
+    const store = at("sentinels-only");
+    await store.replace("1", "a", 60);
+    assert.equal(await store.current("1"), "a");
+    await allUnavailableInTime(at());
+  });
+
+  test("is unavailable within the time limit while no sentinel answers", async (t) => {
+    const gone = await startRedis(t);
+    await gone.kill();
+    await allUnavailableInTime(
+      openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(gone)], master: "mymaster" }).store,
+    );
+  });
+});

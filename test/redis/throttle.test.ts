@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createThrottle, type InTurn } from "../../src/auth/throttle/rules.ts";
+import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle/store.ts";
+import { createConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
+import { createRedisThrottleStore } from "../../src/redis/throttle.ts";
+import { knownAddressContract } from "../contract/known-address.ts";
+import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { needsRedis } from "../helpers/back-end.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { ownerOf, type RedisProcess, startCluster, startRedis } from "../helpers/redis.ts";
+import { cluster, openOnRedis, single, TIMEOUT_MS } from "../helpers/redis-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import { isWell, until } from "../helpers/until.ts";
+
+const NOW = 1_800_000_000_000;
+const ONE = [{ bucket: "a", limit: 1 }];
+
+function open(context: Cleanup, server: RedisProcess): ThrottleStore {
+  return createRedisThrottleStore(openOnRedis(context, single(server)).connection);
+}
+
+suite("the throttle on Redis", needsRedis(), () => {
+  throttleStoreContract("Redis", async (t) => open(t, await startRedis(t)));
+  knownAddressContract("Redis", async (t) => open(t, await startRedis(t)));
+  knownAddressContract("a Redis cluster", async (t) =>
+    createRedisThrottleStore(openOnRedis(t, cluster(await startCluster(t))).connection),
+  );
+
+  test("is shared by all processes: of parallel reservations no more than the bound succeed", async (t) => {
+    const server = await startRedis(t);
+    const stores = [open(t, server), open(t, server)];
+    const buckets = [
+      { bucket: "pair", limit: 10 },
+      { bucket: "email", limit: 100 },
+    ];
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => (stores[index % 2] as ThrottleStore).reserve(buckets, NOW)),
+    );
+    assert.equal(outcomes.filter(({ outcome }) => outcome === "reserved").length, 10);
+  });
+
+  test("counts a failure of one process in the other, and knows its addresses", async (t) => {
+    const server = await startRedis(t);
+    const [one, other] = [open(t, server), open(t, server)];
+    const reservation = await one.reserve(ONE, NOW);
+    assert.equal(reservation.outcome, "reserved");
+    if (reservation.outcome === "reserved") await one.fail(reservation.ids, NOW);
+    assert.equal(await other.retryAfterMs(ONE, NOW), WINDOW_MS);
+    await one.remember("a", NOW);
+    assert.equal(await other.isKnown("a", NOW), true);
+  });
+
+  test("gives back what an earlier process of the same server held when it was killed, and nothing of others", async (t) => {
+    const redis = await startRedis(t);
+    const as = (server: string) => createRedisThrottleStore(openOnRedis(t, single(redis)).connection, server);
+    const two = [{ bucket: "a", limit: 2 }];
+    const killed = as("one");
+    assert.equal((await killed.reserve(two, NOW)).outcome, "reserved");
+    assert.equal((await as("other").reserve(two, NOW)).outcome, "reserved");
+    assert.equal((await as("another").reserve(two, NOW)).outcome, "wait");
+
+    const again = as("one");
+    assert.equal(await again.retryAfterMs(two, NOW), 0);
+    assert.equal((await again.reserve(two, NOW)).outcome, "reserved");
+    assert.equal((await again.reserve(two, NOW)).outcome, "wait");
+    assert.equal(await again.failures("a", NOW + STALE_ATTEMPT_MS), 2);
+  });
+
+  for (const [what, skewMs, laterMs] of [
+    ["six minutes ahead", 6 * 60_000, 0],
+    ["55 s ahead", 55_000, 251_000],
+    ["six minutes behind", -6 * 60_000, 0],
+  ] as const) {
+    test(`keeps what a server counts from another one whose clock is ${what}`, async (t) => {
+      const server = await startRedis(t);
+      const [one, other] = [open(t, server), open(t, server)];
+      const failAt = async (store: ThrottleStore, now: number, bucket = "pair") => {
+        const reservation = await store.reserve([{ bucket, limit: 10 }], now);
+        if (reservation.outcome === "reserved") await store.fail(reservation.ids, now);
+        return reservation.outcome;
+      };
+      for (let i = 0; i < 10; i++) assert.equal(await failAt(one, NOW), "reserved");
+      await failAt(other, NOW + laterMs + skewMs);
+      await failAt(other, NOW + laterMs + skewMs, "another");
+      assert.equal(await failAt(one, NOW + laterMs), "throttled");
+      await one.clear("all");
+      assert.equal(await failAt(one, NOW + laterMs), "reserved");
+    });
+  }
+
+  test("leaves keys that all end by themselves", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const reservation = await store.reserve(ONE, NOW);
+    if (reservation.outcome === "reserved") await store.fail(reservation.ids, NOW);
+    await store.reserve([{ bucket: "b", limit: 1 }], NOW);
+    await store.remember("a", NOW);
+    const client = server.client(t);
+    const keys = await client.keys("*");
+    assert.equal(keys.length, 4);
+    for (const key of keys) assert.ok((await client.pttl(key)) > 0, key);
+  });
+
+  test("takes its places in one step on a cluster", async (t) => {
+    const store = createRedisThrottleStore(openOnRedis(t, cluster(await startCluster(t))).connection);
+    const buckets = ["a", "b", "c", "d"].map((bucket) => ({ bucket, limit: 1 }));
+    const reservation = await store.reserve(buckets, NOW);
+    assert.equal(reservation.outcome, "reserved");
+    if (reservation.outcome === "reserved") await store.fail(reservation.ids, NOW);
+    for (const bucket of buckets) assert.equal(await store.retryAfterMs([bucket], NOW), WINDOW_MS);
+    await store.remember("a", NOW);
+    assert.equal(await store.isKnown("a", NOW), true);
+  });
+
+  test("is unavailable while Redis is, and counts on when it is back", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const reservation = await store.reserve(ONE, NOW);
+    assert.equal(reservation.outcome, "reserved");
+    server.pause();
+    await failsWith("store_unavailable", store.retryAfterMs(ONE, NOW));
+    await failsWith("store_unavailable", store.reserve(ONE, NOW));
+    server.resume();
+    await until(
+      () =>
+        store.reserve(ONE, NOW).then(
+          ({ outcome }) => outcome === "wait",
+          () => false,
+        ),
+      2000,
+    );
+  });
+
+  test("gives places back, and counts failures, that Redis did not take while it was away", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const take = async (bucket: string) => {
+      const reservation = await store.reserve([{ bucket, limit: 2 }], NOW);
+      assert.equal(reservation.outcome, "reserved");
+      return reservation.ids;
+    };
+    const [right, wrong] = [await take("right"), await take("wrong")];
+    server.pause();
+    await Promise.all([
+      failsWith("store_unavailable", store.release(right)),
+      failsWith("store_unavailable", store.fail(wrong, NOW)),
+      failsWith("store_unavailable", store.reserve([{ bucket: "asked", limit: 2 }], NOW)),
+    ]);
+    server.resume();
+    await until(() => isWell(() => store.retryAfterMs(ONE, NOW)), 2000);
+    const later = NOW + STALE_ATTEMPT_MS;
+    const failures = ["right", "wrong", "asked"].map((bucket) => store.failures(bucket, later));
+    assert.deepEqual(await Promise.all(failures), [0, 1, 0]);
+  });
+
+  test("that hangs holds up nobody who waits for a turn longer than whoever has it", async (t) => {
+    const nodes = await startCluster(t);
+    const throttle = createThrottle(
+      createRedisThrottleStore(openOnRedis(t, cluster(nodes)).connection),
+      "user@example.com",
+    );
+    const limit = createConcurrencyLimit({ width: 1, queueLimit: 20 });
+    const gate = Promise.withResolvers<boolean>();
+    let queued = 0;
+    const inTurn: InTurn = (task) => {
+      queued++;
+      return limit.run(task);
+    };
+    const verify = () => gate.promise;
+    const attempts = Array.from({ length: 10 }, (_, n) =>
+      throttle.attempt("192.0.2.1", `${n}@example.com`, verify, inTurn),
+    );
+    const refused = Promise.all(attempts.map((attempt) => failsWith("store_unavailable", attempt)));
+    await until(() => queued === attempts.length);
+    const owner = await until(() => ownerOf(t, nodes, "authserve:throttle:{login}:buckets").catch(() => null));
+    owner.pause();
+    const pausedAt = performance.now();
+    gate.resolve(true);
+    await refused;
+    owner.resume();
+    assert.ok(performance.now() - pausedAt < 2 * TIMEOUT_MS);
+  });
+
+  test("that takes no writes is not flooded with what it refused", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    const reservation = await store.reserve([{ bucket: "held", limit: 2 }], NOW);
+    assert.equal(reservation.outcome, "reserved");
+    const look = server.client(t);
+    await look.call("ACL", "SETUSER", "default", "-zadd", "-zrem");
+    await failsWith("store_unavailable", store.release(reservation.ids));
+    await look.config("RESETSTAT");
+    for (let login = 0; login < 50; login++) {
+      assert.equal(await store.retryAfterMs(ONE, NOW), 0);
+      await failsWith("store_unavailable", store.reserve(ONE, NOW));
+    }
+    const calls = /^cmdstat_eval:calls=([0-9]+)/m.exec(await look.info("commandstats"))?.[1];
+    // Two of each login's own, and at most two for the place that is still held.
+    assert.ok(Number(calls) >= 100 && Number(calls) <= 200, String(calls));
+    await look.call("ACL", "SETUSER", "default", "+zadd", "+zrem");
+    await store.retryAfterMs(ONE, NOW);
+    await until(async () => (await look.zcard("authserve:throttle:{login}:held")) === 0);
+  });
+
+  test("that is full takes no attempt, so that nothing is tried without being counted", async (t) => {
+    const server = await startRedis(t);
+    const store = open(t, server);
+    await store.retryAfterMs(ONE, NOW);
+    await server.client(t).config("SET", "maxmemory", "1");
+    await failsWith("store_unavailable", store.reserve(ONE, NOW));
+    assert.equal(await store.retryAfterMs(ONE, NOW), 0);
+  });
+
+  test("counts what a server with a clock a little ahead has seen, for no longer than the window", async (t) => {
+    const server = await startRedis(t);
+    const [ahead, store] = [open(t, server), open(t, server)];
+    const reservation = await ahead.reserve(ONE, NOW + 2000);
+    assert.equal(reservation.outcome, "reserved");
+    await ahead.fail(reservation.ids, NOW + 2000);
+    assert.equal(await store.retryAfterMs(ONE, NOW), WINDOW_MS);
+  });
+});

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { EventFilter } from "../../src/events/store.ts";
+import { type Database, openDatabase } from "../../src/sqlite/database.ts";
+import { sqliteEvents } from "../../src/sqlite/events.ts";
+import * as sql from "../../src/sqlite/events-sql.ts";
+import { storesOn } from "../../src/sqlite/stores.ts";
+import { eventStoreContract } from "../contract/event-store.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+
+eventStoreContract("SQLite", async (t) => storesOn(tempDatabase(t).database).events);
+
+/** How SQLite would run a statement. */
+function planOf(database: Database, text: string): string {
+  const byPosition = text.replaceAll(/@[A-Za-z0-9]+/g, "?");
+  const values = [...byPosition.matchAll(/\?/g)].map(() => 1);
+  const rows = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${byPosition}`).all(values);
+  return rows.map(({ detail }) => detail).join("\n");
+}
+
+suite("on SQLite", () => {
+  const filters: Record<string, Omit<EventFilter, "limit">> = {
+    everything: {},
+    "a queued status": { status: "queued" },
+    "a processed status": { status: "processed" },
+    "a type": { type: "a" },
+    "a source": { source: "a" },
+    "a time": { since: 1 },
+    "a type since a time": { type: "a", since: 1 },
+    "all filters": { status: "queued", type: "a", source: "a", since: 1 },
+  };
+  for (const [what, filter] of Object.entries(filters)) {
+    test(`a list by ${what} reads an index in its order and sorts nothing`, (t) => {
+      const { database } = tempDatabase(t);
+      const claimed = planOf(database, sql.listClaimedStatement({ ...filter, limit: 1 }));
+      assert.match(claimed, /USING INDEX events_(?:received|by_type|by_source|unprocessed)/);
+      const unclaimed = planOf(database, sql.listUnclaimedStatement({ ...filter, limit: 1 }));
+      assert.match(unclaimed, /USING INDEX events_due/);
+      for (const plan of [claimed, unclaimed]) assert.doesNotMatch(plan, /TEMP B-TREE/);
+    });
+  }
+
+  test("a claim reads the index of what is due and sorts nothing", (t) => {
+    const plan = planOf(tempDatabase(t).database, sql.DUE);
+    assert.match(plan, /SEARCH events USING INDEX events_due \(due_at</);
+    assert.doesNotMatch(plan, /TEMP B-TREE/);
+  });
+
+  test("a replay of all dead letters walks them in their order and sorts nothing", (t) => {
+    const plan = planOf(tempDatabase(t).database, sql.NEXT_DEAD_LETTERS);
+    assert.match(plan, /SEARCH dead_letters USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/);
+    assert.doesNotMatch(plan, /SCAN events|TEMP B-TREE/);
+  });
+
+  test("an event is looked up by its identity, and its history by the event", (t) => {
+    const { database } = tempDatabase(t);
+    assert.match(planOf(database, sql.STORED_PAYLOAD), /events_identity \(event_id=\? AND source=\?\)/);
+    assert.match(planOf(database, sql.GET), /events_identity \(event_id=\?\)/);
+  });
+
+  test("events and leases outlive the process", async (t) => {
+    const { database, dataDir } = tempDatabase(t);
+    const store = storesOn(database).events;
+    await store.append([newEvent()]);
+    await claim(store);
+    database.close();
+    const reopened = openDatabase(dataDir);
+    t.after(() => void reopened.close());
+    const [event] = await storesOn(reopened).events.get("e-1");
+    assert.deepEqual([event?.attempts, event?.leased], [1, true]);
+  });
+
+  test("another connection's write lock is store_unavailable, nothing is changed, and then all is well", async (t) => {
+    const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
+    const store = storesOn(database).events;
+    await store.append([newEvent()]);
+    const other = openDatabase(dataDir);
+    t.after(() => void other.close());
+    other.exec("BEGIN IMMEDIATE");
+    const error = await failsWith("store_unavailable", store.append([newEvent({ eventId: "e-2" })]));
+    assert.ok(Number.isInteger(error.retryAfterSeconds));
+    await failsWith("store_unavailable", claim(store));
+    await failsWith("store_unavailable", store.replay("dead letters", NOW));
+    other.exec("ROLLBACK");
+    assert.equal((await store.counts()).queued, 1);
+    assert.deepEqual(await store.append([newEvent({ eventId: "e-2" })]), [{ duplicate: false, conflict: false }]);
+  });
+
+  test("an idle poll waits for no lock", async (t) => {
+    const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
+    const store = storesOn(database).events;
+    const other = openDatabase(dataDir);
+    t.after(() => void other.close());
+    other.exec("BEGIN IMMEDIATE");
+    assert.deepEqual((await claim(store)).claimed, []);
+    other.exec("ROLLBACK");
+  });
+
+  test("a full disk is store_unavailable, nothing of the batch is stored, and what was there stays", async (t) => {
+    const { database } = tempDatabase(t);
+    const store = storesOn(database).events;
+    await store.append([newEvent({ eventId: "before" })]);
+    const pages = database.pragma("page_count", { simple: true }) as number;
+    database.pragma(`max_page_count = ${pages + 4}`);
+    const batch = ["small", "large"].map((eventId) =>
+      newEvent({ eventId, payload: Buffer.alloc(eventId === "large" ? 100_000 : 10, "x") }),
+    );
+    await failsWith("store_unavailable", store.append(batch));
+    assert.deepEqual(
+      (await store.list({ limit: 10 })).map(({ eventId }) => eventId),
+      ["before"],
+    );
+    database.pragma("max_page_count = 1000000");
+    assert.equal((await store.append(batch)).length, 2);
+  });
+});
+
+/** A store, and what a start of the server does on its file. */
+function starting(t: Cleanup) {
+  const { database } = tempDatabase(t);
+  return { store: storesOn(database).events, releaseAll: sqliteEvents(database).releaseAll };
+}
+
+const idsOf = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId).join("");
+
+suite("at a start", () => {
+  test("leases of workers known to be dead are freed", async (t) => {
+    const { store, releaseAll } = starting(t);
+    await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW + 50 })]);
+    await claimOne(store, { limit: 1 });
+    assert.equal(releaseAll(NOW + 10), 1);
+    const freed = await claimOne(store, { owner: "b", now: NOW + 10 });
+    assert.deepEqual([freed.eventId, freed.attempt], ["a", 2]);
+    assert.deepEqual((await claim(store, { owner: "b", now: NOW + 20 })).claimed, []);
+  });
+
+  test("what waits for longer than a day was queued by a clock that was wrong, and is due at a start", async (t) => {
+    const { store, releaseAll } = starting(t);
+    const day = 24 * 3_600_000;
+    await store.append([
+      newEvent({ eventId: "far", receivedAt: NOW + 1000 * day }),
+      newEvent({ eventId: "near", receivedAt: NOW + day }),
+    ]);
+    assert.equal(releaseAll(NOW), 1);
+    assert.equal(idsOf(await store.list({ limit: 1 })), "far");
+    assert.equal(idsOf(await store.list({ since: NOW + 2 * day, limit: 10 })), "far");
+    assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
+  });
+
+  test("what was freed or given back goes before what has come since", async (t) => {
+    const { store, releaseAll } = starting(t);
+    await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b" })]);
+    const [a, b] = (await claim(store, { limit: 2 })).claimed;
+    assert.ok(a && b);
+    await store.append([newEvent({ eventId: "later", receivedAt: NOW + 10 })]);
+    await store.release([{ id: b.id, owner: "a", attempt: b.attempt }], NOW + 20);
+    assert.equal(releaseAll(NOW + 20), 1);
+    assert.equal(idsOf((await claim(store, { owner: "b", limit: 2, now: NOW + 20 })).claimed), "ab");
+  });
+});

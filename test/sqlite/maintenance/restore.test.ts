@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import fs, { mkdirSync, readdirSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
+import { mock, test } from "node:test";
+import { OperatorError } from "../../../src/errors.ts";
+import { openDatabase } from "../../../src/sqlite/database.ts";
+import { backUp } from "../../../src/sqlite/maintenance/backup.ts";
+import { restore } from "../../../src/sqlite/maintenance/restore.ts";
+import { type Cleanup, tempDir } from "../../helpers/temp-dir.ts";
+
+const NOW = new Date("2026-01-31T12:00:00.123Z");
+const KEPT = "authserve.db.replaced-2026-01-31T12-00-00-123Z";
+
+/** Puts a failure in the place of a function of the file system while a function runs. */
+function whileFailing(name: "linkSync" | "renameSync", code: string, run: () => void): void {
+  const failing = mock.method(fs, name, () => {
+    throw Object.assign(new Error(`${code}: not here`), { code });
+  });
+  syncBuiltinESMExports();
+  try {
+    run();
+  } finally {
+    failing.mock.restore();
+    syncBuiltinESMExports();
+  }
+}
+
+/** Asserts that a restore during such a failure breaks off with a message that names the failure, and ends so. */
+function assertBreaksOff(
+  { dataDir, backup }: { dataDir: string; backup: string },
+  name: "linkSync" | "renameSync",
+  code: string,
+  end: string,
+): void {
+  whileFailing(name, code, () => {
+    assert.throws(
+      () => restore(backup, dataDir, NOW),
+      (error) => {
+        assert.ok(error instanceof OperatorError);
+        assert.equal(error.exitCode, 1);
+        assert.match(error.message, new RegExp(`broke off \\(${code}: not here\\): .*; `));
+        assert.ok(error.message.endsWith(end), error.message);
+        return true;
+      },
+    );
+  });
+}
+
+function noteOf(dataDir: string): unknown {
+  const database = openDatabase(dataDir);
+  try {
+    return database.prepare("SELECT value FROM metadata WHERE key = 'note'").pluck().get();
+  } finally {
+    database.close();
+  }
+}
+
+/** A data directory whose database says `new`, and a backup that says `old`. */
+async function withBackup(context: Cleanup): Promise<{ dataDir: string; backup: string }> {
+  const dir = tempDir(context);
+  const dataDir = join(dir, "data");
+  const backup = join(dir, "backup.db");
+  const database = openDatabase(dataDir);
+  database.exec("INSERT INTO metadata (key, value) VALUES ('note', 'old')");
+  await backUp(database, backup, () => {});
+  database.exec("UPDATE metadata SET value = 'new' WHERE key = 'note'");
+  database.close();
+  return { dataDir, backup };
+}
+
+test("where no hard links can be made, the database that is replaced is kept as a copy", async (t) => {
+  for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]) {
+    const { dataDir, backup } = await withBackup(t);
+    whileFailing("linkSync", code, () => {
+      assert.deepEqual(restore(backup, dataDir, NOW), { kept: join(dataDir, KEPT) });
+    });
+    assert.equal(noteOf(dataDir), "old");
+    restore(join(dataDir, KEPT), dataDir, new Date());
+    assert.equal(noteOf(dataDir), "new");
+  }
+});
+
+test("a database that cannot be kept is not replaced, and the folder is as it was", async (t) => {
+  const { dataDir, backup } = await withBackup(t);
+  const before = readdirSync(dataDir);
+  assertBreaksOff({ dataDir, backup }, "linkSync", "EIO", "; nothing was changed");
+  assert.deepEqual(readdirSync(dataDir), before);
+  assert.equal(noteOf(dataDir), "new");
+});
+
+test("a restore that fails later leaves the database that was there, and nothing beside it", async (t) => {
+  const { dataDir, backup } = await withBackup(t);
+  const before = readdirSync(dataDir);
+  assertBreaksOff({ dataDir, backup }, "renameSync", "EACCES", "; nothing was changed");
+  assert.deepEqual(readdirSync(dataDir), before);
+  assert.equal(noteOf(dataDir), "new");
+});
+
+test("a restore into an empty folder that fails leaves it empty", async (t) => {
+  const { dataDir, backup } = await withBackup(t);
+  const empty = join(dataDir, "empty");
+  mkdirSync(empty);
+  whileFailing("renameSync", "EACCES", () => {
+    assert.throws(() => restore(backup, empty, NOW), /; nothing was changed$/);
+  });
+  assert.deepEqual(readdirSync(empty), []);
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readlinkSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { OperatorError } from "../../src/errors.ts";
+import { callThread } from "../../src/lib/thread-rpc.ts";
+import { startThread } from "../../src/platform/checkout.ts";
+import { DATABASE_FILE, type Database, fileIdOf, openDatabase } from "../../src/sqlite/database.ts";
+import { openForServer } from "../../src/sqlite/open.ts";
+import { type SqliteStores, storesOn } from "../../src/sqlite/stores.ts";
+import type { StorageThreadData } from "../../src/sqlite/thread.ts";
+import { eventStoreContract } from "../contract/event-store.ts";
+import { sessionStoreContract } from "../contract/session-store.ts";
+import { supersessionContract } from "../contract/supersession.ts";
+import { throttleCountsContract } from "../contract/throttle-counts.ts";
+import { throttleStoreContract } from "../contract/throttle-store.ts";
+import { isLocked, tempDatabase } from "../helpers/database.ts";
+import { newEvent } from "../helpers/events.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { recordingLog } from "../helpers/log.ts";
+import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
+import { watchThreads } from "../helpers/threads.ts";
+import { isWell, until } from "../helpers/until.ts";
+
+/** Opens a data directory as a server does; `deaths` holds the log lines of its thread's. */
+async function openIn(dataDir: string) {
+  const { log, lines } = recordingLog();
+  const stores = await openForServer({ dataDir, startThread: (options) => startThread("storage", options), log });
+  return { ...stores, deaths: () => lines.filter(({ event }) => event === "storage_thread_died") };
+}
+
+async function open(t: Cleanup): Promise<SqliteStores> {
+  // Declared first: callbacks run in order, and the files must be closed before they are removed.
+  let stores: SqliteStores | undefined;
+  t.after(() => stores?.events.close());
+  stores = await openIn(tempDir(t));
+  return stores;
+}
+
+eventStoreContract("SQLite on its thread", async (t) => (await open(t)).events);
+sessionStoreContract("embedded on its thread", async (t) => (await open(t)).sessions);
+supersessionContract("embedded on its thread", async (t) => (await open(t)).sessions);
+throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).throttle);
+throttleCountsContract("SQLite on its thread", async (t) => (await open(t)).throttle);
+
+test("what the storage thread stored is there after it has closed", async (t) => {
+  const dataDir = tempDir(t);
+  const { events, sessions } = await openIn(dataDir);
+  await Promise.all([events.append([newEvent()]), sessions.replace("1", "a", 60)]);
+  await events.close();
+  const database = openDatabase(dataDir);
+  t.after(() => void database.close());
+  assert.equal((await storesOn(database).events.list({ limit: 10 })).length, 1);
+});
+
+test("calls after the storage has closed are store_unavailable", async (t) => {
+  const { events } = await openIn(tempDir(t));
+  await events.close();
+  await failsWith("store_unavailable", events.append([newEvent()]));
+});
+
+test("the storage thread answers the call that ends it", async (t) => {
+  const { database, dataDir } = tempDatabase(t);
+  const workerData: StorageThreadData = { dataDir, file: fileIdOf(database) };
+  const thread = callThread(startThread("storage", { workerData }), "the storage thread");
+  await thread.call("thread.close", []);
+  await thread.died;
+});
+
+/** Where the descriptors of this process lead that are open in a folder. */
+function descriptorsIn(folder: string): string[] {
+  const targets = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
+  });
+  return targets.filter((target) => target.startsWith(folder));
+}
+
+for (const [what, hinder] of [
+  // Its thread goes on living.
+  ["is held by another program", (database: Database) => void database.exec("BEGIN IMMEDIATE")],
+  ["loses its thread at the start", () => void process.once("worker", (thread) => void thread.terminate())],
+] as const) {
+  test(`a storage that ${what} leaves nothing open`, async (t) => {
+    const { database, dataDir } = tempDatabase(t);
+    const threads = watchThreads(t);
+    hinder(database);
+    await assert.rejects(
+      openIn(dataDir),
+      (error) => error instanceof OperatorError && /cannot be written now/.test(error.message),
+    );
+    database.close();
+    assert.deepEqual(descriptorsIn(dataDir), []);
+    assert.deepEqual(
+      threads.map(({ threadId }) => threadId),
+      [-1],
+    );
+  });
+}
+
+test("the caller's payload is still whole after it was sent to the thread", async (t) => {
+  const { events } = await open(t);
+  const event = newEvent({ payload: Buffer.from("some bytes") });
+  await events.append([event, newEvent({ eventId: "e-2", payload: Buffer.alloc(100_000, "x") })]);
+  assert.equal(Buffer.from(event.payload).toString(), "some bytes");
+  assert.equal((await events.get("e-2"))[0]?.payload.length, 100_000);
+});
+
+/** A storage whose thread may die, with one event. */
+async function openWatched(t: Cleanup) {
+  const threads = watchThreads(t);
+  const dataDir = tempDir(t);
+  const { events, deaths } = await openIn(dataDir);
+  t.after(() => events.close());
+  await events.append([newEvent({ eventId: "before" })]);
+  return { events, dataDir, threads, deaths };
+}
+
+test("when the storage thread dies calls under way are store_unavailable, and a new thread serves what was stored", async (t) => {
+  const { events, threads, deaths } = await openWatched(t);
+
+  const underWay = events.append([newEvent({ eventId: "during" })]);
+  void threads[0]?.terminate();
+  await failsWith("store_unavailable", underWay);
+  await until(() => isWell(() => events.append([newEvent({ eventId: "after" })])));
+  assert.equal(deaths().length, 1);
+  assert.equal((await events.get("before")).length, 1);
+  assert.equal((await events.get("after")).length, 1);
+});
+
+test("a new storage thread takes no other file for the database, and goes on when it is back", async (t) => {
+  const { events, dataDir, threads, deaths } = await openWatched(t);
+
+  const file = join(dataDir, DATABASE_FILE);
+  renameSync(file, `${file}.away`);
+  await threads[0]?.terminate();
+  await until(() => deaths().length >= 3, 5000);
+  await failsWith("store_unavailable", events.append([newEvent({ eventId: "meanwhile" })]));
+  assert.ok(!existsSync(file));
+  renameSync(`${file}.away`, file);
+  await until(() => isWell(() => events.append([newEvent({ eventId: "after" })])), 10_000);
+  assert.deepEqual(
+    await Promise.all(["before", "meanwhile", "after"].map(async (id) => (await events.get(id)).length)),
+    [1, 0, 1],
+  );
+});
+
+test("the database stays locked while the storage thread is started again", async (t) => {
+  const { events, dataDir, threads } = await openWatched(t);
+  assert.ok(isLocked(dataDir), "after the start");
+  await threads[0]?.terminate();
+  await until(() => isWell(() => events.append([newEvent()])));
+  assert.ok(isLocked(dataDir), "after the storage thread was started again");
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { watchWrites } from "../../src/sqlite/writes.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { throwsCode } from "../helpers/fails-with.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+
+const LARGE = "x".repeat(100_000);
+
+function setUp(context: Cleanup) {
+  const { database } = tempDatabase(context);
+  const writes = watchWrites(database, () => {});
+  const insert = database.prepare("INSERT INTO metadata (key, value) VALUES (?, ?)");
+  return {
+    database,
+    check: () => writes.run(() => writes.check()),
+    write: (key: string, value: string) => writes.run(() => insert.run(key, value)),
+    fail: (error: Error) =>
+      writes.run(() => {
+        throw error;
+      }),
+  };
+}
+
+test("a check writes only after a change was lost, until one is not", (t) => {
+  const { database, check, write } = setUp(t);
+  const changes = () => database.prepare("SELECT total_changes()").pluck().get();
+  const opened = changes();
+  check();
+  assert.equal(changes(), opened);
+
+  const pages = database.pragma("page_count", { simple: true });
+  database.pragma(`max_page_count = ${pages}`);
+  throwsCode("store_unavailable", () => write("large", LARGE));
+  const before = changes();
+  check();
+  assert.notEqual(changes(), before);
+  const after = changes();
+  check();
+  assert.equal(changes(), after);
+});
+
+test("a check fails for as long as the disk has no room for what it writes", (t) => {
+  const { database, check, fail } = setUp(t);
+  throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("database or disk is full", "SQLITE_FULL")));
+  database.pragma("query_only = true");
+  throwsCode("store_unavailable", check);
+  throwsCode("store_unavailable", check);
+  database.pragma("query_only = false");
+  check();
+});
+
+test("a change that was lost to another program's lock asks for no room", (t) => {
+  const { check, fail } = setUp(t);
+  throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("database is locked", "SQLITE_BUSY")));
+  check();
+});
+
+test("after damage a check fails until a change is written", (t) => {
+  const { check, write, fail } = setUp(t);
+  throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("malformed", "SQLITE_CORRUPT")));
+  throwsCode("store_unavailable", check);
+  write("key", "value");
+  check();
+});
+
+test("what is no fault of the store is no lost change", (t) => {
+  const { check, database, fail } = setUp(t);
+  assert.throws(() => fail(new Error("a defect")), /a defect/);
+  check();
+  assert.equal(database.prepare("SELECT count(*) FROM metadata").pluck().get(), 0);
+});

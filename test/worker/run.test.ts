@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { stat } from "node:fs";
+import { suite, test } from "node:test";
+import type { ClaimedEvent } from "../../src/events/store.ts";
+import { type EventHandler, runEvent } from "../../src/worker/run.ts";
+
+const EVENT: ClaimedEvent = {
+  id: 1,
+  source: "default",
+  eventId: "e-1",
+  type: "push",
+  contentType: "application/json",
+  payload: Buffer.from("{}"),
+  attempt: 1,
+  receivedAt: 1,
+  attemptOfBudget: 1,
+};
+const NEVER = new AbortController().signal;
+const hang: EventHandler = () => new Promise(() => {});
+
+const run = (handler: EventHandler, timeoutMs = 1000, interruption = NEVER) =>
+  runEvent(handler, EVENT, timeoutMs, interruption);
+
+suite("a handler", () => {
+  test("that returns has succeeded, and saw the event", async () => {
+    let seen: ClaimedEvent | undefined;
+    const outcome = await run(async (event) => {
+      seen = event;
+    });
+    assert.deepEqual(outcome, { kind: "succeeded" });
+    assert.equal(seen, EVENT);
+  });
+
+  test("that rejects or throws has failed with its message and its causes", async () => {
+    const error = new Error("outer", { cause: new Error("inner") });
+    assert.deepEqual(await run(() => Promise.reject(error)), { kind: "failed", error: "outer: inner" });
+    const throws: EventHandler = () => {
+      throw new Error("at once");
+    };
+    assert.deepEqual(await run(throws), { kind: "failed", error: "at once" });
+  });
+
+  test("that finds no descriptor left has not failed", async () => {
+    for (const code of ["EMFILE", "ENFILE"]) {
+      const outcome = await run(() => Promise.reject(Object.assign(new Error(`${code}: connect`), { code })));
+      assert.deepEqual(outcome, { kind: "unable", error: `${code}: connect` });
+    }
+  });
+
+  const loop = new Error("loop");
+  loop.cause = loop;
+  for (const [what, thrown] of [
+    ["a text", "text"],
+    ["nothing", undefined],
+    ["null", null],
+    ["an object", { a: 1 }],
+    ["an object without a prototype", Object.create(null)],
+    ["an error that is its own cause", loop],
+    ["an error whose message is no text", Object.assign(new Error(), { message: 5 })],
+  ] as [string, unknown][]) {
+    test(`that throws ${what} has failed too`, async () => {
+      const outcome = await run(() => Promise.reject(thrown));
+      assert.equal(outcome.kind, "failed");
+    });
+  }
+
+  test("has an error of bounded length", async () => {
+    const outcome = await run(() => Promise.reject(new Error("x".repeat(100_000))));
+    assert.ok(outcome.kind === "failed" && outcome.error.length <= 1000);
+  });
+
+  test("that hangs has failed at its time limit, although it ignores the signal", async () => {
+    const startedAt = performance.now();
+    const outcome = await run(hang, 40);
+    assert.deepEqual(outcome, { kind: "failed", error: "the handler did not finish within 40 ms" });
+    assert.ok(performance.now() - startedAt < 1000);
+  });
+
+  test("whose answer came while the process stood still has succeeded, although its time is over", async () => {
+    const answered = () =>
+      new Promise<void>((resolve) => {
+        stat(import.meta.filename, () => resolve());
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      });
+    assert.deepEqual(await run(answered, 20), { kind: "succeeded" });
+  });
+
+  test("is told by its signal when its time is over", async () => {
+    let aborted = false;
+    await run((_, signal) => {
+      signal.addEventListener("abort", () => {
+        aborted = true;
+      });
+      return new Promise(() => {});
+    }, 20);
+    assert.equal(aborted, true);
+  });
+
+  test("that rejects because of the signal has failed for the time limit", async () => {
+    const obedient: EventHandler = (_, signal) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    assert.match(JSON.stringify(await run(obedient, 20)), /did not finish within 20 ms/);
+  });
+
+  test("that is interrupted says so, although it ignores the signal", async () => {
+    const controller = new AbortController();
+    const running = run(hang, 10_000, controller.signal);
+    controller.abort(new Error("the server stopped"));
+    assert.deepEqual(await running, { kind: "interrupted", error: "the server stopped" });
+  });
+
+  test("is not started after the interruption", async () => {
+    let started = false;
+    const start: EventHandler = async () => {
+      started = true;
+    };
+    const outcome = await run(start, 1000, AbortSignal.abort(new Error("the server stopped")));
+    assert.equal(outcome.kind, "interrupted");
+    assert.equal(started, false);
+  });
+
+  test("that fails after its time is over disturbs nobody", async () => {
+    let fail: (error: Error) => void = () => {};
+    const late = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    assert.equal((await run(() => late, 10)).kind, "failed");
+    let unhandled: unknown;
+    const onUnhandled = (reason: unknown) => {
+      unhandled = reason;
+    };
+    process.on("unhandledRejection", onUnhandled);
+    fail(new Error("too late"));
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    process.off("unhandledRejection", onUnhandled);
+    assert.equal(unhandled, undefined);
+  });
+});
