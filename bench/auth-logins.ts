@@ -1,8 +1,8 @@
 /** Logins a second against bare argon2 of the same cost and width, and what `/auth/me` takes meanwhile. */
+import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import * as argon2 from "@node-rs/argon2";
 import { hashPassword } from "../src/auth/password.ts";
-import { coresButOne } from "../src/cores.ts";
 import { openClient, percentile, playLogins, tokenOf } from "./auth-load.ts";
 import { type Spread, spreadOf } from "./load.ts";
 import { PASSWORD, startProduct, type Target } from "./targets.ts";
@@ -67,7 +67,7 @@ async function barePerSecond(hash: string, seconds: number): Promise<number> {
       count++;
     }
   }
-  await Promise.all(Array.from({ length: coresButOne() }, loop));
+  await Promise.all(Array.from({ length: Math.max(availableParallelism() - 1, 1) }, loop));
   return (count * 1000) / (performance.now() - startedAt);
 }
 

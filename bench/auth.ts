@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { measureLogins } from "./auth-logins.ts";
 import { measureMe } from "./auth-me.ts";
 import { measureTiming } from "./auth-timing.ts";
+import { figureLine, GOALS } from "./goals.ts";
 import { hundredths, printHead, printRow, whole } from "./table.ts";
 import { buildNest, buildProduct, makeScratch, removeScratch, startRedis } from "./targets.ts";
 
@@ -47,6 +48,8 @@ async function run(scratch: string): Promise<void> {
         String(errors),
       ]),
     );
+    const embedded = rows.find(({ name }) => name === "authserve, embedded");
+    if (embedded) console.log(`${figureLine("of bare node:http", embedded.toCeiling.median, "x", GOALS.meOfBare)}\n`);
   } finally {
     await redis.stop();
   }

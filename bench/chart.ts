@@ -5,7 +5,7 @@ const LABEL = 220;
 const BAR = 22;
 const ROW = 34;
 const TOP = 56;
-const COLORS: Record<string, string> = { authserve: "#0b7285", "authserve, 2 HTTP threads": "#3bc9db" };
+const COLORS: Record<string, string> = { authserve: "#0b7285" };
 
 /** Draws the medians as bars, with a line from the slowest to the fastest round. */
 export function drawChart(rows: readonly Row[]): string {

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openEventStore } from "../src/events/open.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
+import { storesOn } from "../src/sqlite/stores.ts";
 import { eventIdOf, type Ids } from "./corpus.ts";
 import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -114,7 +114,7 @@ function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
 
 async function timeStore(dataDir: string): Promise<{ claimMs: number; listMs: number; listByTypeMs: number }> {
   const database = openDatabase(dataDir);
-  const events = openEventStore(database);
+  const events = storesOn(database).events;
   const now = Date.now();
   await events.append([
     {

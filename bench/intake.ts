@@ -32,7 +32,6 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
   const starters: { name: string; start: () => Promise<Target | null> }[] = [
     { name: "bare node:http", start: () => startCeiling(scratch) },
     { name: "authserve", start: () => startProduct(scratch) },
-    { name: "authserve, 2 HTTP threads", start: () => startProduct(scratch, { HTTP_THREADS: "2" }) },
     { name: "HMAC + SQLite alone", start: () => startMinimum(scratch) },
     { name: "NestJS + BullMQ", start: () => startNest(nest, redis.port) },
     { name: "Debian webhook", start: () => startDebianWebhook(scratch) },

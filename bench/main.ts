@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { drawChart } from "./chart.ts";
+import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
 import { measureSustained } from "./sustained.ts";
@@ -40,6 +41,15 @@ function printRows(rows: readonly Row[]): void {
   }
 }
 
+function printGoals(rows: readonly Row[]): void {
+  const row = rows.find(({ name, connections }) => name === "authserve" && connections === 64);
+  if (!row) return;
+  console.log();
+  console.log(figureLine("of bare node:http", row.toCeiling.median, "x", GOALS.intakeOfBare));
+  console.log(figureLine("of NestJS + BullMQ", row.toNest.median, "x", GOALS.intakeOfNest));
+  console.log(figureLine("p99", row.p99Ms.median, "ms", GOALS.intakeP99Ms));
+}
+
 const scratch = makeScratch();
 try {
   buildProduct();
@@ -53,6 +63,7 @@ try {
     console.error(`${cpus().length} × ${cpus()[0]?.model}, ${ROUNDS} rounds of ${SECONDS} s`);
     const rows = await measureIntake(scratch, ROUNDS, SECONDS);
     printRows(rows);
+    printGoals(rows);
     writeFileSync(
       join(import.meta.dirname, "results.json"),
       `${JSON.stringify({ rounds: ROUNDS, seconds: SECONDS, rows }, null, 2)}\n`,

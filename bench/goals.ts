@@ -1,0 +1,27 @@
+/** What the product is to reach, held against the median of the rounds. */
+export interface Goal {
+  least?: number;
+  most?: number;
+}
+
+export const GOALS = {
+  /** At 64 connections, as the two below. */
+  intakeOfBare: { least: 0.45 },
+  intakeOfNest: { least: 4 },
+  intakeP99Ms: { most: 30 },
+  meOfBare: { least: 0.75 },
+  executableMb: { most: 120 },
+  versionOfBare: { most: 2.5 },
+  readyMs: { most: 300 },
+  idleMb: { most: 110 },
+} satisfies Record<string, Goal>;
+
+/** A figure beside its goal, a line of text. */
+export function figureLine(name: string, value: number, unit: string, goal?: Goal): string {
+  const { least, most } = goal ?? {};
+  const isMissed = !(value >= (least ?? value) && value <= (most ?? value));
+  const beside = goal
+    ? `  goal ${least === undefined ? `<= ${most}` : `>= ${least}`}${isMissed ? "  MISSED" : ""}`
+    : "";
+  return `${name.padEnd(28)}${value.toFixed(unit === "x" ? 2 : 1).padStart(8)} ${unit}${beside}`;
+}
