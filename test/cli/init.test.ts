@@ -67,7 +67,7 @@ test("serve --init leaves out of .env what is set already, and shows what holds"
   await using server = await startServer({ dir, env, args: ["--init"] });
   assert.deepEqual(readFileSync(join(dir, ".env"), "utf8").match(/^[A-Z_]+(?==)/gm), ["JWT_TTL", "WEBHOOK_SECRET"]);
   assert.match(server.stderr(), new RegExp(`user +${EMAIL}\\n +password +the one whose hash is set\\n`));
-  assert.match(server.stderr(), /"password":"YOUR-PASSWORD"/);
+  await until(() => server.stderr().includes('"password":"YOUR-PASSWORD"'));
   await logIn(server);
 });
 
@@ -160,7 +160,7 @@ test("serve --init starts from nothing with data of mode 0700, and a second time
   await using first = await startServer(options);
   const password = passwordIn(first.stderr());
   await assertUsable(first, "demo@example.com", password);
-  assert.match(first.stderr(), new RegExp(`ready at ${first.url}`));
+  await until(() => first.stderr().includes(`ready at ${first.url}`));
   assert.equal(statSync(join(dir, "data")).mode & 0o777, 0o700);
   assert.equal(statSync(join(dir, "data", "authserve.db")).mode & 0o777, 0o600);
   const env = readFileSync(join(dir, ".env"), "utf8");
