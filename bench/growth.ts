@@ -121,6 +121,8 @@ async function timeStore(dataDir: string): Promise<{ claimMs: number; listMs: nu
       source: "bench",
       eventId: `evt_claim_${now}`,
       type: "rare",
+      bytesSha256: null,
+      secret: 0,
       contentType: "application/json",
       payload: Buffer.from("{}"),
       address: "127.0.0.1",

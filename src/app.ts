@@ -17,7 +17,8 @@ import type { Route } from "./http/route.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Intake } from "./webhook/intake.ts";
-import { DeliveryAnswer, DeliveryBody, type Source, webhookRoute } from "./webhook/routes.ts";
+import { DeliveryAnswer, DeliveryBody, webhookRoute } from "./webhook/routes.ts";
+import type { Source } from "./webhook/source.ts";
 
 /** What the routes lead to. */
 export interface AppParts {
@@ -28,7 +29,7 @@ export interface AppParts {
   sources: readonly Source[];
   intake: Intake;
   /** Told of each delivery that is not taken in. */
-  onRefused(code: ErrorCode): void;
+  onRefused(code: ErrorCode, reason?: string): void;
   ready: ReadyParts;
   metrics: Pick<Metrics, "render">;
   metricsAllowedAddresses: BlockList;

@@ -45,6 +45,8 @@ interface AppErrorOptions {
   /** Further members of the problem (RFC 9457, 3.2), for whoever may see this error. */
   members?: Record<string, unknown> | undefined;
   headers?: Record<string, string>;
+  /** Says more to whoever reads the log, in a stable word; the client is not told. */
+  reason?: string;
   cause?: unknown;
 }
 
@@ -55,6 +57,7 @@ export class AppError extends Error {
   readonly errors: FieldError[] | undefined;
   readonly members: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
+  readonly reason: string | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(code, { cause: options.cause });
@@ -64,6 +67,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.members = options.members;
     this.headers = options.headers;
+    this.reason = options.reason;
   }
 }
 

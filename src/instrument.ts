@@ -29,9 +29,12 @@ export function countAppends(
   };
 }
 
-/** Counts deliveries that are not taken in, by the code of their answer. */
-export function countRefused(metrics: Metrics): (code: ErrorCode) => void {
-  return (code) => metrics.refusals.inc({ code });
+/** Counts deliveries that are not taken in, by the code of their answer and the reason that it does not tell. */
+export function countRefused(metrics: Metrics): (code: ErrorCode, reason?: string) => void {
+  return (code, reason) => {
+    metrics.refusals.inc({ code });
+    if (reason !== undefined) metrics.refusalReasons.inc({ reason });
+  };
 }
 
 /** Counts where attempts leave their events, and how long both took. */

@@ -32,6 +32,8 @@ export const LOG_EVENTS = [
   "event_retried",
   "event_dead_lettered",
   "lease_lost",
+  "target_unavailable",
+  "target_available",
   "worker_error",
   "storage_thread_died",
   "session_store_ready",

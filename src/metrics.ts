@@ -5,6 +5,7 @@ import type { ErrorCode } from "./errors.ts";
 export interface Metrics {
   deliveries: Counter<"result">;
   refusals: Counter<"code">;
+  refusalReasons: Counter<"reason">;
   batchEvents: Histogram;
   commitSeconds: Histogram;
   attempts: Counter<"outcome">;
@@ -55,6 +56,15 @@ const REFUSAL_CODES: ErrorCode[] = [
   "store_unavailable",
   "internal_error",
 ];
+const REFUSAL_REASONS = [
+  "no_signature",
+  "malformed_signature",
+  "signature_mismatch",
+  "timestamp_missing",
+  "timestamp_too_old",
+  "timestamp_in_future",
+  "address_not_allowed",
+];
 const LOGIN_CODES: ErrorCode[] = [
   "invalid_credentials",
   "too_many_attempts",
@@ -75,6 +85,12 @@ export function createMetrics(sources: MetricSources): Metrics {
   return {
     deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", "result", DELIVERY_RESULTS),
     refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", "code", REFUSAL_CODES),
+    refusalReasons: counter(
+      "deliveries_not_genuine_total",
+      "Deliveries that were refused as not genuine, by the reason that their senders are not told",
+      "reason",
+      REFUSAL_REASONS,
+    ),
     batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
     commitSeconds: histogram(
       "intake_commit_seconds",

@@ -22,9 +22,8 @@ import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openServerStores, type Stores } from "./stores.ts";
 import { createIntake, type Intake } from "./webhook/intake.ts";
-import type { Source } from "./webhook/routes.ts";
 import { DEFAULT_SCHEMES } from "./webhook/schemes.ts";
-import { createVerifier } from "./webhook/signature.ts";
+import { DEFAULT_TOLERANCE_SECONDS, type Source } from "./webhook/source.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
 import { yieldTo } from "./worker/pacing.ts";
@@ -151,7 +150,10 @@ function sourcesOf(settings: Settings): Source[] {
     {
       name: "default",
       path: settings.WEBHOOK_PATH,
-      verify: createVerifier(DEFAULT_SCHEMES, settings.WEBHOOK_SECRET),
+      secrets: [settings.WEBHOOK_SECRET, settings.WEBHOOK_SECRET_PREVIOUS].filter((secret) => secret !== undefined),
+      schemes: DEFAULT_SCHEMES,
+      toleranceSeconds: DEFAULT_TOLERANCE_SECONDS,
+      dedupe: "bytes",
       allowedAddresses: settings.WEBHOOK_ALLOWED_ADDRESSES,
       bodyLimitBytes: settings.WEBHOOK_BODY_LIMIT,
     },
@@ -159,15 +161,19 @@ function sourcesOf(settings: Settings): Source[] {
 }
 
 const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };
+// Doubling reaches it after ten attempts.
+const LONGEST_DELAY_MS = 10 * 60_000;
 
 function openWorker(settings: Settings, { events }: Stores, intake: Intake, metrics: Metrics, log: Log): Worker {
+  const delayMs = settings.RETRY_DELAY ?? DEFAULT_DELAY_MS[settings.RETRY_BACKOFF];
   const worker = createWorker({
     store: events,
     handler: settings.FORWARD_URL === undefined ? createLogHandler(log) : createHttpHandler(settings.FORWARD_URL),
     policy: {
       attempts: settings.RETRY_ATTEMPTS,
       backoff: settings.RETRY_BACKOFF,
-      delayMs: settings.RETRY_DELAY ?? DEFAULT_DELAY_MS[settings.RETRY_BACKOFF],
+      delayMs,
+      maxDelayMs: Math.max(delayMs, LONGEST_DELAY_MS),
       jitter: settings.RETRY_JITTER,
     },
     concurrency: settings.WORKER_CONCURRENCY,

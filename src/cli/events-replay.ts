@@ -3,13 +3,14 @@ import { OperatorError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
-import { printJson, say } from "./output.ts";
+import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
 interface ReplayOptions {
   deadLetter?: boolean;
   source?: string;
   force?: boolean;
+  conflict?: string;
   json?: boolean;
 }
 
@@ -18,12 +19,13 @@ const PAUSE_MS = 100;
 
 /** Queues failed events again, by id or all of them; exit code 1 when one of them cannot be. */
 export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
-  const { deadLetter = false, source, force = false, json } = options;
+  const { deadLetter = false, source, force = false, conflict, json } = options;
   if (deadLetter === eventIds.length > 0) {
     throw new OperatorError("Name the events to replay, or --dead-letter for all that failed, not both");
   }
   if (deadLetter && (source !== undefined || force))
     throw new OperatorError("--dead-letter takes no --source and no --force");
+  if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
   return withStores(async ({ events }) => {
     if (deadLetter) {
       const replayed = await replayDeadLetters(events);
@@ -42,6 +44,31 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
       say(`${replayed} replayed.`);
     }
     if (refused.length > 0) process.exitCode = 1;
+  });
+}
+
+/** Makes an event of its own of the other bytes that came under an event's id, and queues it. */
+function replayConflict(eventIds: string[], conflict: string, { source, force, json }: ReplayOptions): Promise<void> {
+  const [eventId, ...others] = eventIds;
+  if (eventId === undefined || others.length > 0 || force) {
+    throw new OperatorError("--conflict takes one event, and no --force");
+  }
+  if (!/^[1-9][0-9]{0,5}$/.test(conflict)) throw new OperatorError("--conflict is a whole number from 1 on");
+  return withStores(async ({ events }) => {
+    const event = await findEvent(events, { eventId, source });
+    const wanted = event?.conflicts[Number(conflict) - 1];
+    if (!event || !wanted) {
+      const found = event === null ? "There is no such event" : `It has ${counted(event.conflicts.length, "conflict")}`;
+      throw new OperatorError(`${found}: see authserve events show`, 1);
+    }
+    const filter = { eventId: event.eventId, source: event.source, conflict: Number(conflict) };
+    const { count } = await events.replay(filter, Date.now());
+    const newId = `sha256:${wanted.payloadSha256}`;
+    if (count === 0) {
+      throw new OperatorError(`It is an event already: authserve events replay ${newId} --source ${event.source}`, 1);
+    }
+    if (json) printJson({ replayed: 1, eventId: newId });
+    else say(`Queued as ${newId}.`);
   });
 }
 

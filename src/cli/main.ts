@@ -56,6 +56,7 @@ export function createProgram(): Command {
     .option("--dead-letter", "all failed events")
     .option("--source <name>", "where two sources share the id")
     .option("--force", "also events that are processed already")
+    .option("--conflict <number>", "the other bytes that came under the event's id, as an event of their own")
     .option("--json", "print an object")
     .action(async (ids, options) => (await import("./events-replay.ts")).runEventsReplay(ids, options));
   events

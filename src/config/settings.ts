@@ -68,11 +68,12 @@ const SCHEMA = v.object({
   SHUTDOWN_TIMEOUT: v.optional(duration(0, "10s"), "10s"),
   WEBHOOK_PATH: v.optional(path, "/webhook"),
   WEBHOOK_SECRET: v.optional(text),
+  WEBHOOK_SECRET_PREVIOUS: v.optional(text),
   WEBHOOK_ALLOWED_ADDRESSES: v.optional(networks),
   WEBHOOK_BODY_LIMIT: v.optional(size, "1m"),
   WEBHOOK_QUEUE_LIMIT: v.optional(integer(1, 1_000_000), "10000"),
   FORWARD_URL: v.optional(url),
-  RETRY_ATTEMPTS: v.optional(integer(1, 100), "5"),
+  RETRY_ATTEMPTS: v.optional(integer(1, 100), "10"),
   RETRY_BACKOFF: v.optional(v.picklist(["exponential", "linear"], "expected exponential or linear"), "exponential"),
   RETRY_DELAY: v.optional(duration(1, "1s", LONGEST_WAIT)),
   RETRY_JITTER: v.optional(fraction, "0.2"),
@@ -94,6 +95,7 @@ export const SECRET_NAMES = [
   "REDIS_PASSWORD",
   "REDIS_SENTINEL_PASSWORD",
   "WEBHOOK_SECRET",
+  "WEBHOOK_SECRET_PREVIOUS",
 ] as const satisfies SettingName[];
 
 // What decoding puts in the place of bytes that are no UTF-8, in the environment and in files.

@@ -5,6 +5,10 @@ export interface NewEvent {
   source: string;
   eventId: string;
   type: string;
+  /** The SHA-256 of the payload in hex where the bytes make a duplicate, because the id is unsigned; else null. */
+  bytesSha256: string | null;
+  /** Which of the source's secrets verified, the newest first. */
+  secret: number;
   contentType: string;
   payload: Uint8Array;
   address: string;
@@ -17,6 +21,8 @@ export interface NewEvent {
 export interface Appended {
   duplicate: boolean;
   conflict: boolean;
+  /** The id of the event that is stored, where that is another one than the delivery's. */
+  eventId?: string;
 }
 
 /** An event leased to a worker for one attempt. */
@@ -118,8 +124,11 @@ export interface EventFilter {
   limit: number;
 }
 
-/** What to replay: one event of one source, or every dead letter. */
-export type ReplayFilter = { eventId: string; source: string; evenIfProcessed: boolean } | "dead letters";
+/** What to replay: one event of one source, the bytes of one of its conflicts (from 1, oldest first), or every dead letter. */
+export type ReplayFilter =
+  | { eventId: string; source: string; evenIfProcessed: boolean }
+  | { eventId: string; source: string; conflict: number }
+  | "dead letters";
 
 /** How many events a replay has queued, and where it goes on; null when that was all. */
 export interface Replayed {

@@ -44,8 +44,8 @@ export interface Route {
   handler: Handler;
   /** Success of a quiet route is logged at debug: it has a log line of its own, or is asked all the time. */
   quiet?: boolean;
-  /** Told of each problem that the handler ends in. */
-  onProblem?: (code: ErrorCode) => void;
+  /** Told of each problem that the handler ends in; `reason` is for whoever reads the log. */
+  onProblem?: (code: ErrorCode, reason?: string) => void;
 }
 
 /** What is the same for every route. */
@@ -72,13 +72,15 @@ export async function answer(
   const address = clientAddress(request, trustedProxies);
   let given: Reply;
   let code: ErrorCode | undefined;
+  let reason: string | undefined;
   try {
     given = await handler({ request, requestId, address, params });
   } catch (error) {
     const failure = problem(error, requestId);
     given = failure;
     code = failure.code;
-    onProblem?.(code);
+    reason = error instanceof AppError ? error.reason : undefined;
+    onProblem?.(code, reason);
     if (failure.status >= 500) {
       const line = {
         event: "request_failed" as const,
@@ -96,7 +98,7 @@ export async function answer(
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
     const { method } = request;
     log[level](
-      { event: "request_completed", requestId, method, path, status, code, address, durationMs },
+      { event: "request_completed", requestId, method, path, status, code, reason, address, durationMs },
       "request completed",
     );
   }

@@ -8,25 +8,29 @@ import type { NewEvent } from "../events/store.ts";
 export interface PackedEvents {
   /** {@link TEXTS_PER_EVENT} for each event. */
   texts: string[];
-  /** Time of receipt and payload length of each event. */
+  /** {@link NUMBERS_PER_EVENT} for each event. */
   numbers: Float64Array;
   payloads: Uint8Array;
 }
 
-const TEXTS_PER_EVENT = 6;
+const TEXTS_PER_EVENT = 7;
+const NUMBERS_PER_EVENT = 3;
 
 /** Packs a batch. The payloads are copied, so the batch stays whole; `transfer` is what to move with the message. */
 export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; transfer: Transferable[] } {
   let size = 0;
   for (const { payload } of batch) size += payload.length;
   const payloads = new Uint8Array(size);
-  const numbers = new Float64Array(batch.length * 2);
+  const numbers = new Float64Array(batch.length * NUMBERS_PER_EVENT);
   const texts: string[] = [];
   let offset = 0;
   for (const [index, event] of batch.entries()) {
-    texts.push(event.source, event.eventId, event.type, event.contentType, event.address, event.headers);
-    numbers[index * 2] = event.receivedAt;
-    numbers[index * 2 + 1] = event.payload.length;
+    const { source, eventId, type, bytesSha256, contentType, address, headers } = event;
+    texts.push(source, eventId, type, bytesSha256 ?? "", contentType, address, headers);
+    const at = index * NUMBERS_PER_EVENT;
+    numbers[at] = event.receivedAt;
+    numbers[at + 1] = event.secret;
+    numbers[at + 2] = event.payload.length;
     payloads.set(event.payload, offset);
     offset += event.payload.length;
   }
@@ -37,24 +41,28 @@ export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; 
 export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEvent[] {
   const batch: NewEvent[] = [];
   let offset = 0;
-  for (let index = 0; index < numbers.length / 2; index++) {
-    const [source, eventId, type, contentType, address, headers] = texts.slice(
+  for (let index = 0; index < numbers.length / NUMBERS_PER_EVENT; index++) {
+    const [source, eventId, type, bytesSha256, contentType, address, headers] = texts.slice(
       index * TEXTS_PER_EVENT,
       (index + 1) * TEXTS_PER_EVENT,
-    ) as [string, string, string, string, string, string];
-    const end = offset + (numbers[index * 2 + 1] as number);
-    const payload = payloads.subarray(offset, end);
+    ) as [string, string, string, string, string, string, string];
+    const at = index * NUMBERS_PER_EVENT;
+    const bytes = numbers[at + 2] as number;
+    const payload = payloads.subarray(offset, offset + bytes);
+    const digest = bytesSha256 === "" ? null : bytesSha256;
     batch.push({
       source,
       eventId,
       type,
+      bytesSha256: digest,
+      secret: numbers[at + 1] as number,
       contentType,
       address,
       headers,
       payload,
-      receivedAt: numbers[index * 2] as number,
+      receivedAt: numbers[at] as number,
     });
-    offset = end;
+    offset += bytes;
   }
   return batch;
 }

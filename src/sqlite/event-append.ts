@@ -8,31 +8,58 @@ const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
 const DUPLICATE: Appended = Object.freeze({ duplicate: true, conflict: false });
 const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 
-/** Stores batches of deliveries, each batch in one transaction. */
+interface StoredRow {
+  id: number;
+  isUnsigned: number;
+  payload: Buffer;
+}
+
+/**
+ * Stores batches of deliveries, each batch in one transaction. A signed id that is known makes a duplicate, or a conflict
+ * where the bytes are others. An unsigned one is a name only: the bytes decide, and other bytes under a name that is taken
+ * get an id of their own, the digest.
+ */
 export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
-  const append = database.prepare(sql.APPEND);
-  const storedPayload = database.prepare<unknown[], { id: number; payload: Buffer }>(sql.STORED_PAYLOAD);
+  const insert = database.prepare(sql.APPEND);
+  const stored = database.prepare<unknown[], StoredRow>(sql.STORED);
+  const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
   const addConflict = database.prepare(sql.ADD_CONFLICT);
 
-  function appendOne(event: NewEvent): Appended {
-    const { source, eventId, type, receivedAt, address, headers, contentType, payload } = event;
-    const { changes } = append.run(
-      source,
-      eventId,
-      type,
-      receivedAt,
-      receivedAt,
-      address,
-      headers,
-      contentType,
-      payload,
-    );
-    if (changes === 1) return NEW;
-    const stored = storedPayload.get({ eventId, source });
-    if (!stored || stored.payload.equals(payload)) return DUPLICATE;
+  function isInserted(event: NewEvent, eventId: string): boolean {
+    const { source, type, receivedAt, address, headers, contentType, secret, bytesSha256, payload } = event;
+    const digest = bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex");
+    const values = [receivedAt, receivedAt, address, headers, contentType, secret, digest, payload];
+    return insert.run(source, eventId, type, ...values).changes === 1;
+  }
+
+  /** Stores an event whose name is taken by other bytes under the id that its bytes give. */
+  function appendByBytes(event: NewEvent): Appended {
+    const eventId = `sha256:${event.bytesSha256 ?? hash("sha256", event.payload)}`;
+    return isInserted(event, eventId) ? { ...NEW, eventId } : { ...DUPLICATE, eventId };
+  }
+
+  function appendSigned(event: NewEvent): Appended {
+    const { source, eventId, payload } = event;
+    const known = stored.get(eventId, source);
+    if (!known || known.payload.equals(payload)) return DUPLICATE;
+    // Whoever holds a captured body can put any name on it: that must not keep the genuine event out.
+    if (known.isUnsigned === 1) return appendByBytes(event);
     const payloadSha256 = hash("sha256", payload, "buffer");
-    addConflict.run({ event: stored.id, payloadSha256, payload, address, receivedAt });
+    const { type, contentType, headers, address, receivedAt } = event;
+    addConflict.run({ event: known.id, payloadSha256, payload, type, contentType, headers, address, receivedAt });
     return CONFLICT;
   }
-  return atomic(database, (batch: NewEvent[]) => batch.map(appendOne));
+
+  function appendUnsigned(event: NewEvent, bytesSha256: string): Appended {
+    const eventId = storedBytes.get(Buffer.from(bytesSha256, "hex"), event.source) as string | undefined;
+    if (eventId === undefined) return appendByBytes(event);
+    return eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId };
+  }
+
+  return atomic(database, (batch: NewEvent[]) =>
+    batch.map((event) => {
+      if (isInserted(event, event.eventId)) return NEW;
+      return event.bytesSha256 === null ? appendSigned(event) : appendUnsigned(event, event.bytesSha256);
+    }),
+  );
 }

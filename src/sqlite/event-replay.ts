@@ -10,10 +10,12 @@ const MAX_REPLAYED = 1000;
 export function eventReplay(database: Database): (filter: ReplayFilter, now: number, page?: string) => Replayed {
   const replayOne = database.prepare<unknown[], { id: number }>(sql.REPLAY_ONE);
   const removeDeadLetter = database.prepare(sql.REMOVE_DEAD_LETTER);
+  const replayConflict = database.prepare(sql.REPLAY_CONFLICT);
   const replayPage = deadLetterPages(database);
 
   return atomic(database, (filter: ReplayFilter, now: number, page?: string): Replayed => {
     if (filter === "dead letters") return replayPage(now, page);
+    if ("conflict" in filter) return { count: replayConflict.run({ ...filter, now }).changes, nextPage: null };
     const rows = replayOne.all({ ...filter, evenIfProcessed: filter.evenIfProcessed ? 1 : 0, now });
     for (const { id } of rows) removeDeadLetter.run(id);
     return { count: rows.length, nextPage: null };

@@ -15,20 +15,26 @@ const SUMMARY = `source, event_id AS eventId, type, status, ${ATTEMPTS} AS attem
 
 /**
  * Stores a delivery unless its identity is known: source, event id, type, due, received, address, headers, content type,
- * payload.
+ * secret, digest of the bytes, payload.
  */
 export const APPEND = `
-INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, payload)
-VALUES (?, ?, ?, 'queued', -1, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (event_id, source) DO NOTHING`;
+INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, secret,
+  bytes_sha256, payload)
+VALUES (?, ?, ?, 'queued', -1, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING`;
 
-/** The stored bytes under an identity. */
-export const STORED_PAYLOAD = `SELECT id, payload FROM events WHERE event_id = @eventId AND source = @source`;
+/** What is stored under an identity: event id, source. */
+export const STORED = `
+SELECT id, bytes_sha256 IS NOT NULL AS isUnsigned, payload FROM events WHERE event_id = ? AND source = ?`;
+
+/** The id of the event that came with these bytes under an unsigned id: digest, source. */
+export const STORED_BYTES = `
+SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`;
 
 /** Keeps other bytes under a known identity once, and counts how often they came. */
 export const ADD_CONFLICT = `
-INSERT INTO conflicts (event, payload_sha256, payload, address, first_at, last_at, deliveries)
-VALUES (@event, @payloadSha256, @payload, @address, @receivedAt, @receivedAt, 1)
+INSERT INTO conflicts (event, payload_sha256, payload, type, content_type, headers, address, first_at, last_at, deliveries)
+VALUES (@event, @payloadSha256, @payload, @type, @contentType, @headers, @address, @receivedAt, @receivedAt, 1)
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
 
 /** The payloads' sizes of what {@link DUE} finds: now, limit. */
@@ -161,6 +167,14 @@ export const CONFLICTS = `
 SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
   address, length(payload) AS bytes
 FROM conflicts WHERE event = ? ORDER BY first_at`;
+
+/** Makes an event of its own of the conflict with a number, from 1 as {@link CONFLICTS} lists them. No row when there is none. */
+export const REPLAY_CONFLICT = `
+INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, payload)
+SELECT @source, 'sha256:' || lower(hex(payload_sha256)), type, 'queued', -1, @now, @now, address, headers, content_type, payload
+FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
+ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
+ON CONFLICT DO NOTHING`;
 
 /** The bytes of one of {@link CONFLICTS}. */
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;

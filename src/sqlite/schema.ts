@@ -128,4 +128,13 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE sqlite_schema SET sql = sql || ' AND attempts >= 0' WHERE name = 'events_unprocessed';
   PRAGMA writable_schema = RESET;
   `,
+  // 6: what makes a duplicate where the id is unsigned, which secret verified, and what else came with a conflict's bytes.
+  `
+  ALTER TABLE events ADD COLUMN secret INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE events ADD COLUMN bytes_sha256 BLOB;
+  CREATE UNIQUE INDEX events_bytes ON events (bytes_sha256, source) WHERE bytes_sha256 IS NOT NULL;
+  ALTER TABLE conflicts ADD COLUMN type TEXT NOT NULL DEFAULT 'unknown';
+  ALTER TABLE conflicts ADD COLUMN content_type TEXT NOT NULL DEFAULT 'application/json';
+  ALTER TABLE conflicts ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
+  `,
 ];

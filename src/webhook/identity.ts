@@ -2,10 +2,13 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
+import type { Verified } from "./signature.ts";
 
 /** What identifies a delivered event within its source. */
 export interface Identity {
   eventId: string;
+  /** Whether the signature covers the id. An unsigned one is a name that anybody may put on a captured body. */
+  isSigned: boolean;
   type: string;
 }
 
@@ -52,24 +55,39 @@ function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): 
 }
 
 /**
- * Identifies an event: the body's `id` when the body is event-shaped (string `id` and `type`), else the sender's
- * delivery header, else the body's `id`, else a digest of the bytes.
+ * Identifies a genuine delivery. What the signature covers goes first: `webhook-id` where it is signed, then the body's `id`
+ * when the body is event-shaped (string `id` and `type`). Else the sender's delivery header names the event, or a digest
+ * of its bytes. Throws `invalid_payload` of an id or a type that cannot be kept.
  */
-export function identify(headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
-  const eventId =
-    (payload.type === undefined ? undefined : payload.id) ??
-    textOf(headers["webhook-id"]) ??
-    textOf(headers["x-github-delivery"]) ??
-    textOf(headers["x-request-id"]) ??
-    payload.id ??
-    `sha256:${hash("sha256", body)}`;
-  const type = textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? payload.type ?? "unknown";
-  // Ill-formed ids that differ would be one and the same in UTF-8.
-  if (!eventId.isWellFormed()) throw invalid("id", "must be well-formed Unicode");
-  if (!type.isWellFormed()) throw invalid("type", "must be well-formed Unicode");
-  if (isLonger(eventId, MAX_ID_LENGTH)) throw invalid("id", `must have at most ${MAX_ID_LENGTH} characters`);
-  if (isLonger(type, MAX_TYPE_LENGTH)) throw invalid("type", `must have at most ${MAX_TYPE_LENGTH} characters`);
-  return { eventId, type };
+export function identify(verified: Verified, headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
+  const signedId = signedIdOf(verified, headers, payload);
+  const eventId = signedId ?? nameOf(verified, headers) ?? `sha256:${hash("sha256", body)}`;
+  const type = payload.type ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown";
+  requireStorable("id", eventId, MAX_ID_LENGTH);
+  requireStorable("type", type, MAX_TYPE_LENGTH);
+  return { eventId, isSigned: signedId !== undefined, type };
+}
+
+function signedIdOf(
+  { signedHeaders }: Verified,
+  headers: IncomingHttpHeaders,
+  { id, type }: Payload,
+): string | undefined {
+  const [name] = signedHeaders;
+  return (name === undefined ? undefined : textOf(headers[name])) ?? (type === undefined ? undefined : id);
+}
+
+/** The unsigned name of a delivery: GitHub's own where its signature verified. */
+function nameOf({ scheme }: Verified, headers: IncomingHttpHeaders): string | undefined {
+  const ofGitHub = scheme.header.startsWith("x-hub-") ? textOf(headers["x-github-delivery"]) : undefined;
+  return ofGitHub ?? textOf(headers["x-request-id"]);
+}
+
+function requireStorable(path: string, text: string, maxLength: number): void {
+  // Ill-formed texts that differ would be one and the same in UTF-8.
+  if (!text.isWellFormed()) throw invalid(path, "must be well-formed Unicode");
+  if (text.includes("\0")) throw invalid(path, "must not hold U+0000");
+  if (isLonger(text, maxLength)) throw invalid(path, `must have at most ${maxLength} characters`);
 }
 
 /** In characters, of which one takes one or two units of a string. */

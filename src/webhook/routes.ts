@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 import { readRawBody, requireJson } from "../http/body.ts";
@@ -8,16 +8,8 @@ import { type Handler, reply } from "../http/route.ts";
 import type { Log } from "../log.ts";
 import { identify, readPayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
-import type { Verifier } from "./signature.ts";
-
-/** One sender's way in. */
-export interface Source {
-  name: string;
-  path: string;
-  verify: Verifier;
-  allowedAddresses: BlockList | undefined;
-  bodyLimitBytes: number;
-}
+import { createVerifier, type RefusalReason } from "./signature.ts";
+import type { Source } from "./source.ts";
 
 /** Any JSON object, as the sender writes it. */
 export const DeliveryBody = v.record(v.string(), v.unknown());
@@ -25,42 +17,55 @@ export const DeliveryBody = v.record(v.string(), v.unknown());
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
 /**
- * Receives deliveries of a source. Checks run in the order media type, address, size, signature, payload: nothing is
- * parsed before its signature is verified. 200 is sent when the event is on disk.
+ * Receives deliveries of a source. Checks run in the order media type, address, signature header, size, signature, payload:
+ * no body is read that cannot be genuine, and nothing is parsed before its signature is verified. 200 is sent when the
+ * event is on disk.
  */
 export function webhookRoute(source: Source, intake: Intake, log: Log, now: () => number = Date.now): Handler {
+  const verifier = createVerifier(source);
   return async ({ request, requestId, address }) => {
+    const { headers, method = "", url = "" } = request;
     requireJson(request);
-    if (source.allowedAddresses && !isIn(source.allowedAddresses, address)) throw new AppError("address_not_allowed");
+    if (source.allowedAddresses && !isIn(source.allowedAddresses, address))
+      throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
+    const read = verifier.read(headers, Math.floor(now() / 1000));
+    if ("reason" in read) throw notGenuine(read.reason);
     const body = await readRawBody(request, source.bodyLimitBytes);
     const receivedAt = now();
-    if (!source.verify(request.headers, body, Math.floor(receivedAt / 1000))) throw new AppError("signature_mismatch");
-    const { eventId, type } = identify(request.headers, readPayload(body), body);
+    const verified = verifier.verify({ method, url, headers, body }, read.candidates);
+    if (verified === null) throw notGenuine("signature_mismatch");
+    const { eventId, isSigned, type } = identify(verified, headers, readPayload(body), body);
 
-    const { duplicate, conflict } = await intake.append({
+    const appended = await intake.append({
       source: source.name,
       eventId,
       type,
-      contentType: request.headers["content-type"] ?? "application/json",
+      bytesSha256: isSigned || source.dedupe === "id" ? null : hash("sha256", body),
+      secret: verified.secret,
+      contentType: headers["content-type"] ?? "application/json",
       payload: body,
       address,
       headers: storedHeaders(request),
       receivedAt,
     });
-    if (conflict) {
+    if (appended.conflict) {
       log.warn(
         { event: "delivery_conflict", requestId, source: source.name, eventId, address },
         "other bytes under a known event id",
       );
     }
-    return reply(200, { received: true, duplicate, eventId });
+    return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
   };
 }
 
-// Kept out of the record: what proves who the sender is. The signature of every provider has one of these in its name, and so
-// has what a proxy that signs its users in adds.
+function notGenuine(reason: RefusalReason): AppError {
+  return new AppError("signature_mismatch", { reason });
+}
+
+// Kept out of the record: what speaks of a signature, a cookie, a credential, authorization, a key, a token, a secret or a
+// password. The other names are those of senders and of proxies that sign their users in.
 const CONFIDENTIAL =
-  /signature|hmac|authorization|cookie|secret|token|api-?key|password|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
+  /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
 
 // Senders use few names, so each is judged once; the bound is for one that does not.
 const MAX_JUDGED_NAMES = 1000;

@@ -1,5 +1,5 @@
 /**
- * How a sender signs, as data. `signed` is the text the HMAC covers: `{body}` the raw bytes, `{ts}` the timestamp,
+ * How a sender signs, as data. `signed` is the text the HMAC covers: `{body}` the raw bytes, `{timestamp}` the timestamp,
  * `{header:NAME}` a request header.
  */
 export interface Scheme {
@@ -20,9 +20,6 @@ export interface Scheme {
   key: "utf8" | "whsec";
 }
 
-/** Seconds that a signed timestamp may differ from the clock, either way. */
-export const TIMESTAMP_TOLERANCE_SECONDS = 300;
-
 const hmacOfBody = (header: string): Scheme => ({
   header,
   format: "bare",
@@ -38,7 +35,7 @@ const STRIPE: Scheme = {
   format: "pairs",
   label: "v1",
   encodings: ["hex"],
-  signed: "{ts}.{body}",
+  signed: "{timestamp}.{body}",
   timestamp: { pair: "t" },
   key: "utf8",
 };
@@ -49,7 +46,7 @@ const STANDARD_WEBHOOKS: Scheme = {
   format: "list",
   label: "v1",
   encodings: ["base64"],
-  signed: "{header:webhook-id}.{ts}.{body}",
+  signed: "{header:webhook-id}.{timestamp}.{body}",
   timestamp: { header: "webhook-timestamp" },
   key: "whsec",
 };

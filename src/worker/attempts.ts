@@ -2,6 +2,7 @@ import { describeError } from "../errors.ts";
 import type { ClaimedEvent, EventStore, Settlement } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { RetryPolicy } from "./backoff.ts";
+import type { Breaker, Permit } from "./breaker.ts";
 import { decide } from "./decide.ts";
 import { createLookahead } from "./pacing.ts";
 import { type EventHandler, runEvent } from "./run.ts";
@@ -18,6 +19,7 @@ export interface AttemptsOptions {
   leaseMs: number;
   owner: string;
   settling: Settling;
+  breaker: Breaker;
   log: Log;
   now: () => number;
   random: () => number;
@@ -33,6 +35,8 @@ export interface Attempts {
   ids(): number[];
   /** How many may be claimed now, so that all of them run at once. */
   places(): number;
+  /** When there is a place again that time alone gives back; null when there is none. */
+  nextPlaceAt(): number | null;
   /** How many may be claimed now, so that quick handlers need not wait for the next claim. */
   room(): number;
   /** Renews every lease; one that is lost ends its run. */
@@ -55,7 +59,7 @@ interface Held {
 
 /** Creates the attempts of one worker. They throw nothing: what fails is logged. */
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { store, concurrency, leaseMs, owner, settling, log, now, onRoom } = options;
+  const { store, concurrency, leaseMs, owner, settling, breaker, log, now, onRoom } = options;
   const held = new Set<Held>();
   const waiting: Held[] = [];
   const lookahead = createLookahead(concurrency);
@@ -64,17 +68,18 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   let onLess = () => {};
 
   function begin(): void {
-    while (running < concurrency) {
-      const next = waiting.shift();
-      if (next === undefined) return;
+    while (running < concurrency && waiting.length > 0) {
+      const permit = breaker.begin(now());
+      // Those behind it are claimed again when the target is back.
+      if (permit === null) return void giveBack(waiting.splice(0));
       running++;
-      void attempt(next);
+      void attempt(waiting.shift() as Held, permit);
     }
   }
 
-  async function attempt(one: Held): Promise<void> {
+  async function attempt(one: Held, permit: Permit): Promise<void> {
     const startedAt = now();
-    const { settlement, end } = await makeAttempt(one, startedAt, options);
+    const { settlement, end } = await makeAttempt(one, permit, startedAt, options);
     void end.then(() => freePlace(now() - startedAt));
     try {
       await settling.settle(one.event, settlement);
@@ -117,7 +122,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   function placesAnd(ahead: number): number {
-    return Math.min(concurrency - running - waiting.length + ahead, MAX_UNSETTLED * concurrency - held.size);
+    const free = concurrency - running - waiting.length;
+    return Math.min(free + ahead, MAX_UNSETTLED * concurrency - held.size, breaker.places(now()) - waiting.length);
   }
 
   return {
@@ -131,6 +137,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     },
     ids: () => Array.from(held, ({ event }) => event.id),
     places: () => placesAnd(0),
+    nextPlaceAt: breaker.probeAt,
     room: () => placesAnd(lookahead.events()),
     renewAll() {
       for (const one of held) void renew(one);
@@ -159,8 +166,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 /** Runs the handler once and decides what becomes of the event. `end` resolves when nothing of the run goes on. */
 async function makeAttempt(
   { event, interruption }: Held,
+  permit: Permit,
   startedAt: number,
-  { handler, handlerTimeoutMs, policy, owner, now, random }: AttemptsOptions,
+  { handler, handlerTimeoutMs, policy, owner, breaker, now, random }: AttemptsOptions,
 ): Promise<{ settlement: Settlement; end: Promise<unknown> }> {
   const goingOn: Promise<unknown>[] = [];
   const outcome = await runEvent(
@@ -170,11 +178,15 @@ async function makeAttempt(
     interruption.signal,
   );
   const finishedAt = now();
+  if (outcome.kind === "succeeded") breaker.end(permit, true, finishedAt);
+  else if (outcome.kind === "failed") breaker.end(permit, !outcome.isUnavailable, finishedAt);
+  else breaker.forget(permit);
+  const { attemptOfBudget, receivedAt } = event;
   const settlement = {
     id: event.id,
     owner,
     attempt: event.attempt,
-    next: decide(outcome, event, policy, finishedAt, random()),
+    next: decide(outcome, { attemptOfBudget, receivedAt, isProbe: permit === "probe" }, policy, finishedAt, random()),
     startedAt,
     finishedAt,
     error: outcome.kind === "succeeded" ? null : outcome.error,

@@ -1,11 +1,11 @@
-import { LONGEST_WAIT_MS } from "../events/event.ts";
-
 /** How often a failed event is tried again, and after which waits. */
 export interface RetryPolicy {
   /** Attempts before an event is dead-lettered. */
   attempts: number;
   backoff: "exponential" | "linear";
   delayMs: number;
+  /** No wait is longer. */
+  maxDelayMs: number;
   /** Share of the delay that chance may add or take: 0.2 is ±20 %. */
   jitter: number;
 }
@@ -16,6 +16,6 @@ export interface RetryPolicy {
  */
 export function retryDelayMs(policy: RetryPolicy, failedAttempts: number, random: number): number {
   const factor = policy.backoff === "exponential" ? 2 ** (failedAttempts - 1) : 1;
-  const delayMs = Math.min(policy.delayMs * factor, LONGEST_WAIT_MS);
-  return Math.min(Math.round(delayMs * (1 + policy.jitter * (2 * random - 1))), LONGEST_WAIT_MS);
+  const delayMs = Math.min(policy.delayMs * factor, policy.maxDelayMs);
+  return Math.min(Math.round(delayMs * (1 + policy.jitter * (2 * random - 1))), policy.maxDelayMs);
 }

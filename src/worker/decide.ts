@@ -1,33 +1,41 @@
-import type { Next } from "../events/event.ts";
+import { LONGEST_WAIT_MS, type Next } from "../events/event.ts";
 import type { ClaimedEvent } from "../events/store.ts";
 import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
 
 /**
- * How a handler's run ended. `unable`: this machine had not what it takes to try. `interrupted`: the server stopped
+ * How a handler's run ended. `isUnavailable`: the fault is the target's, whatever the event. `unable`: this machine had not what it takes to try. `interrupted`: the server stopped
  * before the handler had.
  */
 export type Outcome =
   | { kind: "succeeded" }
-  | { kind: "failed"; error: string }
+  | { kind: "failed"; error: string; isUnavailable?: boolean; retryAfterMs?: number | undefined }
   | { kind: "unable"; error: string }
   | { kind: "interrupted"; error: string };
 
+/** What there is to know of an attempt beside its outcome. */
+export interface AttemptFacts extends Pick<ClaimedEvent, "attemptOfBudget" | "receivedAt"> {
+  /** It asked whether a target that could not be reached is back. */
+  isProbe: boolean;
+}
+
 /**
  * Decides where an attempt leaves its event. One that the server itself was the end of is never the last, and free; an
- * event whose attempt was interrupted goes before what has come since.
+ * event whose attempt was interrupted goes before what has come since. A probe that did not reach its target is free.
  * Times in Unix milliseconds.
  */
 export function decide(
   outcome: Outcome,
-  { attemptOfBudget: attempt, receivedAt }: Pick<ClaimedEvent, "attemptOfBudget" | "receivedAt">,
+  { attemptOfBudget: attempt, receivedAt, isProbe }: AttemptFacts,
   policy: RetryPolicy,
   now: number,
   random: number,
 ): Next {
   if (outcome.kind === "succeeded") return { to: "processed" };
   if (outcome.kind === "interrupted") return { to: "queued", runAt: Math.min(receivedAt, now), isFree: true };
-  const runAt = now + retryDelayMs(policy, attempt, random);
-  if (outcome.kind === "unable") return { to: "queued", runAt, isFree: true };
+  const delayMs = retryDelayMs(policy, attempt, random);
+  if (outcome.kind === "unable") return { to: "queued", runAt: now + delayMs, isFree: true };
+  const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, LONGEST_WAIT_MS));
+  if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true };
   if (attempt >= policy.attempts)
     return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}` };
   return { to: "queued", runAt };

@@ -9,6 +9,24 @@ import type { Outcome } from "./decide.ts";
  */
 export type EventHandler = (event: ClaimedEvent, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<void>;
 
+/** A handler's failure that says more of its target than that it failed. */
+export class TargetError extends Error {
+  /** Whether the target could not be reached, or answered that it cannot work now. */
+  readonly isUnavailable: boolean;
+  /** How long the target wants to be left alone. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: { isUnavailable: boolean; retryAfterMs?: number | undefined; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = "TargetError";
+    this.isUnavailable = options.isUnavailable;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
 /** Keeps the place of an event among those that run at once until the promise settles. */
 export type KeepPlace = (until: Promise<unknown>) => void;
 
@@ -37,7 +55,9 @@ export async function runEvent(
     giveUp();
   };
   const onInterruption = () => end({ kind: "interrupted", error: describeError(interruption.reason) });
-  const onTimeout = () => end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms` });
+  const onTimeout = () => {
+    end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms`, isUnavailable: true });
+  };
   let late: NodeJS.Immediate | undefined;
   // After the process stood still, what has come for the handler meanwhile is read first.
   const timer = setTimeout(() => {
@@ -49,11 +69,18 @@ export async function runEvent(
     else await Promise.race([handler(event, abort.signal), givenUp]);
     return ended ?? { kind: "succeeded" };
   } catch (error) {
-    const kind = error instanceof Error && NO_DESCRIPTORS.test(systemCode(error)) ? "unable" : "failed";
-    return ended ?? { kind, error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
+    return ended ?? failure(error);
   } finally {
     clearTimeout(timer);
     clearImmediate(late);
     interruption.removeEventListener("abort", onInterruption);
   }
+}
+
+function failure(error: unknown): Outcome {
+  const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
+  if (error instanceof Error && NO_DESCRIPTORS.test(systemCode(error))) return { kind: "unable", error: text };
+  if (!(error instanceof TargetError)) return { kind: "failed", error: text };
+  const { isUnavailable, retryAfterMs } = error;
+  return { kind: "failed", error: text, isUnavailable, retryAfterMs };
 }

@@ -5,6 +5,7 @@ import type { Log } from "../log.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAttempts } from "./attempts.ts";
 import type { RetryPolicy } from "./backoff.ts";
+import { createBreaker } from "./breaker.ts";
 import type { EventHandler } from "./run.ts";
 import { createSettling, logDeadLetter, type OnSettled, STORE_RETRY_MS } from "./settling.ts";
 
@@ -44,7 +45,7 @@ export interface Worker {
   stop(deadlineMs: number): Promise<void>;
 }
 
-const DEFAULT_LEASE_MS = 30_000;
+const DEFAULT_LEASE_MS = 15_000;
 
 // Between two claims while it yields.
 const REST_MS = 80;
@@ -56,7 +57,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
   const alarm = createAlarm(now);
   const settling = createSettling({ store, log, onSettled, onRetry: alarm.ringAt });
-  const attempts = createAttempts({ ...options, leaseMs, settling, now, random, onRoom: alarm.ring });
+  const breaker = createBreaker((isOpen) => logBreaker(log, isOpen));
+  const attempts = createAttempts({ ...options, leaseMs, settling, breaker, now, random, onRoom: alarm.ring });
   let renewal: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let isStopped = true;
@@ -77,7 +79,8 @@ export function createWorker(options: WorkerOptions): Worker {
         if (isYielding) await delay(REST_MS);
         if (nextLookAt !== null) return nextLookAt;
       }
-      return now() + pollIntervalMs;
+      const nextPlaceAt = attempts.nextPlaceAt() ?? 0;
+      return nextPlaceAt > now() ? Math.min(nextPlaceAt, now() + pollIntervalMs) : now() + pollIntervalMs;
     } catch (error) {
       log.error({ event: "worker_error", error: describeError(error) }, "events could not be claimed");
       return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
@@ -116,4 +119,9 @@ export function createWorker(options: WorkerOptions): Worker {
       clearInterval(renewal);
     },
   };
+}
+
+function logBreaker(log: Log, isOpen: boolean): void {
+  if (isOpen) log.warn({ event: "target_unavailable" }, "the target cannot be reached: its events wait for it");
+  else log.info({ event: "target_available" }, "the target is back");
 }

@@ -112,6 +112,7 @@ suite("a secret's NAME_FILE", () => {
     REDIS_PASSWORD: "redis password",
     REDIS_SENTINEL_PASSWORD: "sentinel password",
     WEBHOOK_SECRET: "whsec_bXlzZWNyZXQ=",
+    WEBHOOK_SECRET_PREVIOUS: "an older webhook secret",
   };
 
   for (const name of SECRET_NAMES) {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
 import type { Claim, EventFilter, EventStore } from "../../src/events/store.ts";
 import { claim, NOW, newEvent } from "../helpers/events.ts";
@@ -50,6 +51,43 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.deepEqual(await store.append([again]), [{ duplicate: true, conflict: false }]);
       assert.deepEqual(await store.get("e-1"), before);
       assert.equal((await store.counts()).queued, 1);
+    });
+
+    test("under an unsigned id the bytes make the duplicate, which names the event that is stored", async (t) => {
+      const store = await open(t);
+      const unsigned = (eventId: string, text: string) => {
+        const payload = Buffer.from(text);
+        return newEvent({ eventId, payload, bytesSha256: createHash("sha256").update(payload).digest("hex") });
+      };
+      const idOf = (text: string) => `sha256:${unsigned("", text).bytesSha256}`;
+      assert.deepEqual(
+        await store.append([unsigned("a", "1"), unsigned("a", "1"), unsigned("b", "1"), unsigned("a", "2")]),
+        [
+          { duplicate: false, conflict: false },
+          { duplicate: true, conflict: false },
+          { duplicate: true, conflict: false, eventId: "a" },
+          { duplicate: false, conflict: false, eventId: idOf("2") },
+        ],
+      );
+      assert.deepEqual(await store.append([unsigned("a", "2"), unsigned("c", "2")]), [
+        { duplicate: true, conflict: false, eventId: idOf("2") },
+        { duplicate: true, conflict: false, eventId: idOf("2") },
+      ]);
+      assert.deepEqual(await store.append([{ ...unsigned("a", "1"), source: "other" }]), [
+        { duplicate: false, conflict: false },
+      ]);
+      assert.equal((await store.counts()).conflicts, 0);
+    });
+
+    test("a signed id that an unsigned one has taken is stored all the same, once", async (t) => {
+      const store = await open(t);
+      const payload = Buffer.from("captured");
+      const bytesSha256 = createHash("sha256").update(payload).digest("hex");
+      await store.append([newEvent({ payload, bytesSha256 })]);
+      const [first, again] = [await store.append([newEvent()]), await store.append([newEvent()])];
+      assert.deepEqual([first[0]?.duplicate, again[0]?.duplicate], [false, true]);
+      assert.match(String(first[0]?.eventId), /^sha256:[0-9a-f]{64}$/);
+      assert.equal(again[0]?.eventId, first[0]?.eventId);
     });
 
     test("other bytes under a known id are kept beside the event and counted", async (t) => {

@@ -15,6 +15,7 @@ import {
   wholeDelivery,
 } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
+import { PLAUSIBLE } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
 
 const server = await startServer();
@@ -188,7 +189,7 @@ test("a hundred requests may wait for their answers on one connection, and more 
 });
 
 test("what breaks in its body is answered and logged under the caller's request id", async () => {
-  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nX-Signature: ${PLAUSIBLE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { headers, text } = await sendRaw(server.port, `${head}ZZ\r\n`);
   assert.deepEqual(statusesIn(text), [400]);
   assert.equal(headers["x-request-id"], "broken-chunk");

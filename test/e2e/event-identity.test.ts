@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, test } from "node:test";
-import { deliver, event } from "../helpers/client.ts";
+import { deliver, event, post } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { settled, show, stats } from "../helpers/stored-events.ts";
@@ -11,42 +11,40 @@ after(() => server[Symbol.asyncDispose]());
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test("the event id is the first that is there: event body, webhook-id, delivery header, request id, body, digest", async () => {
+test("the event id is the first that is there: event body, GitHub's delivery where it signed, request id, digest", async () => {
   const headers = {
     "webhook-id": "from-webhook-id",
     "X-GitHub-Delivery": "from-delivery",
     "X-Request-ID": "from-request",
   };
-  const { "webhook-id": _, ...noWebhookId } = headers;
-  const { "X-GitHub-Delivery": __, ...requestIdOnly } = noWebhookId;
-  const bare = JSON.stringify({ n: 1 });
+  const bare = (n: number) => JSON.stringify({ n });
+  const byGitHub = (body: string) => ({ "X-Hub-Signature-256": signature(body) });
   const cases: [body: object | string, headers: Record<string, string>, eventId: string][] = [
     [event("from-event"), headers, "from-event"],
-    [{ id: "no-type" }, headers, "from-webhook-id"],
-    [{ id: 7, type: "order.paid" }, headers, "from-webhook-id"],
-    [{ id: "", type: "order.paid" }, headers, "from-webhook-id"],
-    [{ n: 1 }, noWebhookId, "from-delivery"],
-    [{ n: 1 }, requestIdOnly, "from-request"],
-    [{ id: "no-type" }, {}, "no-type"],
-    [bare, {}, `sha256:${sha256(bare)}`],
+    [bare(1), { ...headers, ...byGitHub(bare(1)) }, "from-delivery"],
+    [{ id: "no-type" }, headers, "from-request"],
+    [bare(2), {}, `sha256:${sha256(bare(2))}`],
+    [bare(3), { "webhook-id": "w", "X-GitHub-Delivery": "g" }, `sha256:${sha256(bare(3))}`],
   ];
   for (const [body, given, eventId] of cases) {
-    const answer = await deliver(server, body, given);
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const signed = "X-Hub-Signature-256" in given ? given : { "X-Signature": signature(text), ...given };
+    const answer = await post(server, "/webhook", text, signed);
     assert.equal(answer.status, 200);
     assert.equal(answer.json.eventId, eventId);
   }
 });
 
-test("the event type is the first that is there: X-Event-Type, X-GitHub-Event, the body's, unknown", async () => {
-  const cases: [id: string, headers: Record<string, string>, body: object, type: string][] = [
-    ["type-1", { "X-Event-Type": "a", "X-GitHub-Event": "b" }, { type: "c" }, "a"],
-    ["type-2", { "X-GitHub-Event": "b" }, { type: "c" }, "b"],
-    ["type-3", {}, { type: "c" }, "c"],
-    ["type-4", {}, {}, "unknown"],
+test("the event type is the first that is there: the body's, X-Event-Type, X-GitHub-Event, unknown", async () => {
+  const cases: [headers: Record<string, string>, body: object, type: string][] = [
+    [{ "X-Event-Type": "a", "X-GitHub-Event": "b" }, { type: "c" }, "c"],
+    [{ "X-Event-Type": "a", "X-GitHub-Event": "b" }, {}, "a"],
+    [{ "X-GitHub-Event": "b" }, {}, "b"],
+    [{}, {}, "unknown"],
   ];
-  for (const [id, headers, body, type] of cases) {
-    await deliver(server, { id, ...body }, headers);
-    assert.equal((await show(server, id)).type, type);
+  for (const [index, [headers, body, type]] of cases.entries()) {
+    const { json } = await deliver(server, { case: index, ...body }, headers);
+    assert.equal((await show(server, String(json.eventId))).type, type);
   }
 });
 
@@ -107,6 +105,9 @@ test("the stored headers keep where an event came from and nothing that proves w
     Cookie: "session=very-secret",
     "X-Api-Key": "very-secret",
     "X-Auth-Token": "very-secret",
+    "X-Credential": "very-secret",
+    "X-Passphrase": "very-secret",
+    "X-Shared-Secret": "very-secret",
   });
   const stored = await show(server, "origin");
   assert.equal(stored.address, "127.0.0.1");

@@ -9,9 +9,14 @@ import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 
 const target = await startTarget();
-const server = await startServer({
-  env: { FORWARD_URL: target.url, RETRY_DELAY: "20ms", HANDLER_TIMEOUT: "300ms", WORKER_POLL_INTERVAL: "50ms" },
-});
+const env = {
+  FORWARD_URL: target.url,
+  RETRY_ATTEMPTS: "5",
+  RETRY_DELAY: "20ms",
+  HANDLER_TIMEOUT: "300ms",
+  WORKER_POLL_INTERVAL: "50ms",
+};
+const server = await startServer({ env });
 after(() => server[Symbol.asyncDispose]());
 after(() => target[Symbol.asyncDispose]());
 
@@ -86,21 +91,24 @@ test("a redirect is a failure and is not followed", async () => {
 });
 
 test("a target that never answers costs five timeouts and then the event is dead-lettered", async () => {
-  await deliver(server, event("hangs", { wants: "nothing" }));
-  await settled(server, "hangs", "event_dead_lettered", 8000);
-  const stored = await show(server, "hangs");
+  // A server of its own: then its target counts as unavailable.
+  await using own = await startServer({ env });
+  await deliver(own, event("hangs", { wants: "nothing" }));
+  await settled(own, "hangs", "event_dead_lettered", 8000);
+  const stored = await show(own, "hangs");
   assert.equal(target.of("hangs").length, 5);
   assert.match(stored.lastError ?? "", /300 ms/);
 });
 
 test("slow events do not hold up others", async () => {
+  await using own = await startServer({ env: { ...env, HANDLER_TIMEOUT: "5s" } });
   const slow = Array.from({ length: 5 }, (_, n) => `slow-${n}`);
-  for (const id of slow) await deliver(server, event(id, { wants: "nothing" }));
+  for (const id of slow) await deliver(own, event(id, { wants: "nothing" }));
   await until(() => slow.every((id) => target.of(id).length > 0), 5000);
   const others = Array.from({ length: 20 }, (_, n) => `quick-${n}`);
-  await Promise.all(others.map((id) => deliver(server, event(id))));
-  for (const id of others) await settled(server, id);
-  assert.ok(server.log("event_dead_lettered").every(({ eventId }) => !slow.includes(String(eventId))));
+  await Promise.all(others.map((id) => deliver(own, event(id))));
+  for (const id of others) await settled(own, id);
+  assert.ok(own.log("event_dead_lettered").every(({ eventId }) => !slow.includes(String(eventId))));
 });
 
 test("a replay after the target was mended processes the event and keeps its history", async () => {

@@ -93,12 +93,12 @@ test("a delivery signed by the standardwebhooks package is accepted under its we
   assert.equal(answer.json.eventId, "msg_2KWPBgLl");
 });
 
-test("an event of OpenAI is accepted under its own id", async () => {
+test("an event of OpenAI is accepted under the webhook-id that is signed with it", async () => {
   const payload =
     '{"id": "evt_openai", "object": "event", "created_at": 1750861210, "type": "response.completed", "data": {"id": "resp_123"}}';
   const answer = await post(server, "/webhook", payload, standardHeaders("wh_685c059a", payload));
   assert.equal(answer.status, 200, answer.text);
-  assert.equal(answer.json.eventId, "evt_openai");
+  assert.equal(answer.json.eventId, "wh_685c059a");
 });
 
 test("a standardwebhooks delivery is refused when its id, its time or its secret is another", async () => {

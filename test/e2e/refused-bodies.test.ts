@@ -14,6 +14,7 @@ import {
   wholeDelivery,
 } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
+import { PLAUSIBLE } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
 
 const server = await startServer();
@@ -79,12 +80,12 @@ for (const [method, path, type, length, status] of [
 for (const [method, path, headers, status] of [
   ["FOO", "/webhook", {}, 405],
   ["POST", "/webhook", { "X-Large": "x".repeat(17_000) }, 431],
-  ["POST", "/webhook", { "Content-Type": "application/json" }, 413],
+  ["POST", "/webhook", { "Content-Type": "application/json", "X-Signature": PLAUSIBLE }, 413],
   ["POST", "/auth/login", { "Content-Type": "application/json" }, 413],
   ["POST", "/auth/login", { "Content-Type": "text/plain" }, 415],
   ["POST", "/nothing-here", { "Content-Type": "application/json" }, 404],
   // As Caddy does for a client that asked to wait.
-  ["POST", "/webhook", { "Content-Type": "application/json", Expect: "100-continue" }, 413],
+  ["POST", "/webhook", { "Content-Type": "application/json", "X-Signature": PLAUSIBLE, Expect: "100-continue" }, 413],
   ["POST", "/nothing-here", { "Content-Type": "application/json", Expect: "100-continue" }, 404],
 ] as const) {
   const asking = "Expect" in headers ? " and asked to wait" : "";
@@ -105,7 +106,7 @@ for (const [method, path, headers, status] of [
 }
 
 test("a body that is refused waits for the answers before its own", async () => {
-  const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
+  const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Signature: ${PLAUSIBLE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
   const { text } = await sendRaw(server.port, rawLogin() + large + "x".repeat(20_000_000));
   assert.deepEqual(statusesIn(text), [401, 413]);
 });

@@ -5,7 +5,7 @@ import { assertProblem, post } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { request } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
-import { signature } from "../helpers/sign.ts";
+import { PLAUSIBLE, signature } from "../helpers/sign.ts";
 
 const server = await startServer({ env: { WEBHOOK_BODY_LIMIT: "64k" } });
 after(() => server[Symbol.asyncDispose]());
@@ -71,7 +71,7 @@ for (const { path, body, limit, malformed } of paths) {
       const answer = await request(server.port, {
         method: "POST",
         target: path,
-        lines: ["Content-Type: application/json", `Content-Length: ${limit + 1}`],
+        lines: ["Content-Type: application/json", `X-Signature: ${PLAUSIBLE}`, `Content-Length: ${limit + 1}`],
       });
       assert.equal(answer.status, 413);
       assert.equal(JSON.parse(answer.body).code, "payload_too_large");
@@ -82,7 +82,7 @@ for (const { path, body, limit, malformed } of paths) {
       const answer = await request(server.port, {
         method: "POST",
         target: path,
-        lines: ["Content-Type: application/json", "Transfer-Encoding: chunked"],
+        lines: ["Content-Type: application/json", `X-Signature: ${PLAUSIBLE}`, "Transfer-Encoding: chunked"],
         body: `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
       });
       assert.equal(answer.status, 413);

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { ask, assertProblem, deliver, event, post } from "../helpers/client.ts";
 import { openRaw, statusesIn } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
-import { signature } from "../helpers/sign.ts";
+import { PLAUSIBLE, signature } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -15,11 +15,12 @@ const MEGABYTE = 1024 * 1024;
 const residentMb = (pid: number) =>
   Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
 
-/** Begins an unsigned delivery that does not end, and resolves when all of it was taken off our hands. */
+/** Begins a delivery that does not end, with a signature that only looks like one, and resolves when all of it was taken off our hands. */
 async function begin(t: TestContext, server: Server, header: string, part: string | Buffer, parts = 1) {
   const socket = await openRaw(server.port);
   t.after(() => socket.destroy());
-  socket.write(`POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}\r\n\r\n`);
+  const signed = header.includes("X-Signature") ? header : `${header}\r\nX-Signature: ${PLAUSIBLE}`;
+  socket.write(`POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${signed}\r\n\r\n`);
   for (let sent = 0; sent < parts; sent++) await new Promise((resolve) => socket.write(part, resolve));
   return socket;
 }

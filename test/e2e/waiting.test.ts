@@ -7,13 +7,13 @@ import { settled, show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 
 const target = await startTarget();
-const server = await startServer({ env: { FORWARD_URL: target.url } });
+const server = await startServer({ env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "5" } });
 after(() => server[Symbol.asyncDispose]());
 after(() => target[Symbol.asyncDispose]());
 
 // They wait for the clock: side by side they take as long as the longest.
 describe("what takes its time", { concurrency: true }, () => {
-  test("the default policy makes five attempts, 1, 2, 4 and 8 seconds apart", async () => {
+  test("the default policy makes attempts 1, 2, 4 and 8 seconds apart", async () => {
     target.answer((_, response) => void response.writeHead(500).end());
     await deliver(server, event("spaced"));
     await settled(server, "spaced", "event_dead_lettered", 25_000);

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Answer, ask, assertProblem, deliver, event, post } from "../helpers/client.ts";
 import { paymentEvent } from "../helpers/payloads.ts";
+import { gather, openRaw, statusesIn } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
+import { until } from "../helpers/until.ts";
 
 const server = await startServer({
   env: {
@@ -17,7 +19,7 @@ after(() => server[Symbol.asyncDispose]());
 const LARGE = JSON.stringify(event("large", { pad: "x".repeat(2000) }));
 const ALLOWED = { "X-Forwarded-For": "192.0.2.7" };
 
-test("what is wrong first is what is answered: method, content type, address, size, signature, payload", async () => {
+test("what is wrong first is what is answered: method, content type, address, signature header, size, signature, payload", async () => {
   const flaws: [flaw: string, status: number, send: () => Promise<Answer>][] = [
     [
       "method",
@@ -26,8 +28,9 @@ test("what is wrong first is what is answered: method, content type, address, si
     ],
     ["content type", 415, () => post(server, "/webhook", LARGE, { "Content-Type": "text/plain" })],
     ["address", 403, () => post(server, "/webhook", LARGE)],
-    ["size", 413, () => post(server, "/webhook", LARGE, ALLOWED)],
-    ["signature", 403, () => post(server, "/webhook", "not json", ALLOWED)],
+    ["signature header", 403, () => post(server, "/webhook", LARGE, ALLOWED)],
+    ["size", 413, () => post(server, "/webhook", LARGE, { ...ALLOWED, "X-Signature": signature("other") })],
+    ["signature", 403, () => post(server, "/webhook", "not json", { ...ALLOWED, "X-Signature": signature("other") })],
     ["payload", 400, () => deliver(server, "not json", ALLOWED)],
     ["nothing", 200, () => deliver(server, event("good"), ALLOWED)],
   ];
@@ -41,6 +44,7 @@ test("what is wrong first is what is answered: method, content type, address, si
     "method_not_allowed",
     "unsupported_media_type",
     "address_not_allowed",
+    "signature_mismatch",
     "payload_too_large",
     "signature_mismatch",
     "invalid_payload",
@@ -110,4 +114,67 @@ test("the same bytes signed by the sender are refused from an address outside", 
     "X-Forwarded-For": "198.51.100.1",
   });
   assertProblem(answer, 403, "address_not_allowed");
+});
+
+test("a delivery that cannot be genuine is refused before its body is read", async () => {
+  for (const header of ["", "X-Signature: junk\r\n", "Stripe-Signature: t=1,v1=00\r\n"]) {
+    const socket = await openRaw(server.port);
+    const received = gather(socket);
+    const head =
+      "POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Forwarded-For: 192.0.2.7\r\n";
+    socket.write(`${head}${header}Content-Length: 1000\r\n\r\n`);
+    await until(() => statusesIn(received()).length === 1);
+    assert.deepEqual(statusesIn(received()), [403]);
+    socket.destroy();
+  }
+});
+
+test("why a delivery was refused is in the log and the counter, and not in the answer", async () => {
+  const old = `t=1,v1=${"0".repeat(64)}`;
+  const cases: [reason: string, headers: Record<string, string>][] = [
+    ["no_signature", {}],
+    ["malformed_signature", { "X-Signature": "junk" }],
+    ["signature_mismatch", { "X-Signature": signature("other") }],
+    ["timestamp_missing", { "Stripe-Signature": `v1=${"0".repeat(64)}` }],
+    ["timestamp_too_old", { "Stripe-Signature": old }],
+    ["timestamp_in_future", { "Stripe-Signature": `t=99999999999,v1=${"0".repeat(64)}` }],
+    ["address_not_allowed", { "X-Forwarded-For": "203.0.113.1" }],
+  ];
+  const answers = new Set<string>();
+  for (const [reason, headers] of cases) {
+    const id = `why-${reason}`;
+    const before = await counted(reason);
+    const answer = await post(server, "/webhook", "{}", { ...ALLOWED, "X-Request-ID": id, ...headers });
+    assert.equal(answer.status, 403);
+    assert.equal(server.log("request_completed").find(({ requestId }) => requestId === id)?.reason, reason);
+    assert.equal((await counted(reason)) - before, 1);
+    if (reason !== "address_not_allowed") answers.add(answer.text.replace(id, ""));
+  }
+  assert.equal(answers.size, 1, "the sender learns nothing of the reason");
+});
+
+/** How many deliveries were refused for a reason. */
+async function counted(reason: string): Promise<number> {
+  const { text } = await ask(server, "/metrics", { headers: { "X-Forwarded-For": "127.0.0.1" } });
+  const value = new RegExp(`^authserve_deliveries_not_genuine_total{reason="${reason}"} ([0-9]+)$`, "m").exec(
+    text,
+  )?.[1];
+  return Number(value);
+}
+
+test("an id or a type with U+0000 is answered 400", async () => {
+  assertProblem(await deliver(server, event("nul\0"), ALLOWED), 400, "invalid_payload");
+  assertProblem(await deliver(server, { id: "nul-type", type: "a\0" }, ALLOWED), 400, "invalid_payload");
+});
+
+test("the secret before is accepted too", async () => {
+  await using rotated = await startServer({ env: { WEBHOOK_SECRET_PREVIOUS: "the secret of last month" } });
+  const sent = async (id: string, secret?: string) => {
+    const body = JSON.stringify(event(id));
+    return (await post(rotated, "/webhook", body, { "X-Signature": signature(body, secret) })).status;
+  };
+  assert.deepEqual(
+    [await sent("new"), await sent("old", "the secret of last month"), await sent("no", "x")],
+    [200, 200, 403],
+  );
 });

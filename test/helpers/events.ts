@@ -8,6 +8,8 @@ export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
     source: "default",
     eventId: "e-1",
     type: "push",
+    bytesSha256: null,
+    secret: 0,
     contentType: "application/json",
     payload: Buffer.from('{"a":1}'),
     address: "192.0.2.1",

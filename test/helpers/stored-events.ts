@@ -14,6 +14,7 @@ export interface Listed {
 }
 
 export interface Shown extends Listed {
+  dueAt: string | null;
   address: string;
   contentType: string;
   headers: Record<string, string>;

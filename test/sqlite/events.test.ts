@@ -57,7 +57,7 @@ suite("on SQLite", () => {
 
   test("an event is looked up by its identity, and its history by the event", (t) => {
     const { database } = tempDatabase(t);
-    assert.match(planOf(database, sql.STORED_PAYLOAD), /events_identity \(event_id=\? AND source=\?\)/);
+    assert.match(planOf(database, sql.STORED), /events_identity \(event_id=\? AND source=\?\)/);
     assert.match(planOf(database, sql.GET), /events_identity \(event_id=\?\)/);
   });
 

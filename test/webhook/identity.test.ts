@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { identify, readPayload } from "../../src/webhook/identity.ts";
+import { DEFAULT_SCHEMES } from "../../src/webhook/schemes.ts";
+import type { Verified } from "../../src/webhook/signature.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 
 const ENVELOPE = {
@@ -85,17 +87,37 @@ suite("a payload that is an envelope of OpenAI", () => {
   });
 });
 
+/** A delivery that verified by the scheme of a header. */
+const by = (header: string): Verified => {
+  const scheme = DEFAULT_SCHEMES.find((candidate) => candidate.header === header);
+  assert.ok(scheme);
+  return { scheme, secret: 0, signedHeaders: header === "webhook-signature" ? ["webhook-id"] : [] };
+};
+
 suite("an event's id", () => {
   const body = Buffer.from('{"n":1}');
   const headers = { "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "r" };
-  const idOf = (given: Record<string, string>, payload: Record<string, unknown>, bytes: Buffer = body) =>
-    identify(given, parse(payload), bytes).eventId;
+  const identityOf = (
+    given: Record<string, string>,
+    payload: Record<string, unknown>,
+    scheme = "x-signature",
+    bytes: Buffer = body,
+  ) => identify(by(scheme), given, parse(payload), bytes);
+  const idOf = (...args: Parameters<typeof identityOf>) => identityOf(...args).eventId;
 
-  test("is the body's when the body is event-shaped", () => {
-    assert.equal(idOf(headers, { id: "evt_1", type: "push" }), "evt_1");
+  test("is webhook-id where that is signed, and nowhere else", () => {
+    const standard = identityOf(headers, { id: "evt_1", type: "push" }, "webhook-signature");
+    assert.deepEqual([standard.eventId, standard.isSigned], ["w", true]);
+    assert.equal(idOf(headers, {}), "r");
+    assert.equal(idOf(headers, {}, "stripe-signature"), "r");
   });
 
-  test("else is the first of the delivery headers, in their order", () => {
+  test("else is the body's when the body is event-shaped", () => {
+    const { eventId, isSigned } = identityOf(headers, { id: "evt_1", type: "push" });
+    assert.deepEqual([eventId, isSigned], ["evt_1", true]);
+  });
+
+  test("else is the sender's delivery header, GitHub's own where its signature verified, and is not signed", () => {
     for (const payload of [
       {},
       { id: "evt_1" },
@@ -103,19 +125,24 @@ suite("an event's id", () => {
       { id: "", type: "push" },
       { id: "e", type: 1 },
     ]) {
-      assert.equal(idOf(headers, payload), "w");
+      const { eventId, isSigned } = identityOf(headers, payload, "x-hub-signature-256");
+      assert.deepEqual([eventId, isSigned], ["g", false]);
+      assert.equal(idOf(headers, payload), "r");
     }
-    assert.equal(idOf({ "x-github-delivery": "g", "x-request-id": "r" }, {}), "g");
-    assert.equal(idOf({ "x-request-id": "r" }, { id: "evt_1" }), "r");
+    assert.equal(idOf({ "x-request-id": "r" }, {}, "x-hub-signature"), "r");
   });
-
-  test("else is the body's id alone", () => assert.equal(idOf({}, { id: "evt_1" }), "evt_1"));
 
   test("else is a digest of the raw bytes", () => {
     const id = idOf({}, { n: 1 });
     assert.match(id, /^sha256:[0-9a-f]{64}$/);
-    assert.equal(idOf({ "webhook-id": "" }, { n: 1 }), id);
-    assert.notEqual(idOf({}, { n: 1 }, Buffer.from('{"n": 1}')), id);
+    assert.equal(idOf({ "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "" }, { n: 1 }), id);
+    assert.notEqual(idOf({}, { n: 1 }, "x-signature", Buffer.from('{"n": 1}')), id);
+  });
+
+  test("holds no U+0000", () => {
+    throwsCode("invalid_payload", () => idOf({}, { id: "evt\0", type: "t" }));
+    throwsCode("invalid_payload", () => idOf({ "x-request-id": "\0" }, {}));
+    throwsCode("invalid_payload", () => idOf({}, { type: "t\0" }));
   });
 
   test("has at most 512 characters", () => {
@@ -124,7 +151,7 @@ suite("an event's id", () => {
       assert.equal(idOf({}, { id, type: "t" }), id);
       throwsCode("invalid_payload", () => idOf({}, { id: id + character, type: "t" }));
     }
-    throwsCode("invalid_payload", () => idOf({ "webhook-id": "x".repeat(513) }, {}));
+    throwsCode("invalid_payload", () => idOf({ "x-request-id": "x".repeat(513) }, {}));
   });
 
   test("that is not well-formed Unicode is refused or stays different from others on disk", () => {
@@ -144,13 +171,13 @@ suite("an event's id", () => {
 
 suite("an event's type", () => {
   const typeOf = (headers: Record<string, string>, payload: Record<string, unknown>) =>
-    identify(headers, parse(payload), Buffer.from("{}")).type;
+    identify(by("x-signature"), headers, parse(payload), Buffer.from("{}")).type;
 
-  test("is X-Event-Type, else X-GitHub-Event, else the body's, else unknown", () => {
+  test("is the body's, which is signed, else X-Event-Type, else X-GitHub-Event, else unknown", () => {
     const headers = { "x-event-type": "a", "x-github-event": "b" };
-    assert.equal(typeOf(headers, { type: "c" }), "a");
-    assert.equal(typeOf({ "x-github-event": "b" }, { type: "c" }), "b");
-    assert.equal(typeOf({}, { type: "c" }), "c");
+    assert.equal(typeOf(headers, { type: "c" }), "c");
+    assert.equal(typeOf(headers, {}), "a");
+    assert.equal(typeOf({ "x-github-event": "b" }, {}), "b");
     for (const payload of [{}, { type: "" }, { type: 1 }]) assert.equal(typeOf({}, payload), "unknown");
   });
 

@@ -18,9 +18,17 @@ const BODIES = {
 
 type Headers = Record<string, string>;
 
-function accepts(headers: Headers, body: string | Uint8Array, secret = SECRET, now = NOW): boolean {
-  return createVerifier(DEFAULT_SCHEMES, secret)(headers, Buffer.from(body), now);
+/** What is found of a delivery: the secret that it was signed with, or why it is not genuine. */
+function verdict(headers: Headers, body: string | Uint8Array, secrets = [SECRET], now = NOW): number | string {
+  const verifier = createVerifier({ schemes: DEFAULT_SCHEMES, secrets, toleranceSeconds: 300 });
+  const read = verifier.read(headers, now);
+  if ("reason" in read) return read.reason;
+  const request = { method: "POST", url: "/webhook", headers, body: Buffer.from(body) };
+  return verifier.verify(request, read.candidates)?.secret ?? "signature_mismatch";
 }
+
+const accepts = (headers: Headers, body: string | Uint8Array, secret = SECRET, now = NOW) =>
+  verdict(headers, body, [secret], now) === 0;
 
 const hmac = (body: string | Uint8Array, encoding: "hex" | "base64" = "hex", secret = SECRET, hash = "sha256") =>
   createHmac(hash, secret).update(body).digest(encoding);
@@ -236,5 +244,43 @@ suite("while a sender rotates its secret", () => {
     const headers = standardHeaders("{}");
     const v2 = headers["webhook-signature"]?.replace("v1,", "v2,") ?? "";
     assert.equal(accepts({ ...headers, "webhook-signature": v2 }, "{}", WHSEC), false);
+  });
+});
+
+suite("what is found of a delivery", () => {
+  const body = BODIES.ASCII;
+  const stripe = (seconds: number | string) => ({
+    "stripe-signature": `t=${seconds},v1=${hmac(`${seconds}.${body}`)}`,
+  });
+
+  for (const [reason, headers] of [
+    ["no_signature", {}],
+    ["no_signature", { authorization: hmac(body) }],
+    ["malformed_signature", { "x-signature": "" }],
+    ["malformed_signature", { "x-signature": "sha256=00" }],
+    ["malformed_signature", { "x-signature": "z".repeat(64) }],
+    ["malformed_signature", { "stripe-signature": `t=${NOW}` }],
+    ["timestamp_missing", { "stripe-signature": `v1=${hmac(`${NOW}.${body}`)}` }],
+    ["timestamp_missing", stripe("soon")],
+    ["timestamp_too_old", stripe(NOW - 301)],
+    ["timestamp_in_future", stripe(NOW + 301)],
+    ["signature_mismatch", { "x-signature": hmac("other") }],
+    ["signature_mismatch", { "stripe-signature": `t=${NOW},v1=${hmac("other")}` }],
+  ] as const) {
+    test(`${reason}: ${JSON.stringify(headers).slice(0, 60)}`, () => {
+      assert.equal(verdict(headers as Headers, body), reason);
+    });
+  }
+
+  test("a signature that may be right counts before headers that cannot be", () => {
+    const headers = { ...stripe(NOW - 1000), "x-signature": hmac(body), "x-hub-signature": "junk" };
+    assert.equal(verdict(headers, body), 0);
+  });
+
+  test("which of several secrets it was signed with", () => {
+    const signed = { "x-signature": hmac(body, "hex", "the older one") };
+    assert.equal(verdict(signed, body, [SECRET, "the older one"]), 1);
+    assert.equal(verdict(signed, body, ["the older one", SECRET]), 0);
+    assert.equal(verdict(signed, body, [SECRET]), "signature_mismatch");
   });
 });

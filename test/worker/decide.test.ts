@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { type RetryPolicy, retryDelayMs } from "../../src/worker/backoff.ts";
 import { decide } from "../../src/worker/decide.ts";
 
-const POLICY: RetryPolicy = { attempts: 5, backoff: "exponential", delayMs: 1000, jitter: 0.2 };
+const POLICY: RetryPolicy = { attempts: 5, backoff: "exponential", delayMs: 1000, maxDelayMs: 86_400_000, jitter: 0.2 };
 const NOW = 1_800_000_000_000;
 const MIDDLE = 0.5;
 
@@ -14,9 +14,18 @@ suite("the wait before a retry", () => {
   });
 
   test("stays when it is linear", () => {
-    const policy: RetryPolicy = { ...POLICY, backoff: "linear", delayMs: 30_000 };
+    const policy: RetryPolicy = { ...POLICY, backoff: "linear", delayMs: 30_000, maxDelayMs: 86_400_000 };
     const delays = [1, 2, 3].map((failed) => retryDelayMs(policy, failed, MIDDLE));
     assert.deepEqual(delays, [30_000, 30_000, 30_000]);
+  });
+
+  test("is never longer than the policy says", () => {
+    const policy: RetryPolicy = { ...POLICY, maxDelayMs: 5000 };
+    assert.deepEqual(
+      [3, 4, 50].map((failedAttempts) => retryDelayMs(policy, failedAttempts, MIDDLE)),
+      [4000, 5000, 5000],
+    );
+    assert.equal(retryDelayMs(policy, 4, 0.999_999), 5000);
   });
 
   test("varies by the jitter to either side and no further", () => {
@@ -40,7 +49,8 @@ suite("the wait before a retry", () => {
 suite("an attempt", () => {
   const failed = { kind: "failed", error: "no" } as const;
   const interrupted = { kind: "interrupted", error: "the server stopped" } as const;
-  const at = (attemptOfBudget: number, receivedAt = NOW - 60_000) => ({ attemptOfBudget, receivedAt });
+  const at = (attemptOfBudget: number, receivedAt = NOW - 60_000) => ({ attemptOfBudget, receivedAt, isProbe: false });
+  const probe = (attemptOfBudget: number) => ({ ...at(attemptOfBudget), isProbe: true });
 
   test("that succeeded makes its event processed, also the last one", () => {
     for (const attempt of [1, 5]) {
@@ -80,5 +90,23 @@ suite("an attempt", () => {
     // A clock that was set back makes nobody wait for it.
     const ahead = decide(interrupted, at(1, NOW + 60_000), POLICY, NOW, MIDDLE);
     assert.deepEqual(ahead, { to: "queued", runAt: NOW, isFree: true });
+  });
+
+  test("that a target wants later waits until then, a day at most", () => {
+    const busy = (retryAfterMs: number) => ({ ...failed, isUnavailable: true, retryAfterMs });
+    assert.deepEqual(decide(busy(90_000), at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 90_000 });
+    assert.deepEqual(decide(busy(10), at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 1000 });
+    const day = 24 * 3_600_000;
+    assert.deepEqual(decide(busy(30 * day), at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + day });
+  });
+
+  test("that did not reach a target which is asked whether it is back is free, also the last one", () => {
+    const unavailable = { ...failed, isUnavailable: true };
+    for (const attempt of [1, 5, 6]) {
+      const next = decide(unavailable, probe(attempt), { ...POLICY, backoff: "linear" }, NOW, MIDDLE);
+      assert.deepEqual(next, { to: "queued", runAt: NOW + 1000, isFree: true });
+    }
+    assert.equal(decide(failed, probe(5), POLICY, NOW, MIDDLE).to, "failed", "the event's own failure");
+    assert.equal(decide(unavailable, at(5), POLICY, NOW, MIDDLE).to, "failed", "no probe");
   });
 });

@@ -7,7 +7,7 @@ import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
 
-const ONE_ATTEMPT = { attempts: 1, backoff: "linear", delayMs: 40, jitter: 0 } as const;
+const ONE_ATTEMPT = { attempts: 1, backoff: "linear", delayMs: 40, maxDelayMs: 86_400_000, jitter: 0 } as const;
 
 const outcomesOf = async (events: EventStore, eventId: string) =>
   (await events.get(eventId))[0]?.history.map(({ outcome }) => outcome);
@@ -180,7 +180,7 @@ suite("stopping", () => {
         hung.push(eventId);
         return new Promise(() => {});
       },
-      { policy: { attempts: 1, backoff: "linear", delayMs: 1, jitter: 0 } },
+      { policy: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 } },
     );
     const ids = Array.from({ length: 260 }, (_, index) => `e${index}`);
     await append(...ids);

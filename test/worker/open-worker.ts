@@ -25,7 +25,7 @@ export function openWorker(
   const worker = createWorker({
     store: events,
     handler,
-    policy: { attempts: 3, backoff: "exponential", delayMs: 40, jitter: 0 },
+    policy: { attempts: 3, backoff: "exponential", delayMs: 40, maxDelayMs: 86_400_000, jitter: 0 },
     concurrency: 3,
     pollIntervalMs: 20,
     handlerTimeoutMs: 5000,

@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedEvent } from "../../events/store.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
-import type { EventHandler, KeepPlace } from "../run.ts";
+import { type EventHandler, type KeepPlace, TargetError } from "../run.ts";
 
 // What of an answer's body is waited for, so that the next event finds the connection free.
 const MAX_DRAINED_BYTES = 64 * 1024;
@@ -46,7 +46,7 @@ export function createHttpHandler(url: string): EventHandler {
         finish(sent, response);
         const { statusCode = 0 } = response;
         if (statusCode < 200 || statusCode >= 300) {
-          reject(new Error(`the target answered ${statusCode}`));
+          reject(refusal(response));
           // It may read the rest of the event as slowly as it likes.
           if (!sent.writableFinished) sent.destroy();
         } else resolve();
@@ -59,13 +59,37 @@ export function createHttpHandler(url: string): EventHandler {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
         if (isFirst && isStale) resolve(send(event, signal, keepPlace, false));
-        else reject(error);
+        else reject(LOCAL.test(systemCode(error)) ? error : unreachable(error));
       });
       sent.end(event.payload);
     });
   }
 
   return (event, signal, keepPlace = () => {}) => send(event, signal, keepPlace, true);
+}
+
+// What says nothing of the target: this process has no descriptor left.
+const LOCAL = /^E[MN]FILE$/;
+
+// The target cannot work now, whatever the event is.
+const UNAVAILABLE = [429, 502, 503, 504];
+
+function unreachable(error: Error): TargetError {
+  return new TargetError("the target cannot be reached", { isUnavailable: true, cause: error });
+}
+
+function refusal({ statusCode = 0, headers }: IncomingMessage): TargetError {
+  const isUnavailable = UNAVAILABLE.includes(statusCode);
+  const retryAfterMs = readRetryAfter(headers["retry-after"], Date.now());
+  return new TargetError(`the target answered ${statusCode}`, { isUnavailable, retryAfterMs });
+}
+
+/** The milliseconds of a `Retry-After` (RFC 9110, 10.2.3): seconds or a date; undefined when it is neither. */
+function readRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000;
+  const time = Date.parse(value);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }
 
 function headersOf(event: ClaimedEvent): OutgoingHttpHeaders {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
+import { describeError } from "../../../src/errors.ts";
 import type { ClaimedEvent } from "../../../src/events/store.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
@@ -138,7 +139,11 @@ suite("forwarding an event", () => {
       });
     });
     const outcome = await runEvent(createHttpHandler(url), event(), 150, NEVER);
-    assert.deepEqual(outcome, { kind: "failed", error: "the handler did not finish within 150 ms" });
+    assert.deepEqual(outcome, {
+      kind: "failed",
+      error: "the handler did not finish within 150 ms",
+      isUnavailable: true,
+    });
     await until(() => closed);
   });
 
@@ -219,7 +224,7 @@ suite("forwarding an event", () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const handler = createHttpHandler(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    await assert.rejects(handler(event(), NEVER), /ECONNRESET/);
+    await assert.rejects(handler(event(), NEVER), (error) => /ECONNRESET/.test(describeError(error)));
     assert.equal(connections, 1);
   });
 

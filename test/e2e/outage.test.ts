@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findPort } from "../../src/http/listen.ts";
+import { deliver, event } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { show, stats } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+
+const EVENTS = 60;
+const ATTEMPTS = 3;
+
+test("an outage of the target costs no event its attempts, and all are delivered when it is back", async () => {
+  await using target = await startTarget();
+  const env = {
+    FORWARD_URL: target.url,
+    RETRY_ATTEMPTS: String(ATTEMPTS),
+    RETRY_DELAY: "50ms",
+    WORKER_CONCURRENCY: "4",
+  };
+  await using server = await startServer({ env });
+  let isDown = true;
+  target.answer((_, response) => response.writeHead(isDown ? 503 : 204).end());
+
+  for (let n = 0; n < EVENTS; n++) assert.equal((await deliver(server, event(`evt_${n}`))).status, 200);
+  await server.logged("target_unavailable");
+  // A second in which each event could have used up its attempts many times over.
+  await until(() => target.received.length >= 6, 15_000);
+  assert.ok(target.received.length < 30, `${target.received.length} requests while it was down`);
+  assert.equal((await stats(server)).failed, 0);
+
+  isDown = false;
+  await server.logged("target_available");
+  await until(async () => (await stats(server)).processed === EVENTS, 20_000);
+  assert.equal((await stats(server)).failed, 0);
+});
+
+test("a target that is not there is asked now and then, and gets its events when it comes", async () => {
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  await using server = await startServer({
+    env: { FORWARD_URL: `http://127.0.0.1:${port}/events`, RETRY_ATTEMPTS: "2", RETRY_DELAY: "50ms" },
+  });
+  for (let n = 0; n < 20; n++) await deliver(server, event(`evt_${n}`));
+  await server.logged("target_unavailable");
+  const counts = await stats(server);
+  // What was in flight when it opened may have used up its attempts; nothing behind that has.
+  assert.ok(Number(counts.failed) <= 10, `${counts.failed} dead letters`);
+  assert.ok(Number(counts.queued) >= 10);
+});
+
+test("a target that answers with an error of the event is not taken for unavailable", async () => {
+  await using target = await startTarget();
+  await using server = await startServer({
+    env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "1" },
+  });
+  target.answer(({ headers }, response) => {
+    response.writeHead(headers["x-event-id"] === "good" ? 204 : 400).end();
+  });
+  for (let n = 0; n < 12; n++) await deliver(server, event(`bad_${n}`));
+  await deliver(server, event("good"));
+  await until(async () => (await stats(server)).failed === 12);
+  await until(async () => (await show(server, "good")).status === "processed");
+  assert.deepEqual(server.log("target_unavailable"), []);
+});
+
+test("Retry-After holds an event back", async () => {
+  await using target = await startTarget();
+  await using server = await startServer({ env: { FORWARD_URL: target.url, RETRY_DELAY: "10ms" } });
+  target.answer((_, response) => response.writeHead(429, { "Retry-After": "3600" }).end());
+  await deliver(server, event("later"));
+  await until(async () => (await show(server, "later")).attemptHistory.length === 1);
+  const { dueAt } = await show(server, "later");
+  const waitMs = Date.parse(String(dueAt)) - Date.now();
+  assert.ok(waitMs > 3_500_000 && waitMs < 3_700_000, `due in ${waitMs} ms`);
+});
