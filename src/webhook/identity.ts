@@ -16,6 +16,8 @@ export interface Identity {
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
+const DIGEST_PREFIX = "sha256:";
+
 /** What a payload says of itself, where these are non-empty texts. */
 export interface Payload {
   id: string | undefined;
@@ -61,7 +63,7 @@ function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): 
  */
 export function identify(verified: Verified, headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
   const signedId = signedIdOf(verified, headers, payload);
-  const eventId = signedId ?? nameOf(verified, headers) ?? `sha256:${hash("sha256", body)}`;
+  const eventId = signedId ?? nameOf(verified, headers) ?? DIGEST_PREFIX + hash("sha256", body);
   const type = payload.type ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown";
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);
@@ -77,10 +79,14 @@ function signedIdOf(
   return (name === undefined ? undefined : textOf(headers[name])) ?? (type === undefined ? undefined : id);
 }
 
-/** The unsigned name of a delivery: GitHub's own where its signature verified. */
+/**
+ * The unsigned name of a delivery: GitHub's own where its signature verified. None may look like the id that other bytes
+ * would get.
+ */
 function nameOf({ scheme }: Verified, headers: IncomingHttpHeaders): string | undefined {
   const ofGitHub = scheme.header.startsWith("x-hub-") ? textOf(headers["x-github-delivery"]) : undefined;
-  return ofGitHub ?? textOf(headers["x-request-id"]);
+  const name = ofGitHub ?? textOf(headers["x-request-id"]);
+  return name?.startsWith(DIGEST_PREFIX) ? undefined : name;
 }
 
 function requireStorable(path: string, text: string, maxLength: number): void {
