@@ -19,8 +19,11 @@ suite("a server on Redis", onRedis, () => {
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     const ready = await server.logged("session_store_ready");
     assert.match(String(ready.version), /^(?:Redis|Valkey) /);
-    const warnings = server.log("setting_warning").map(({ message }) => message);
-    assert.ok(warnings.some((message) => message.includes("volatile-lru") && message.includes("set noeviction")));
+    await until(() =>
+      server
+        .log("setting_warning")
+        .some(({ message }) => String(message).includes("volatile-lru") && String(message).includes("set noeviction")),
+    );
   });
 
   test("reaches it over TLS with a password", async (t) => {

