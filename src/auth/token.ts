@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SignJWT } from "jose";
-import { parseStrictJson } from "../lib/strict-json.ts";
+import { isObject, parseStrictJson } from "../lib/strict-json.ts";
 
 /** The claims of an access token. Times are Unix seconds. */
 export interface AccessClaims {
@@ -113,10 +113,6 @@ function isWholeNumber(value: unknown): value is number {
 function toObject(bytes: Buffer): Record<string, unknown> | null {
   const value = parseStrictJson(bytes);
   return value.ok && isObject(value.value) ? value.value : null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Bytes of a base64url text without padding, other characters or stray bits; null otherwise. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
+import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
@@ -63,7 +64,7 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
     }
     const filter = { eventId: event.eventId, source: event.source, conflict: Number(conflict) };
     const { count } = await events.replay(filter, Date.now());
-    const newId = `sha256:${wanted.payloadSha256}`;
+    const newId = DIGEST_PREFIX + wanted.payloadSha256;
     if (count === 0) {
       throw new OperatorError(`It is an event already: authserve events replay ${newId} --source ${event.source}`, 1);
     }

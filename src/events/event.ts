@@ -5,6 +5,9 @@
 export const STATUSES = ["queued", "processed", "failed"] as const;
 export type Status = (typeof STATUSES)[number];
 
+/** Begins the id of an event that only its bytes name: their SHA-256 in hex follows. */
+export const DIGEST_PREFIX = "sha256:";
+
 /** How an attempt ended, as kept in its history. */
 export type AttemptOutcome = "succeeded" | "failed" | "lease_expired";
 

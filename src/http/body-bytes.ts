@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 
 // Of large bodies, until they are whole. Whoever sends them has proved nothing yet: 1,500 senders of 1 MB each would take
 // 1.6 GB.
-export const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
+const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
 
 // What comes in one piece is as large. A login, and nearly every delivery, finds its place however full it is.
 const UNCOUNTED_ROOM = 64 * 1024;

@@ -183,7 +183,7 @@ export function watchConnections<HttpServer extends Server>(
 }
 
 /** The connections of a server that {@link watchConnections} has watched. */
-export function connectionsOf(server: Server): Iterable<Socket> {
+function connectionsOf(server: Server): Iterable<Socket> {
   return connections.get(server) ?? [];
 }
 

@@ -86,7 +86,7 @@ function refuse(routes: readonly Route[], method: string, target: string): AppEr
  * The parameters of a request target that is written as the path of a route is, segment by segment: no decoding but of
  * parameters, no dot segments, no slash more or less. Null for any other, which h3 may still take for the same path.
  */
-export function paramsOf(path: string, target: string): PathParams | null {
+function paramsOf(path: string, target: string): PathParams | null {
   const pathname = pathOf(target);
   if (pathname === path) return {};
   if (!path.includes(":")) return null;

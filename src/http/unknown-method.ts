@@ -17,8 +17,8 @@ const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]";
 const REQUEST_LINES = new RegExp(`(?<!${TOKEN})(${TOKEN}+) ([^\\s]+) HTTP/1\\.[01]\r\n`, "g");
 
 /**
- * The refusal of a request that is one but for its method, and its id: any token may be a method (RFC 9110, 9.1). Undefined
- * of what is no such request.
+ * The refusal, and the id, of a request in which Node's parser knows all but the method: any token may be one (RFC 9110,
+ * 9.1). Undefined of anything else.
  */
 export function refuseUnknownMethod(
   { code = "", rawPacket, bytesParsed = 0 }: ParseError,

@@ -32,6 +32,11 @@ export function parseStrictJson(bytes: Buffer): StrictJson {
   return reason === null ? { ok: true, value } : { ok: false, reason };
 }
 
+/** Whether a parsed value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** What `JSON.parse` lets through: too many levels, and names that come twice, of which it keeps the last. */
 function faultOfStructure(json: string): string | null {
   /** The names of each open object; null for an open array. */

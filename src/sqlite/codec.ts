@@ -49,12 +49,11 @@ export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEve
     const at = index * NUMBERS_PER_EVENT;
     const bytes = numbers[at + 2] as number;
     const payload = payloads.subarray(offset, offset + bytes);
-    const digest = bytesSha256 === "" ? null : bytesSha256;
     batch.push({
       source,
       eventId,
       type,
-      bytesSha256: digest,
+      bytesSha256: bytesSha256 === "" ? null : bytesSha256,
       secret: numbers[at + 1] as number,
       contentType,
       address,

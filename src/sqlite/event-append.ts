@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { DIGEST_PREFIX } from "../events/event.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
@@ -34,7 +35,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
 
   /** Stores an event whose name is taken by other bytes under the id that its bytes give. */
   function appendByBytes(event: NewEvent): Appended {
-    const eventId = `sha256:${event.bytesSha256 ?? hash("sha256", event.payload)}`;
+    const eventId = DIGEST_PREFIX + (event.bytesSha256 ?? hash("sha256", event.payload));
     return isInserted(event, eventId) ? { ...NEW, eventId } : { ...DUPLICATE, eventId };
   }
 

@@ -1,3 +1,4 @@
+import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventFilter } from "../events/store.ts";
 
 // The statements of the hot path take their values by position: binding by name costs as much as the write.
@@ -171,7 +172,7 @@ FROM conflicts WHERE event = ? ORDER BY first_at`;
 /** Makes an event of its own of the conflict with a number, from 1 as {@link CONFLICTS} lists them. No row when there is none. */
 export const REPLAY_CONFLICT = `
 INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, payload)
-SELECT @source, 'sha256:' || lower(hex(payload_sha256)), type, 'queued', -1, @now, @now, address, headers, content_type, payload
+SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, 'queued', -1, @now, @now, address, headers, content_type, payload
 FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
 ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
 ON CONFLICT DO NOTHING`;

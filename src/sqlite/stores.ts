@@ -60,7 +60,7 @@ export function storesBehind(thread: ThreadClient, reader: Database, close: () =
 }
 
 /** Tells listeners of work that comes through this store. That of other processes is found by polling. */
-export function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
+function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
   const listeners: (() => void)[] = [];
   const tell = () => {
     for (const listener of listeners) listener();

@@ -1,22 +1,24 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
-import { parseStrictJson } from "../lib/strict-json.ts";
+import { DIGEST_PREFIX } from "../events/event.ts";
+import { isObject, parseStrictJson } from "../lib/strict-json.ts";
 import type { Verified } from "./signature.ts";
 
 /** What identifies a delivered event within its source. */
 export interface Identity {
   eventId: string;
-  /** Whether the signature covers the id. An unsigned one is a name that anybody may put on a captured body. */
-  isSigned: boolean;
+  /**
+   * The SHA-256 of the body in hex where the signature does not cover the id, which anybody may then put on a captured
+   * body; else null.
+   */
+  bytesSha256: string | null;
   type: string;
 }
 
 // Longer ids and types would let a sender fill the index; none of the known senders comes near.
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
-
-const DIGEST_PREFIX = "sha256:";
 
 /** What a payload says of itself, where these are non-empty texts. */
 export interface Payload {
@@ -33,10 +35,6 @@ export function readPayload(body: Buffer): Payload {
   const payload = { id: textOf(value.id), type: textOf(value.type) };
   if (value.object === "event") requireEnvelope(payload, value);
   return payload;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -63,11 +61,12 @@ function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): 
  */
 export function identify(verified: Verified, headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
   const signedId = signedIdOf(verified, headers, payload);
-  const eventId = signedId ?? nameOf(verified, headers) ?? DIGEST_PREFIX + hash("sha256", body);
+  const bytesSha256 = signedId === undefined ? hash("sha256", body) : null;
+  const eventId = signedId ?? nameOf(verified, headers) ?? `${DIGEST_PREFIX}${bytesSha256}`;
   const type = payload.type ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown";
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);
-  return { eventId, isSigned: signedId !== undefined, type };
+  return { eventId, bytesSha256, type };
 }
 
 function signedIdOf(

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
@@ -34,13 +33,13 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
     const receivedAt = now();
     const verified = verifier.verify({ method, url, headers, body }, read.candidates);
     if (verified === null) throw notGenuine("signature_mismatch");
-    const { eventId, isSigned, type } = identify(verified, headers, readPayload(body), body);
+    const { eventId, bytesSha256, type } = identify(verified, headers, readPayload(body), body);
 
     const appended = await intake.append({
       source: source.name,
       eventId,
       type,
-      bytesSha256: isSigned || source.dedupe === "id" ? null : hash("sha256", body),
+      bytesSha256: source.dedupe === "id" ? null : bytesSha256,
       secret: verified.secret,
       contentType: headers["content-type"] ?? "application/json",
       payload: body,
@@ -79,7 +78,7 @@ function isConfidential(name: string): boolean {
   return confidential;
 }
 
-/** The headers of a delivery as stored with it, in JSON: lower-case names, without signatures, cookies and authorization. */
+/** The headers of a delivery as stored with it, in JSON: lower-case names, without confidential ones. */
 export function storedHeaders(request: IncomingMessage): string {
   const kept: Record<string, string> = {};
   for (const name in request.headers) {

@@ -16,8 +16,8 @@ export interface Breaker {
 }
 
 const FAILURES_TO_OPEN = 5;
-const FIRST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 30_000;
+const FIRST_PROBE_WAIT_MS = 1000;
+const LONGEST_PROBE_WAIT_MS = 30_000;
 
 /** Creates the closed breaker of one target; `onChange` is told when it opens and closes. */
 export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): Breaker {
@@ -49,10 +49,10 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
       if (!open) {
         failures++;
         if (failures < FAILURES_TO_OPEN) return;
-        open = { waitMs: FIRST_WAIT_MS, probeAt: now + FIRST_WAIT_MS, isProbing: false };
+        open = { waitMs: FIRST_PROBE_WAIT_MS, probeAt: now + FIRST_PROBE_WAIT_MS, isProbing: false };
         onChange(true);
       } else if (permit === "probe") {
-        const waitMs = Math.min(2 * open.waitMs, LONGEST_WAIT_MS);
+        const waitMs = Math.min(2 * open.waitMs, LONGEST_PROBE_WAIT_MS);
         open = { waitMs, probeAt: now + waitMs, isProbing: false };
       }
     },

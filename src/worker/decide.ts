@@ -3,8 +3,8 @@ import type { ClaimedEvent } from "../events/store.ts";
 import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
 
 /**
- * How a handler's run ended. `isUnavailable`: the fault is the target's, whatever the event. `unable`: this machine had not what it takes to try. `interrupted`: the server stopped
- * before the handler had.
+ * How a handler's run ended. `isUnavailable`: the fault is the target's, whatever the event. `unable`: this machine had
+ * not what it takes to try. `interrupted`: the server stopped before the handler had.
  */
 export type Outcome =
   | { kind: "succeeded" }

@@ -32,8 +32,13 @@ export type KeepPlace = (until: Promise<unknown>) => void;
 
 const MAX_ERROR_LENGTH = 1000;
 
-// Whoever opens connections enough brings this about: it says nothing of the event or its target.
-const NO_DESCRIPTORS = /^E[MN]FILE$/;
+/**
+ * Whether this machine had no descriptor left. Whoever opens connections enough brings this about: it says nothing of the
+ * event or its target.
+ */
+export function isOutOfDescriptors(error: unknown): boolean {
+  return error instanceof Error && /^E[MN]FILE$/.test(systemCode(error));
+}
 
 /** Runs the handler within a time limit and never throws. A handler that ignores its signal is left behind. */
 export async function runEvent(
@@ -79,7 +84,7 @@ export async function runEvent(
 
 function failure(error: unknown): Outcome {
   const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
-  if (error instanceof Error && NO_DESCRIPTORS.test(systemCode(error))) return { kind: "unable", error: text };
+  if (isOutOfDescriptors(error)) return { kind: "unable", error: text };
   if (!(error instanceof TargetError)) return { kind: "failed", error: text };
   const { isUnavailable, retryAfterMs } = error;
   return { kind: "failed", error: text, isUnavailable, retryAfterMs };

@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedEvent } from "../../events/store.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
-import { type EventHandler, type KeepPlace, TargetError } from "../run.ts";
+import { type EventHandler, isOutOfDescriptors, type KeepPlace, TargetError } from "../run.ts";
 
 // What of an answer's body is waited for, so that the next event finds the connection free.
 const MAX_DRAINED_BYTES = 64 * 1024;
@@ -53,13 +53,13 @@ export function createHttpHandler(url: string): EventHandler {
       });
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
-        reject(new Error(`the target answered ${response.statusCode}`));
+        reject(refusal(response));
       });
       sent.on("error", (error) => {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
         if (isFirst && isStale) resolve(send(event, signal, keepPlace, false));
-        else reject(LOCAL.test(systemCode(error)) ? error : unreachable(error));
+        else reject(isOutOfDescriptors(error) ? error : unreachable(error));
       });
       sent.end(event.payload);
     });
@@ -67,9 +67,6 @@ export function createHttpHandler(url: string): EventHandler {
 
   return (event, signal, keepPlace = () => {}) => send(event, signal, keepPlace, true);
 }
-
-// What says nothing of the target: this process has no descriptor left.
-const LOCAL = /^E[MN]FILE$/;
 
 // The target cannot work now, whatever the event is.
 const UNAVAILABLE = [429, 502, 503, 504];
