@@ -28,8 +28,8 @@ interface RedisProcessOptions {
   password?: string;
   tls?: boolean;
   args?: string[];
-  /** A free one unless it is given. */
-  port?: number;
+  /** Gives it ports as a node of a cluster needs them. */
+  inCluster?: boolean;
   /** Lines of a sentinel's configuration. */
   sentinel?: string[];
 }
@@ -52,7 +52,8 @@ export async function startRedis(context: Cleanup, options: RedisProcessOptions 
   const dir = tempDir(context);
   for (let left = START_TRIES; ; left--) {
     try {
-      started = await startOn(dir, options.port ?? (await freePort()), options);
+      const { port, bus } = options.inCluster ? await clusterPorts() : { port: await freePort(), bus: [] };
+      started = await startOn(dir, port, { ...options, args: [...bus, ...(options.args ?? [])] });
       return started;
     } catch (error) {
       // Between the probe and the start another process may have taken the port.
@@ -64,7 +65,7 @@ export async function startRedis(context: Cleanup, options: RedisProcessOptions 
 async function startOn(
   dir: string,
   port: number,
-  { password, tls, args = [], sentinel }: Omit<RedisProcessOptions, "port">,
+  { password, tls, args = [], sentinel }: RedisProcessOptions,
 ): Promise<RedisProcess> {
   const asUser = password === undefined ? {} : { password };
   const own = {
@@ -174,10 +175,9 @@ export async function startLoneNode(context: Cleanup): Promise<RedisProcess> {
   return node;
 }
 
-async function startNode(context: Cleanup, more: string[] = []): Promise<RedisProcess> {
-  const { port, bus } = await clusterPorts();
-  const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...bus, ...more];
-  return startRedis(context, { port, args });
+function startNode(context: Cleanup, more: string[] = []): Promise<RedisProcess> {
+  const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...more];
+  return startRedis(context, { inCluster: true, args });
 }
 
 async function addSlots(client: Redis, from: number, to: number): Promise<void> {
