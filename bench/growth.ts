@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../src/sqlite/database.ts";
-import { storesOn } from "../src/sqlite/stores.ts";
+import { atomic, openDatabase } from "../src/sqlite/database.ts";
+import { type SqliteEvents, sqliteEvents } from "../src/sqlite/events.ts";
+import { DEFAULT_ROUTE } from "../src/worker/routing.ts";
 import { eventIdOf, type Ids } from "./corpus.ts";
 import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -54,7 +55,7 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
   ]);
   for (let stored = 0, target = 1000; target <= total; stored = target, target *= 10) {
     fill(dataDir, stored, target, ids);
-    const timing = await timeStore(dataDir);
+    const timing = timeStore(dataDir);
     const megabytes = statSync(join(dataDir, "authserve.db")).size / 1e6;
     const results = [];
     for (let round = 1; round <= rounds; round++) {
@@ -79,44 +80,56 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
   }
 }
 
-/** Adds processed events directly until so many are stored. */
+/** Adds processed events until so many are stored. */
 function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
   const database = openDatabase(dataDir);
   database.pragma("synchronous = OFF");
   // 1 GB: the index of random ids is filled all over.
   database.pragma("cache_size = -1000000");
-  const insert = database.prepare(`
-    INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, processed_at, address, headers, content_type, payload)
-    VALUES ('default', ?, ?, 'processed', 1, ?, ?, ?, '127.0.0.1', ?, 'application/json', ?)`);
-  const addAttempt = database.prepare(
-    "INSERT INTO attempts (event, attempt, started_at, finished_at, outcome) VALUES (?, 1, ?, ?, 'succeeded')",
-  );
+  const events = sqliteEvents(database);
   const payload = Buffer.alloc(260, "x");
   const headers = JSON.stringify({ host: "127.0.0.1", "content-type": "application/json", "content-length": "260" });
-  const add = database.transaction((from: number, to: number) => {
-    for (let i = from; i < to; i++) {
-      const at = Date.now();
-      const { lastInsertRowid } = insert.run(
-        eventIdOf(ids, "evt_fill_", i),
-        i % 3 ? "payment_intent.succeeded" : "payment_intent.created",
-        at,
-        at,
-        at,
-        headers,
-        payload,
-      );
-      addAttempt.run(lastInsertRowid, at, at);
-    }
+  const add = atomic(database, (from: number, to: number) => {
+    const now = Date.now();
+    const batch = Array.from({ length: to - from }, (_, index) => ({
+      source: "default",
+      eventId: eventIdOf(ids, "evt_fill_", from + index),
+      type: (from + index) % 3 ? "payment_intent.succeeded" : "payment_intent.created",
+      bytesSha256: null,
+      secret: 0,
+      contentType: "application/json",
+      payload,
+      address: "127.0.0.1",
+      headers,
+      receivedAt: now,
+    }));
+    events.append(batch);
+    fanOut(events, batch.length);
+    const { claimed } = events.claim({ ...CLAIM, limit: batch.length, now });
+    events.settle(
+      claimed.map(({ event, route, attempt }) => {
+        const claim = { event, route, owner: CLAIM.owner, attempt };
+        return { ...claim, next: { to: "processed" as const }, startedAt: now, finishedAt: now, error: null };
+      }),
+    );
   });
-  for (let from = stored; from < target; from += 50_000) add(from, Math.min(from + 50_000, target));
+  for (let from = stored; from < target; from += 10_000) add(from, Math.min(from + 10_000, target));
   database.close();
 }
 
-async function timeStore(dataDir: string): Promise<{ claimMs: number; listMs: number; listByTypeMs: number }> {
+const CLAIM = { route: DEFAULT_ROUTE, owner: "bench", leaseMs: 1, maxAttempts: 5 };
+
+function fanOut(events: SqliteEvents, limit: number): void {
+  const found = events.unrouted(limit);
+  const jobs = found.map(({ id, receivedAt }) => ({ event: id, route: DEFAULT_ROUTE, dueAt: receivedAt }));
+  events.addJobs(found.at(-1)?.id ?? 0, jobs);
+}
+
+function timeStore(dataDir: string): { claimMs: number; listMs: number; listByTypeMs: number } {
   const database = openDatabase(dataDir);
-  const events = storesOn(database).events;
+  const events = sqliteEvents(database);
   const now = Date.now();
-  await events.append([
+  events.append([
     {
       source: "bench",
       eventId: `evt_claim_${now}`,
@@ -130,14 +143,15 @@ async function timeStore(dataDir: string): Promise<{ claimMs: number; listMs: nu
       receivedAt: now,
     },
   ]);
-  const time = async (run: () => Promise<unknown>) => {
+  fanOut(events, 1);
+  const time = (run: () => unknown) => {
     const startedAt = performance.now();
-    await run();
+    run();
     return Math.round((performance.now() - startedAt) * 100) / 100;
   };
-  const claimMs = await time(() => events.claim({ owner: "bench", limit: 1, leaseMs: 1, maxAttempts: 5, now }));
-  const listMs = await time(() => events.list({ limit: 50 }));
-  const listByTypeMs = await time(() => events.list({ type: "rare", limit: 50 }));
+  const claimMs = time(() => events.claim({ ...CLAIM, limit: 1, now }));
+  const listMs = time(() => events.list({ limit: 50 }));
+  const listByTypeMs = time(() => events.list({ type: "rare", limit: 50 }));
   database.close();
   return { claimMs, listMs, listByTypeMs };
 }

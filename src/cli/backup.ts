@@ -20,7 +20,7 @@ const AROUND_BAR = 9;
 export async function runBackup(file: string, { json }: JsonOption): Promise<void> {
   const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
   requireDatabase(DATA_DIR);
-  const database = openDatabase(DATA_DIR, { asItIs: true });
+  const database = openDatabase(DATA_DIR);
   try {
     const bytes = await backUp(database, resolve(file), process.stderr.isTTY ? drawBar : () => {});
     if (process.stderr.isTTY) process.stderr.write("\n");

@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import type { EventDetail } from "../events/store.ts";
+import type { EventDetail, JobDetail } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { summaryForOutput } from "./event-summary.ts";
 import { findEvent } from "./find-event.ts";
@@ -18,13 +18,10 @@ export function runEventsShow(eventId: string, { source, json }: ShowOptions): P
     if (!event) throw new OperatorError(`There is no event ${printable(eventId)}: ${whereIdsAre(eventId)}`, 1);
     const shown = detailForOutput(event);
     if (json) return printJson(shown);
-    const { attemptHistory, conflicts, headers, payload, deadLetter, ...facts } = shown;
+    const { jobs, conflicts, headers, payload, ...facts } = shown;
     for (const [name, value] of Object.entries(facts))
       printData(`${name.padEnd(12)} ${printable(String(value ?? "-"))}`);
-    if (deadLetter) printData(`deadLetter   ${deadLetter.failedAt} ${printable(deadLetter.reason)}`);
-    for (const { attempt, startedAt, outcome, error } of attemptHistory) {
-      printData(`attempt ${attempt}    ${startedAt} ${outcome}${error ? `: ${printable(error)}` : ""}`);
-    }
+    for (const job of jobs) printJob(job);
     for (const conflict of conflicts) {
       const deliveries = counted(conflict.deliveries, "delivery", "deliveries");
       printData(`conflict     ${conflict.firstAt} ${deliveries} of other bytes, sha256 ${conflict.payloadSha256}`);
@@ -41,20 +38,29 @@ function whereIdsAre(eventId: string): string {
   return isEscaped ? "authserve events list --json prints ids exactly" : "see authserve events list";
 }
 
+function printJob({
+  route,
+  status,
+  attempts,
+  nextAttemptAt,
+  deadLetter,
+  history,
+}: ReturnType<typeof jobForOutput>): void {
+  const next = nextAttemptAt === null ? "" : `, the next at ${nextAttemptAt}`;
+  printData(`job          ${printable(route)}: ${status}, ${counted(attempts, "attempt")}${next}`);
+  if (deadLetter) printData(`deadLetter   ${deadLetter.failedAt} ${printable(deadLetter.reason)}`);
+  for (const { attempt, startedAt, outcome, error } of history) {
+    printData(`attempt ${attempt}    ${startedAt} ${outcome}${error ? `: ${printable(error)}` : ""}`);
+  }
+}
+
 function detailForOutput(event: EventDetail) {
   return {
     ...summaryForOutput(event),
-    dueAt: isoTime(event.dueAt),
-    leased: event.leased,
     address: event.address,
     contentType: event.contentType,
     headers: event.headers,
-    attemptHistory: event.history.map((attempt) => ({
-      ...attempt,
-      startedAt: isoTime(attempt.startedAt),
-      finishedAt: isoTime(attempt.finishedAt),
-    })),
-    deadLetter: event.deadLetter && { ...event.deadLetter, failedAt: isoTime(event.deadLetter.failedAt) },
+    jobs: event.jobs.map(jobForOutput),
     conflicts: event.conflicts.map((conflict) => ({
       ...conflict,
       firstAt: isoTime(conflict.firstAt),
@@ -62,6 +68,24 @@ function detailForOutput(event: EventDetail) {
       payload: conflict.payload && textOf(conflict.payload),
     })),
     payload: textOf(event.payload),
+  };
+}
+
+function jobForOutput({ route, status, attempts, dueAt, leased, lastError, deadLetter, history }: JobDetail) {
+  return {
+    route,
+    status,
+    attempts,
+    // While it is leased, an attempt is under way.
+    nextAttemptAt: leased ? null : isoTime(dueAt),
+    leased,
+    lastError,
+    deadLetter: deadLetter && { ...deadLetter, failedAt: isoTime(deadLetter.failedAt) },
+    history: history.map((attempt) => ({
+      ...attempt,
+      startedAt: isoTime(attempt.startedAt),
+      finishedAt: isoTime(attempt.finishedAt),
+    })),
   };
 }
 

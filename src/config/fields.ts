@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import * as v from "valibot";
 import { isEmail } from "../auth/email.ts";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
-import { LONGEST_WAIT_MS } from "../events/event.ts";
+import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { weaknessOf } from "./secrets.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
 

@@ -1,4 +1,5 @@
-import type { AttemptOutcome, Next, Status } from "./event.ts";
+import type { Status } from "./event.ts";
+import type { AttemptRecord, Claim, ClaimedJob, NewJob, Settlement } from "./job.ts";
 
 /** A verified delivery, ready to be stored. All times are Unix milliseconds. */
 export interface NewEvent {
@@ -25,47 +26,33 @@ export interface Appended {
   eventId?: string;
 }
 
-/** An event leased to a worker for one attempt. */
-export interface ClaimedEvent {
+/** An event that no route has been asked about yet: what routing decides by. */
+export interface UnroutedEvent {
   id: number;
+  source: string;
+  type: string;
+  receivedAt: number;
+}
+
+/** A job that became a dead letter because the lease of its last attempt ran out. */
+export interface BuriedJob {
   source: string;
   eventId: string;
   type: string;
-  contentType: string;
-  payload: Uint8Array;
-  /** Unix milliseconds. */
-  receivedAt: number;
-  /** Counts every attempt ever; the token that fences the settle. */
+  route: string;
   attempt: number;
-  /** Counts from 1 since the event arrived or was last replayed; what the retry policy sees. */
-  attemptOfBudget: number;
+  error: string;
 }
 
 /** What a claim has found. */
 interface Claimed {
-  claimed: ClaimedEvent[];
+  claimed: ClaimedJob[];
   /** How many of them had an attempt that ended with its lease. */
   expired: number;
   /** What was dead-lettered instead. */
-  buried: EventSummary[];
-  /** When the next event is due or the next lease ends; null when nothing else is queued. */
+  buried: BuriedJob[];
+  /** When the next job is due or the next lease ends; null when nothing else is queued. */
   nextDueAt: number | null;
-}
-
-/** Names the attempt that a worker holds. */
-export interface Claim {
-  id: number;
-  owner: string;
-  attempt: number;
-}
-
-/** How an attempt ended, and where it leaves its event. */
-export interface Settlement extends Claim {
-  next: Next;
-  startedAt: number;
-  finishedAt: number;
-  /** What went wrong; null after success. */
-  error: string | null;
 }
 
 /** A stored event as a list shows it. */
@@ -80,15 +67,6 @@ export interface EventSummary {
   lastError: string | null;
 }
 
-/** An ended attempt in the history of its event. */
-export interface AttemptRecord {
-  attempt: number;
-  startedAt: number;
-  finishedAt: number;
-  outcome: AttemptOutcome;
-  error: string | null;
-}
-
 /** Other bytes that came under the id of an event, and how often they did. */
 export interface Conflict {
   payloadSha256: string;
@@ -100,17 +78,27 @@ export interface Conflict {
   payload: Uint8Array | null;
 }
 
-/** A stored event with everything that is known of it. */
-export interface EventDetail extends EventSummary {
-  /** When a queued event is due, or its lease ends. */
+/** What a route has done with an event. */
+export interface JobDetail {
+  route: string;
+  status: Status;
+  attempts: number;
+  /** When a queued job is due, or its lease ends. */
   dueAt: number | null;
   leased: boolean;
+  lastError: string | null;
+  deadLetter: { failedAt: number; reason: string } | null;
+  history: AttemptRecord[];
+}
+
+/** A stored event with everything that is known of it. */
+export interface EventDetail extends EventSummary {
   address: string;
   headers: Record<string, string>;
   contentType: string;
   payload: Uint8Array;
-  history: AttemptRecord[];
-  deadLetter: { failedAt: number; reason: string } | null;
+  /** None before fan-out. */
+  jobs: JobDetail[];
   conflicts: Conflict[];
 }
 
@@ -136,30 +124,27 @@ export interface Replayed {
   nextPage: string | null;
 }
 
-/** What is still to be done; cheap to ask. */
+/** How many events there are in each status, and how often other bytes came under a known id. */
 export interface Backlog {
   queued: number;
+  processed: number;
   failed: number;
-  /** When the oldest queued event was received; null when none is queued. */
+  conflicts: number;
+  /** When the queued event that came first was received; null when none is queued. */
   oldestQueuedAt: number | null;
 }
 
-/** How many events there are in each status, and how often other bytes came under a known id. */
-interface EventCounts extends Backlog {
-  processed: number;
-  conflicts: number;
-}
-
-/** What a worker asks for: up to `limit` events, for `leaseMs` from `now`. */
+/** What a worker asks for: up to `limit` jobs of a route, for `leaseMs` from `now`. */
 export interface ClaimRequest {
+  route: string;
   owner: string;
   limit: number;
   leaseMs: number;
   maxAttempts: number;
   now: number;
   /**
-   * Events that the owner works on. Their leases go on, also when the clock says that they have expired: it may have been
-   * set forward, or the process stopped for a while.
+   * Events whose jobs of this route the owner works on. Their leases go on, also when the clock says that they have
+   * expired: it may have been set forward, or the process stopped for a while.
    */
   holding?: readonly number[];
 }
@@ -171,30 +156,33 @@ export interface ClaimRequest {
 export interface EventStore {
   /** Stores new events durably: when it resolves they are on disk. The results are in the order of the batch. */
   append(batch: NewEvent[]): Promise<Appended[]>;
+  /** The events that came first of those without jobs, in the order in which they came. */
+  unrouted(limit: number): Promise<UnroutedEvent[]>;
+  /** Adds the jobs of all unrouted events up to one. Changes nothing when that one has its jobs already. */
+  addJobs(upTo: number, jobs: NewJob[]): Promise<void>;
   /**
-   * Leases due events and those whose lease has expired, oldest due first, and counts the attempt. An expired lease that
+   * Leases due jobs and those whose lease has expired, oldest due first, and counts the attempt. An expired lease that
    * was the last of `maxAttempts` is dead-lettered instead.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
   renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
-  /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that event is not changed. */
+  /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that job is not changed. */
   settle(batch: Settlement[]): Promise<boolean[]>;
-  /** Gives back claims whose work was not begun: the events are due, before later ones, and the attempts are not counted. */
+  /** Gives back claims whose work was not begun: the jobs are due, before later ones, and the attempts are not counted. */
   release(claims: Claim[], now: number): Promise<void>;
   /**
-   * Queues events again, due now, with a fresh budget and their history kept. A long replay comes in pages: it is called
-   * again with `nextPage`. An event that fails again meanwhile is not replayed twice.
+   * Queues the jobs of events again, due now, with a fresh budget and their history kept. A long replay comes in pages: it
+   * is called again with `nextPage`. What fails again meanwhile is not replayed twice.
    */
   replay(filter: ReplayFilter, now: number, page?: string): Promise<Replayed>;
-  /** Events newest first. */
+  /** Events newest first: the last to come is the first. */
   list(filter: EventFilter): Promise<EventSummary[]>;
   /** The events with this id: one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
+  /** As quick with millions of events as with none. */
   backlog(): Promise<Backlog>;
-  /** Counts every event: takes longer the more there are. */
-  counts(): Promise<EventCounts>;
-  /** Tells the listener when events have become due through this store. Those of other processes are found by polling. */
+  /** Tells the listener when events have come or jobs have become due through this store. Those of other processes are found by polling. */
   onWork(listener: () => void): void;
   /** Throws `store_unavailable` when the store does not answer. */
   check(): Promise<void>;

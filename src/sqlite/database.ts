@@ -14,12 +14,14 @@ import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
 import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./maintenance/inspect.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { faultOfSchema, SCHEMA, stepsFrom } from "./schema.ts";
 
 export type Database = Sqlite.Database;
 
 // 16 MB of log between checkpoints. Each one writes a page once, however often it changed, and waits for the disk twice.
 export const CHECKPOINT_PAGES = 4000;
+// What a long read lets the log grow to is given back behind it.
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
 /** The database, in the data directory. */
 export const DATABASE_FILE = "authserve.db";
@@ -39,8 +41,6 @@ export interface OpenOptions {
   busyTimeoutMs?: number;
   /** Looks for damage before anything is written, as far as that is quick. The caller holds the lock of the directory. */
   checked?: boolean;
-  /** Leaves an older schema as it is: the version that made it opens no newer one. */
-  asItIs?: boolean;
   /**
    * This process has it open already, so it is not looked at again: closing any descriptor of a file ends all locks that
    * its process holds on it (POSIX), and another program would then take the log of a live database away.
@@ -81,8 +81,8 @@ export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
 const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
 
 /**
- * Opens the database of a data directory and brings its schema up to date, unless it is wanted as it is.
- * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or was made by a newer version.
+ * Opens the database of a data directory and brings its schema up to date.
+ * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or has a schema that is not read here.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
   if (options.file) assertInPlace(dataDir, options.file);
@@ -99,13 +99,17 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     if (options.checked) assertSound(file);
     // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
     makePrivate(file);
+    const isNew = sizeOf(file) === 0;
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
+    // Only before the first page: it lets the space of what is removed go back to the disk.
+    if (isNew) database.pragma("auto_vacuum = INCREMENTAL");
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
     database.pragma("synchronous = FULL");
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    database.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     makePrivate(file);
-    migrate(database, options);
+    migrate(database);
     return database;
   } catch (error) {
     database?.close();
@@ -150,7 +154,7 @@ function refuseForeignFile(file: string): void {
   // What a first start leaves that ends before it has made a table: schema cookie, user version and application id.
   if ([40, 60, 68].every((offset) => header.readUInt32BE(offset) === 0)) return;
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
-  if (header.readUInt32BE(60) > MIGRATIONS.length) throw newer(header.readUInt32BE(60));
+  refuseUnreadable(header.readUInt32BE(60));
 }
 
 const damaged = (how: string) =>
@@ -172,10 +176,12 @@ const restoring = () =>
 const foreign = () =>
   new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
 
-const newer = (version: number) =>
-  new OperatorError(
-    `DATA_DIR/${DATABASE_FILE} has schema ${version} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
-  );
+function refuseUnreadable(schema: number): void {
+  const fault = faultOfSchema(schema);
+  if (fault) {
+    throw new OperatorError(`DATA_DIR/${DATABASE_FILE} ${fault.found}: ${fault.remedy}; nothing was changed`);
+  }
+}
 
 function assertSound(file: string): void {
   const bytes = sizeOf(file);
@@ -199,28 +205,21 @@ function openFailure(error: unknown): OperatorError {
   );
 }
 
-function migrate(database: Database, { asItIs }: OpenOptions): void {
+function migrate(database: Database): void {
   const applicationId = database.pragma("application_id", { simple: true });
-  const version = database.pragma("user_version", { simple: true }) as number;
+  const schemaOf = () => database.pragma("user_version", { simple: true }) as number;
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
   if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
-  if (version > MIGRATIONS.length) throw newer(version);
-  if (version === MIGRATIONS.length || (asItIs && version > 0)) return;
-  // A step may write to the schema itself.
-  database.unsafeMode(true);
+  refuseUnreadable(schemaOf());
+  if (schemaOf() === SCHEMA) return;
   database
     .transaction(() => {
-      // Read again inside the transaction: another process may have migrated meanwhile.
-      const current = database.pragma("user_version", { simple: true }) as number;
-      for (const step of MIGRATIONS.slice(current)) database.exec(step);
+      // Read again inside the transaction: another process may have done this meanwhile.
+      for (const step of stepsFrom(schemaOf())) database.exec(step);
       database.pragma(`application_id = ${APPLICATION_ID}`);
-      database.pragma(`user_version = ${MIGRATIONS.length}`);
-      // Another connection reads the schema again only when this has changed, and not when a step has written a text of it.
-      const schemaVersion = database.pragma("schema_version", { simple: true }) as number;
-      database.pragma(`schema_version = ${schemaVersion + 1}`);
+      database.pragma(`user_version = ${SCHEMA}`);
     })
     .immediate();
-  database.unsafeMode(false);
 }
 
 /**

@@ -25,12 +25,13 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   const stored = database.prepare<unknown[], StoredRow>(sql.STORED);
   const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
   const addConflict = database.prepare(sql.ADD_CONFLICT);
+  const countConflict = database.prepare(sql.COUNT_CONFLICT);
 
   function isInserted(event: NewEvent, eventId: string): boolean {
     const { source, type, receivedAt, address, headers, contentType, secret, bytesSha256, payload } = event;
     const digest = bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex");
-    const values = [receivedAt, receivedAt, address, headers, contentType, secret, digest, payload];
-    return insert.run(source, eventId, type, ...values).changes === 1;
+    const origin = [address, headers, contentType, secret];
+    return insert.run(source, eventId, type, receivedAt, ...origin, digest, payload).changes === 1;
   }
 
   /** Stores an event whose name is taken by other bytes under the id that its bytes give. */
@@ -46,8 +47,19 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     // Whoever holds a captured body can put any name on it: that must not keep the genuine event out.
     if (known.isUnsigned === 1) return appendByBytes(event);
     const payloadSha256 = hash("sha256", payload, "buffer");
-    const { type, contentType, headers, address, receivedAt } = event;
-    addConflict.run({ event: known.id, payloadSha256, payload, type, contentType, headers, address, receivedAt });
+    const { type, secret, contentType, headers, address, receivedAt } = event;
+    addConflict.run({
+      event: known.id,
+      payloadSha256,
+      payload,
+      type,
+      secret,
+      contentType,
+      headers,
+      address,
+      receivedAt,
+    });
+    countConflict.run();
     return CONFLICT;
   }
 

@@ -1,11 +1,12 @@
-import { LONGEST_WAIT_MS } from "../events/event.ts";
-import type { Claim, ClaimedEvent, ClaimRequest, EventStore, EventSummary, Settlement } from "../events/store.ts";
+import { type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
+import type { BuriedJob, ClaimRequest, EventStore } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
+import { eventTally, type NoteMove } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import { fitting } from "./payload-budget.ts";
+import { takeFitting } from "./payload-budget.ts";
 import type { Sync } from "./promised.ts";
 
-interface DueRow extends Omit<ClaimedEvent, "attempt" | "attemptOfBudget"> {
+interface DueRow extends Omit<ClaimedJob, "attempt" | "attemptOfBudget"> {
   attempts: number;
   attemptsBeforeReplay: number;
   leaseOwner: string | null;
@@ -14,7 +15,7 @@ interface DueRow extends Omit<ClaimedEvent, "attempt" | "attemptOfBudget"> {
 
 const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
 
-/** Claims of events: leasing, renewing, settling and giving back, each in one transaction. */
+/** Claims of jobs: leasing, renewing, settling and giving back, each in one transaction. */
 export interface EventClaims extends Sync<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
   /** Frees the leases of workers that are known to be dead, and what waits for longer than any policy asks. Returns how many. */
   releaseAll(now: number): number;
@@ -26,24 +27,27 @@ export function eventClaims(database: Database): EventClaims {
   const renew = database.prepare(sql.RENEW);
   const release = database.prepare(sql.RELEASE);
   const releaseAll = database.prepare(sql.RELEASE_ALL);
-  const readNextDue = () => nextDue.get() as number | null;
+  const tally = eventTally(database);
+  const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
   const takeDue = atomic(database, leasing(database));
   const settleOne = settling(database);
-  const settleAll = atomic(database, (batch: Settlement[]) => batch.map(settleOne));
+  const settleAll = atomic(database, (batch: Settlement[]) =>
+    tally.count((note) => batch.map((settlement) => settleOne(settlement, note))),
+  );
   const releaseEach = atomic(database, (claims: Claim[], now: number) => {
-    for (const { id, owner, attempt } of claims) release.run(now, id, owner, attempt);
+    for (const { event, route, owner, attempt } of claims) release.run(now, event, route, owner, attempt);
   });
 
   return {
     claim(request) {
       // An idle poll writes nothing.
-      const nextDueAt = readNextDue();
+      const nextDueAt = readNextDue(request.route);
       if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], expired: 0, buried: [], nextDueAt };
-      return { ...takeDue(request), nextDueAt: readNextDue() };
+      return { ...takeDue(request), nextDueAt: readNextDue(request.route) };
     },
-    renew({ id, owner, attempt }, leaseMs, now) {
-      return renew.run({ id, owner, attempt, leaseEndsAt: now + leaseMs }).changes === 1;
+    renew({ event, route, owner, attempt }, leaseMs, now) {
+      return renew.run(now + leaseMs, event, route, owner, attempt).changes === 1;
     },
     settle: settleAll,
     release: releaseEach,
@@ -53,49 +57,59 @@ export function eventClaims(database: Database): EventClaims {
   };
 }
 
-/** What a claim takes: due events and expired leases; those whose last attempt expired are dead-lettered instead. */
+/** What a claim takes: due jobs and expired leases; those whose last attempt expired are dead-lettered instead. */
 function leasing(database: Database) {
-  const dueSizes = database.prepare(sql.DUE_SIZES).pluck();
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
   const expire = expiring(database);
+  const tally = eventTally(database);
 
   return (request: ClaimRequest) => {
-    const { owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
-    const claimed: ClaimedEvent[] = [];
-    const buried: EventSummary[] = [];
+    const { route, owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
+    const leaseEndsAt = now + leaseMs;
+    const claimed: ClaimedJob[] = [];
+    const buried: BuriedJob[] = [];
     let expired = 0;
-    for (const row of due.all(now, fitting(dueSizes.all(now, limit) as number[]))) {
-      if (row.leaseOwner === owner && holding.includes(row.id)) {
-        renew.run({ id: row.id, owner, attempt: row.attempts, leaseEndsAt: now + leaseMs });
-        continue;
+
+    function take(row: DueRow, note: NoteMove): void {
+      if (row.leaseOwner === owner && holding.includes(row.event)) {
+        renew.run(leaseEndsAt, row.event, route, owner, row.attempts);
+        return;
       }
-      const summary = row.leaseOwner === null ? undefined : expire(row, maxAttempts, now);
-      if (summary) {
-        buried.push(summary);
-        continue;
+      if (row.leaseOwner !== null) {
+        const last = expire(row, maxAttempts, now, note);
+        if (last) return void buried.push(last);
+        expired++;
       }
-      if (row.leaseOwner !== null) expired++;
-      lease.run(owner, now, now + leaseMs, row.id);
-      const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...event } = row;
-      claimed.push({ ...event, attempt: attempts + 1, attemptOfBudget: attempts + 1 - attemptsBeforeReplay });
+      lease.run(owner, now, leaseEndsAt, row.event, route);
+      const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...job } = row;
+      claimed.push({ ...job, attempt: attempts + 1, attemptOfBudget: attempts + 1 - attemptsBeforeReplay });
     }
+
+    const rows = takeFitting(due.iterate(route, now, limit));
+    tally.count((note) => {
+      for (const row of rows) take(row, note);
+    });
     return { claimed, expired, buried };
   };
 }
 
-/** Ends an expired lease in the history; dead-letters the event when that was its last attempt, and returns it then. */
+/** Ends an expired lease in the history; dead-letters the job when that was its last attempt, and returns it then. */
 function expiring(database: Database) {
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
-  const bury = database.prepare<unknown[], EventSummary>(sql.BURY);
+  const bury = database.prepare(sql.BURY);
+  const tally = eventTally(database);
 
-  return (row: DueRow, maxAttempts: number, now: number): EventSummary | undefined => {
-    addAttempt.run(row.id, row.attempts, row.claimedAt, now, "lease_expired", LEASE_EXPIRED);
-    if (row.attempts - row.attemptsBeforeReplay < maxAttempts) return undefined;
-    addDeadLetter.run({ event: row.id, failedAt: now, reason: LEASE_EXPIRED });
-    return bury.get({ id: row.id, error: LEASE_EXPIRED });
+  return (row: DueRow, maxAttempts: number, now: number, note: NoteMove): BuriedJob | undefined => {
+    const { event, route, attempts: attempt, source, eventId, type } = row;
+    addAttempt.run(event, route, attempt, row.claimedAt, now, "lease_expired", LEASE_EXPIRED);
+    if (attempt - row.attemptsBeforeReplay < maxAttempts) return undefined;
+    addDeadLetter.run(event, route, now, LEASE_EXPIRED);
+    bury.run(now, LEASE_EXPIRED, event, route);
+    note("queued", tally.statusOf(event));
+    return { source, eventId, type, route, attempt, error: LEASE_EXPIRED };
   };
 }
 
@@ -104,14 +118,17 @@ function settling(database: Database) {
   const settle = database.prepare(sql.SETTLE);
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
+  const tally = eventTally(database);
 
-  return ({ id, owner, attempt, next, startedAt, finishedAt, error }: Settlement): boolean => {
-    const dueAt = next.to === "queued" ? next.runAt : finishedAt;
-    const processedAt = next.to === "processed" ? finishedAt : null;
+  return (settlement: Settlement, note: NoteMove): boolean => {
+    const { event, route, owner, attempt, next, startedAt, finishedAt, error } = settlement;
+    const dueAt = next.to === "queued" ? next.runAt : null;
     const free = next.to === "queued" && next.isFree ? 1 : 0;
-    if (settle.run(next.to, dueAt, processedAt, error, free, id, owner, attempt).changes === 0) return false;
-    addAttempt.run(id, attempt, startedAt, finishedAt, error === null ? "succeeded" : "failed", error);
-    if (next.to === "failed") addDeadLetter.run({ event: id, failedAt: finishedAt, reason: next.reason });
+    const { changes } = settle.run(next.to, dueAt, finishedAt, error, free, event, route, owner, attempt);
+    if (changes === 0) return false;
+    addAttempt.run(event, route, attempt, startedAt, finishedAt, error === null ? "succeeded" : "failed", error);
+    if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason);
+    if (next.to !== "queued") note("queued", tally.statusOf(event));
     return true;
   };
 }

@@ -1,21 +1,36 @@
+import type { Status } from "../events/event.ts";
+import type { AttemptRecord } from "../events/job.ts";
 import type {
-  AttemptRecord,
   Backlog,
   Conflict,
   EventDetail,
   EventFilter,
   EventStore,
   EventSummary,
+  JobDetail,
 } from "../events/store.ts";
 import type { Database } from "./database.ts";
+import { statusOf } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import type { Sync } from "./promised.ts";
 
-type DetailRow = Omit<EventDetail, "headers" | "leased" | "history" | "deadLetter" | "conflicts"> & {
+interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
   id: number;
+}
+
+interface DetailRow extends EventRow, Pick<EventDetail, "address" | "contentType" | "payload"> {
   headers: string;
+}
+
+interface JobRow {
+  route: string;
+  status: Status;
+  attempts: number;
+  dueAt: number | null;
   leased: number;
-};
+  endedAt: number | null;
+  lastError: string | null;
+}
 
 type ConflictRow = Omit<Conflict, "payload"> & { id: number; bytes: number };
 
@@ -24,37 +39,57 @@ type ConflictRow = Omit<Conflict, "payload"> & { id: number; bytes: number };
 const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
 /** What can be asked of stored events, each answer from one moment. */
-export type EventReads = Sync<Pick<EventStore, "list" | "get" | "backlog" | "counts">>;
+export type EventReads = Sync<Pick<EventStore, "list" | "get" | "backlog">>;
 
 /** Prepares the reads of a database. */
 export function eventReads(database: Database): EventReads {
   const backlog = database.prepare<unknown[], Backlog>(sql.BACKLOG);
-  const totals = database.prepare<unknown[], { total: number; conflicts: number }>(sql.TOTALS);
   const get = database.prepare<unknown[], DetailRow>(sql.GET);
-  const detail = details(database);
-  const readBacklog = () => backlog.get() as Backlog;
+  const jobs = database.prepare<unknown[], JobRow>(sql.JOBS);
+  const detailOf = details(database);
+  const routedTo = database.prepare(sql.ROUTED_TO).pluck();
 
   const list = database.transaction((filter: EventFilter) => {
-    const rows = (text: string) => database.prepare<unknown[], EventSummary>(text).all(filter);
-    const claimed = rows(sql.listClaimedStatement(filter));
-    if (filter.status !== undefined && filter.status !== "queued") return claimed;
-    const unclaimed = rows(sql.listUnclaimedStatement(filter));
-    return [...unclaimed, ...claimed].sort((a, b) => b.receivedAt - a.receivedAt).slice(0, filter.limit);
+    const rows = (text: string, limit: number) => database.prepare<unknown[], EventRow>(text).all({ ...filter, limit });
+    const mayBeUnrouted = filter.status === undefined || filter.status === "queued";
+    const unrouted = mayBeUnrouted ? rows(sql.listUnroutedStatement(filter), filter.limit) : [];
+    const routed = rows(sql.listRoutedStatement(filter), filter.limit - unrouted.length);
+    return [...unrouted.map((row) => summaryOf(row, null)), ...routed.map((row) => summaryOf(row, jobs.all(row.id)))];
   });
-  const getAll = database.transaction((eventId: string, source: string | undefined) =>
-    get.all({ eventId, source: source ?? null }).map(detail),
-  );
-  const counts = database.transaction(() => {
-    const { total, conflicts } = totals.get() as { total: number; conflicts: number };
-    const rest = readBacklog();
-    return { ...rest, processed: total - rest.queued - rest.failed, conflicts };
+  const getAll = database.transaction((eventId: string, source: string | undefined) => {
+    const mark = routedTo.get() as number;
+    return get
+      .all({ eventId, source: source ?? null })
+      .map((row) => detailOf(row, row.id > mark ? null : jobs.all(row.id)));
   });
 
-  return { list, get: (eventId, source) => getAll(eventId, source), backlog: readBacklog, counts };
+  return {
+    list,
+    get: (eventId, source) => getAll(eventId, source),
+    backlog: () => backlog.get() as Backlog,
+  };
 }
 
-/** Adds to the row of an event what is known of it elsewhere. */
-function details(database: Database): (row: DetailRow) => EventDetail {
+/** `jobs` is null before fan-out. */
+function summaryOf({ id: _, ...event }: EventRow, jobs: readonly JobRow[] | null): EventSummary {
+  const status = jobs === null ? "queued" : statusOf(jobs.map((job) => job.status));
+  const all = jobs ?? [];
+  const endedAt = (job: JobRow) => job.endedAt ?? 0;
+  const failed = all.filter(({ lastError }) => lastError !== null).sort((a, b) => endedAt(b) - endedAt(a));
+  return {
+    source: event.source,
+    eventId: event.eventId,
+    type: event.type,
+    status,
+    attempts: Math.max(0, ...all.map(({ attempts }) => attempts)),
+    receivedAt: event.receivedAt,
+    processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
+    lastError: failed[0]?.lastError ?? null,
+  };
+}
+
+/** Adds to an event and its jobs what is known of them elsewhere. */
+function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] | null) => EventDetail {
   const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
   const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
   const conflicts = database.prepare<unknown[], ConflictRow>(sql.CONFLICTS);
@@ -69,13 +104,22 @@ function details(database: Database): (row: DetailRow) => EventDetail {
     });
   }
 
-  return ({ id, ...row }) => ({
-    ...row,
-    dueAt: row.status === "queued" ? row.dueAt : null,
-    leased: row.leased === 1,
-    headers: JSON.parse(row.headers) as Record<string, string>,
-    history: history.all(id),
-    deadLetter: deadLetter.get(id) ?? null,
-    conflicts: conflictsOf(id),
+  function jobOf(event: number, { endedAt: _, ...job }: JobRow): JobDetail {
+    return {
+      ...job,
+      leased: job.leased === 1,
+      deadLetter: deadLetter.get(event, job.route) ?? null,
+      history: history.all(event, job.route),
+    };
+  }
+
+  return ({ address, contentType, headers, payload, ...event }, jobs) => ({
+    ...summaryOf(event, jobs),
+    address,
+    headers: JSON.parse(headers) as Record<string, string>,
+    contentType,
+    payload,
+    jobs: (jobs ?? []).map((job) => jobOf(event.id, job)),
+    conflicts: conflictsOf(event.id),
   });
 }

@@ -3,25 +3,15 @@ import type { EventFilter } from "../events/store.ts";
 
 // The statements of the hot path take their values by position: binding by name costs as much as the write.
 // `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again whenever its bare limit is bound.
+// A query repeats the condition of a partial index (`status <> 'processed'`), or SQLite does not use it.
 
 /**
- * The attempts of an event, of which `attempts` holds -1 until its first claim. That claim brings it into the indexes that
- * neither a delivery nor a claim reads: a delivery does not wait for those.
- */
-const ATTEMPTS = "max(attempts, 0)";
-
-/** The columns of an event's summary, under the names of its members. */
-const SUMMARY = `source, event_id AS eventId, type, status, ${ATTEMPTS} AS attempts, received_at AS receivedAt,
-  processed_at AS processedAt, last_error AS lastError`;
-
-/**
- * Stores a delivery unless its identity is known: source, event id, type, due, received, address, headers, content type,
- * secret, digest of the bytes, payload.
+ * Stores a delivery unless its identity is known: source, event id, type, received, address, headers, content type, secret,
+ * digest of the bytes, payload.
  */
 export const APPEND = `
-INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, secret,
-  bytes_sha256, payload)
-VALUES (?, ?, ?, 'queued', -1, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO events (source, event_id, type, received_at, address, headers, content_type, secret, bytes_sha256, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`;
 
 /** What is stored under an identity: event id, source. */
@@ -34,134 +24,148 @@ SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha2
 
 /** Keeps other bytes under a known identity once, and counts how often they came. */
 export const ADD_CONFLICT = `
-INSERT INTO conflicts (event, payload_sha256, payload, type, content_type, headers, address, first_at, last_at, deliveries)
-VALUES (@event, @payloadSha256, @payload, @type, @contentType, @headers, @address, @receivedAt, @receivedAt, 1)
+INSERT INTO conflicts (event, payload_sha256, payload, type, secret, content_type, headers, address, first_at, last_at, deliveries)
+VALUES (@event, @payloadSha256, @payload, @type, @secret, @contentType, @headers, @address, @receivedAt, @receivedAt, 1)
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
 
-/** The payloads' sizes of what {@link DUE} finds: now, limit. */
-export const DUE_SIZES = `
-SELECT length(payload) FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT +?`;
+/** Counts a delivery of other bytes. */
+export const COUNT_CONFLICT = `UPDATE tally SET conflicts = conflicts + 1`;
 
-/** Due events and expired leases, oldest first: now, limit. */
+/** The events that have no jobs yet, in their order: limit. */
+export const UNROUTED = `
+SELECT id, source, type, received_at AS receivedAt FROM events WHERE id > (SELECT routed_to FROM tally)
+ORDER BY id LIMIT +?`;
+
+/** Up to which event there are jobs. */
+export const ROUTED_TO = `SELECT routed_to FROM tally`;
+
+/** Adds a job: event, route, due. */
+export const ADD_JOB = `INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)`;
+
+/** Enters events that get their jobs into the indexes of lists: behind one event, up to another one. */
+export const ENTER_ROUTED = ["type", "source"].map(
+  (column) =>
+    `INSERT INTO events_by_${column} (${column}, event) SELECT ${column}, id FROM events WHERE id > ? AND id <= ?`,
+);
+
+/** Enters the minutes of the same events. */
+export const ENTER_MINUTES = `
+INSERT INTO events_by_minute (minute, first_event)
+SELECT received_at / 60000 AS minute, min(id) FROM events WHERE id > ? AND id <= ? GROUP BY minute
+ON CONFLICT DO NOTHING`;
+
+/** Says up to which event there are jobs, and how many of them are queued and how many processed: in that order. */
+export const TALLY_ROUTED = `UPDATE tally SET routed_to = ?, queued = queued + ?, processed = processed + ?`;
+
+/** Counts events that have gone from one status to another: queued, processed, failed. */
+export const TALLY_MOVED = `UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?`;
+
+/** The statuses of an event's jobs. */
+export const JOB_STATUSES = `SELECT status FROM jobs WHERE event = ?`;
+
+/** Due jobs and expired leases of a route, oldest first, with their events: route, now, limit. */
 export const DUE = `
-SELECT id, source, event_id AS eventId, type, content_type AS contentType, payload, received_at AS receivedAt,
-  ${ATTEMPTS} AS attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
-FROM events WHERE status = 'queued' AND due_at <= ? ORDER BY due_at LIMIT +?`;
+SELECT jobs.event, route, source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, attempts,
+  attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt, payload
+FROM jobs CROSS JOIN events ON events.id = jobs.event
+WHERE status = 'queued' AND route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
-/** When the next queued event is due, or its lease ends. */
-export const NEXT_DUE = `SELECT min(due_at) FROM events WHERE status = 'queued'`;
+/** When the next queued job of a route is due, or its lease ends: route. */
+export const NEXT_DUE = `SELECT min(due_at) FROM jobs WHERE status = 'queued' AND route = ?`;
 
 /**
- * Leases one event: owner, now, end of the lease, id. The attempt is counted here: a handler that kills the process must
- * still use one up.
+ * Leases a job: owner, now, end of the lease, event, route. The attempt is counted here: a handler that kills the process
+ * must still use one up.
  */
 export const LEASE = `
-UPDATE events SET attempts = ${ATTEMPTS} + 1, lease_owner = ?, claimed_at = ?, due_at = ?
-WHERE id = ? AND status = 'queued'`;
+UPDATE jobs SET attempts = attempts + 1, lease_owner = ?, claimed_at = ?, due_at = ?
+WHERE event = ? AND route = ? AND status = 'queued'`;
 
-/** Extends a lease that is still held. */
-export const RENEW = `
-UPDATE events SET due_at = @leaseEndsAt
-WHERE id = @id AND status = 'queued' AND lease_owner = @owner AND attempts = @attempt`;
+/** That a claim is still held: event, route, owner, attempt. */
+const HELD = `event = ? AND route = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
 
-/**
- * Ends an attempt, if its claim is still held: status, due, processed, error, attempts outside of the budget, and the
- * claim's id, owner, attempt.
- */
+/** Extends a lease that is still held: end of the lease, claim. */
+export const RENEW = `UPDATE jobs SET due_at = ? WHERE ${HELD}`;
+
+/** Ends an attempt, if its claim is still held: status, due, end, error, attempts outside of the budget, claim. */
 export const SETTLE = `
-UPDATE events SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, processed_at = ?, last_error = ?,
+UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
   attempts_before_replay = attempts_before_replay + ?
-WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
+WHERE ${HELD}`;
 
-/** Dead-letters an event whose last lease ran out. */
-export const BURY = `
-UPDATE events SET status = 'failed', lease_owner = NULL, claimed_at = NULL, last_error = @error
-WHERE id = @id
-RETURNING ${SUMMARY}`;
-
-/** Adds an ended attempt to the history: event, attempt, started, finished, outcome, error. */
-export const ADD_ATTEMPT = `
-INSERT INTO attempts (event, attempt, started_at, finished_at, outcome, error) VALUES (?, ?, ?, ?, ?, ?)`;
-
-/** Puts an event that has failed for good into the dead letters. */
-export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, failed_at, reason) VALUES (@event, @failedAt, @reason)`;
-
-/** Undoes a claim that is still held: now, and the claim's id, owner, attempt. */
+/** Undoes a claim that is still held: now, claim. */
 export const RELEASE = `
-UPDATE events SET attempts = attempts - 1, due_at = min(received_at, ?), lease_owner = NULL, claimed_at = NULL
-WHERE id = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
+UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FROM events WHERE id = event),
+  lease_owner = NULL, claimed_at = NULL
+WHERE ${HELD}`;
 
 /**
  * Ends every lease now, and every wait that is longer than any: the clock was wrong when it began. What was in work goes
  * before what has come since.
  */
 export const RELEASE_ALL = `
-UPDATE events SET attempts = ${ATTEMPTS}, due_at = min(received_at, @now)
+UPDATE jobs SET due_at = (SELECT min(received_at, @now) FROM events WHERE id = event)
 WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`;
 
-/** What a replay does to an event: due now, with a fresh budget. */
-const REQUEUED = `
-UPDATE events SET status = 'queued', due_at = @now, processed_at = NULL, attempts_before_replay = attempts`;
+/** Dead-letters a job whose last lease ran out: now, error, event, route. */
+export const BURY = `
+UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
+WHERE event = ? AND route = ?`;
 
-/** Replays one event that has failed or, when it is forced, was processed. One that is still queued stays as it is. */
-export const REPLAY_ONE = `${REQUEUED}
-WHERE event_id = @eventId AND source = @source AND (status = 'failed' OR (status = 'processed' AND @evenIfProcessed))
-RETURNING id`;
+/** Adds an ended attempt to the history: event, route, attempt, started, finished, outcome, error. */
+export const ADD_ATTEMPT = `
+INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-/** The dead letter of the newest event. */
+/** Puts a job that has failed for good into the dead letters: event, route, failed, reason. */
+export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, route, failed_at, reason) VALUES (?, ?, ?, ?)`;
+
+/** The number of an event: event id, source. */
+export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
+
+/** Queues the jobs of an event that have failed or, when it is forced, were processed, with a fresh budget: now, forced, event. */
+export const REQUEUE = `
+UPDATE jobs SET status = 'queued', due_at = ?, attempts_before_replay = attempts
+WHERE (status = 'failed' OR (status = 'processed' AND ?)) AND event = ?`;
+
+/** Takes an event out of the dead letters. */
+export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event = ?`;
+
+/** The newest event with a dead letter. */
 export const LAST_DEAD_LETTER = `SELECT max(event) FROM dead_letters`;
 
-/** The next dead letters behind an event, up to the last one, with the sizes of their payloads: after, last, limit. */
+/** The next events with dead letters behind one, up to the last one: after, last, limit. */
 export const NEXT_DEAD_LETTERS = `
-SELECT event AS id, (SELECT length(payload) FROM events WHERE id = event) AS bytes
-FROM dead_letters WHERE event > ? AND event <= ? ORDER BY event LIMIT +?`;
+SELECT DISTINCT event FROM dead_letters WHERE event > ? AND event <= ? ORDER BY event LIMIT +?`;
 
-/** Replays the dead letters behind an event, up to the last one. */
-export const REPLAY_DEAD_LETTERS = `${REQUEUED}
-WHERE id IN (SELECT event FROM dead_letters WHERE event > @after AND event <= @last) AND status = 'failed'`;
+/** Makes an event of its own of the conflict with a number, from 1 as {@link CONFLICTS} lists them. No row when there is none. */
+export const REPLAY_CONFLICT = `
+INSERT INTO events (source, event_id, type, received_at, secret, address, headers, content_type, payload)
+SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, secret, address, headers, content_type, payload
+FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
+ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
+ON CONFLICT DO NOTHING`;
 
-/** Takes a replayed event out of the dead letters. */
-export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ?`;
-
-/** Takes out what {@link REPLAY_DEAD_LETTERS} has replayed, in its transaction. */
-export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event > @after AND event <= @last`;
-
-/** Events that have been claimed, newest first; every condition is a column of an index that ends in `received_at`. */
-export function listClaimedStatement(filter: EventFilter): string {
-  const { status } = filter;
-  const conditions = ["attempts >= 0"];
-  // The partial index serves only a query that repeats its condition.
-  if (status !== undefined)
-    conditions.push(`status = @status${status === "processed" ? "" : " AND status <> 'processed'"}`);
-  return newest(conditions, filter, "received_at");
-}
-
-/** Events that have not been claimed yet, newest first: due since they were received, and only in the index of what is due. */
-export function listUnclaimedStatement(filter: EventFilter): string {
-  return newest(["status = 'queued'", "attempts < 0"], filter, "due_at");
-}
-
-function newest(conditions: readonly string[], { type, source, since }: EventFilter, time: string): string {
-  const all = [...conditions];
-  if (type !== undefined) all.push("type = @type");
-  if (source !== undefined) all.push("source = @source");
-  if (since !== undefined) all.push(`${time} >= @since`);
-  return `SELECT ${SUMMARY} FROM events WHERE ${all.join(" AND ")} ORDER BY ${time} DESC, id DESC LIMIT @limit`;
-}
+/** What a list shows of an event without its jobs. */
+const EVENT = `events.id, events.source, events.event_id AS eventId, events.type, events.received_at AS receivedAt`;
 
 /** The events with an id: of one source, or of every source when that is null. */
 export const GET = `
-SELECT id, ${SUMMARY}, due_at AS dueAt, lease_owner IS NOT NULL AS leased, address, headers,
-  content_type AS contentType, payload
+SELECT ${EVENT}, address, headers, content_type AS contentType, payload
 FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
 
-/** The ended attempts of an event, oldest first. */
+/** The jobs of an event. */
+export const JOBS = `
+SELECT route, status, attempts, due_at AS dueAt, lease_owner IS NOT NULL AS leased, ended_at AS endedAt,
+  last_error AS lastError
+FROM jobs WHERE event = ? ORDER BY route`;
+
+/** The ended attempts of a job, oldest first: event, route. */
 export const HISTORY = `
 SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error
-FROM attempts WHERE event = ? ORDER BY attempt`;
+FROM attempts WHERE event = ? AND route = ? ORDER BY attempt`;
 
-/** Why and when an event became a dead letter; no row when it is none. */
-export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_letters WHERE event = ?`;
+/** Why and when a job became a dead letter: event, route. No row when it is none. */
+export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_letters WHERE event = ? AND route = ?`;
 
 /** What else came under the id of an event, oldest first. */
 export const CONFLICTS = `
@@ -169,33 +173,54 @@ SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, fir
   address, length(payload) AS bytes
 FROM conflicts WHERE event = ? ORDER BY first_at`;
 
-/** Makes an event of its own of the conflict with a number, from 1 as {@link CONFLICTS} lists them. No row when there is none. */
-export const REPLAY_CONFLICT = `
-INSERT INTO events (source, event_id, type, status, attempts, due_at, received_at, address, headers, content_type, payload)
-SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, 'queued', -1, @now, @now, address, headers, content_type, payload
-FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
-ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
-ON CONFLICT DO NOTHING`;
-
 /** The bytes of one of {@link CONFLICTS}. */
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
-/**
- * What is still to be done. `status <> 'processed' AND attempts >= 0` repeats the condition of the partial index
- * `events_unprocessed`: SQLite uses a partial index only for a query that does. What has not been claimed is due since it
- * was received, and nothing is due before its receipt, unless the clock was set back meanwhile.
- */
-export const BACKLOG = `
-SELECT
-  (SELECT count(*) FROM events WHERE status = 'queued') AS queued,
-  (SELECT count(*) FROM dead_letters) AS failed,
-  (SELECT min(at) FROM (
-    SELECT min(received_at) AS at FROM events WHERE status = 'queued' AND status <> 'processed' AND attempts >= 0
-    UNION ALL
-    SELECT min(due_at) FROM events WHERE status = 'queued')) AS oldestQueuedAt`;
+/** Events without jobs, newest first. They are queued. */
+export function listUnroutedStatement(filter: EventFilter): string {
+  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter)];
+  return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
+}
 
-/** How many events are stored, and how often other bytes came under a known id. */
-export const TOTALS = `
-SELECT
-  (SELECT count(*) FROM events) AS total,
-  (SELECT coalesce(sum(deliveries), 0) FROM conflicts) AS conflicts`;
+const HAS = (status: string) => `EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id AND jobs.status ${status})`;
+
+/** Events with jobs, newest first: those of an index that has the rarest of what is asked for, that fit all the rest. */
+export function listRoutedStatement(filter: EventFilter): string {
+  const { status, type, source, since } = filter;
+  const conditions = conditionsOf(filter);
+  const isOpen = status === "queued" || status === "failed";
+  let [from, event] = ["events", "events.id"];
+  if (isOpen) {
+    [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
+    conditions.push("jobs.status = @status AND jobs.status <> 'processed'");
+  } else if (type !== undefined || source !== undefined) {
+    const index = type === undefined ? "events_by_source" : "events_by_type";
+    [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
+    conditions.push(type === undefined ? "listed.source = @source" : "listed.type = @type");
+  } else conditions.push("events.id <= (SELECT routed_to FROM tally)");
+  if (status === "failed") conditions.push(`NOT ${HAS("= 'queued'")}`);
+  if (status === "processed") conditions.push(`NOT ${HAS("<> 'processed'")}`);
+  if (since !== undefined) {
+    conditions.push(
+      `${event} >= (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))`,
+    );
+  }
+  const group = isOpen ? "GROUP BY jobs.event " : "";
+  return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
+}
+
+function conditionsOf({ type, source, since }: EventFilter): string[] {
+  const conditions: string[] = [];
+  if (type !== undefined) conditions.push("events.type = @type");
+  if (source !== undefined) conditions.push("events.source = @source");
+  if (since !== undefined) conditions.push("events.received_at >= @since");
+  return conditions;
+}
+
+/** How many events there are in each status, and which came first of those that are queued. An event without jobs is queued. */
+export const BACKLOG = `
+SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, conflicts,
+  (SELECT received_at FROM events WHERE id = coalesce(
+    (SELECT min(event) FROM jobs WHERE status = 'queued' AND status <> 'processed'),
+    (SELECT min(id) FROM events WHERE id > routed_to))) AS oldestQueuedAt
+FROM tally`;

@@ -2,6 +2,7 @@ import type { EventStore } from "../events/store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
+import { eventFanOut } from "./event-fan-out.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
 import type { Sync } from "./promised.ts";
@@ -14,6 +15,7 @@ export function sqliteEvents(database: Database): SqliteEvents {
   const check = database.prepare("SELECT count(*) FROM sqlite_schema");
   return {
     append: eventAppend(database),
+    ...eventFanOut(database),
     ...eventClaims(database),
     replay: eventReplay(database),
     ...eventReads(database),

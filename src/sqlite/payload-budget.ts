@@ -1,12 +1,14 @@
-// A claim reads, writes and hands over its payloads while deliveries wait: 0.1 s for these. A replay writes them.
+// A claim reads and hands over its payloads while deliveries wait: 0.1 s for these.
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
-/** How many payloads of these sizes one transaction takes: one whatever its size, and more as far as they fit. */
-export function fitting(sizes: readonly number[]): number {
+/** Takes rows while their payloads fit into one transaction: one whatever its size. Reads no further than that. */
+export function takeFitting<Row extends { payload: Uint8Array }>(rows: Iterable<Row>): Row[] {
+  const taken: Row[] = [];
   let bytes = 0;
-  const tooMuch = sizes.findIndex((size) => {
-    bytes += size;
-    return bytes > MAX_PAYLOAD_BYTES;
-  });
-  return tooMuch === -1 ? sizes.length : Math.max(1, tooMuch);
+  for (const row of rows) {
+    bytes += row.payload.length;
+    if (taken.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
+    taken.push(row);
+  }
+  return taken;
 }

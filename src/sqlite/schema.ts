@@ -1,140 +1,109 @@
 /**
- * The schema as numbered steps; `PRAGMA user_version` holds the number of the last one applied.
- * A released step is never edited: a change is a new step.
+ * The schema as numbered steps. All times are Unix milliseconds. A `CHECK` names states with `OR`: SQLite would make a
+ * table of an `IN` list at every insert.
  */
-export const MIGRATIONS: readonly string[] = [
-  // 1: everything of the first version. All times are Unix milliseconds.
+const STEPS: readonly string[] = [
   `
+  -- What came, written once by its delivery. The newest row is never removed: its number would be given again.
   CREATE TABLE events (
-    id INTEGER PRIMARY KEY,
-    source TEXT NOT NULL,
-    event_id TEXT NOT NULL,
-    type TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('queued', 'processed', 'failed')),
-    -- Attempts ever claimed; also the fencing token of a claim.
-    attempts INTEGER NOT NULL DEFAULT 0,
-    -- Attempts before the last replay: the budget counts from here.
-    attempts_before_replay INTEGER NOT NULL DEFAULT 0,
-    -- Queued and free: when it may be claimed. Queued and leased: when the lease ends.
-    due_at INTEGER NOT NULL,
-    lease_owner TEXT,
-    claimed_at INTEGER,
-    received_at INTEGER NOT NULL,
-    processed_at INTEGER,
-    last_error TEXT,
-    address TEXT NOT NULL,
-    headers TEXT NOT NULL,
-    content_type TEXT NOT NULL,
-    -- Last, so that a list never reads its overflow pages.
-    payload BLOB NOT NULL
+    id INTEGER PRIMARY KEY, source TEXT NOT NULL, event_id TEXT NOT NULL, type TEXT NOT NULL, received_at INTEGER NOT NULL,
+    secret INTEGER NOT NULL, bytes_sha256 BLOB, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
+    payload BLOB NOT NULL  -- last, so that a list never reads its overflow pages
   ) STRICT;
+  -- Makes a duplicate of a signed id, and finds an event by its id.
   CREATE UNIQUE INDEX events_identity ON events (event_id, source);
-  CREATE INDEX events_due ON events (due_at) WHERE status = 'queued';
-  CREATE INDEX events_received ON events (received_at);
-  CREATE INDEX events_by_type ON events (type, received_at);
-  CREATE INDEX events_by_source ON events (source, received_at);
-  CREATE INDEX events_unprocessed ON events (status, received_at) WHERE status <> 'processed';
+  -- Makes a duplicate of the same bytes where the id is unsigned.
+  CREATE UNIQUE INDEX events_bytes ON events (bytes_sha256, source) WHERE bytes_sha256 IS NOT NULL;
 
+  -- Indexes for lists, which fan-out fills: a delivery does not wait for them.
+  CREATE TABLE events_by_type (type TEXT, event INTEGER, PRIMARY KEY (type, event)) STRICT, WITHOUT ROWID;
+  CREATE TABLE events_by_source (source TEXT, event INTEGER, PRIMARY KEY (source, event)) STRICT, WITHOUT ROWID;
+  -- The first event that was received in a minute, counted from 1970.
+  CREATE TABLE events_by_minute (minute INTEGER PRIMARY KEY, first_event INTEGER NOT NULL) STRICT;
+
+  -- The work that a route has with an event, made by fan-out.
+  CREATE TABLE jobs (
+    event INTEGER, route TEXT,
+    status TEXT NOT NULL CHECK (status = 'queued' OR status = 'processed' OR status = 'failed'),
+    attempts INTEGER NOT NULL DEFAULT 0,  -- ever claimed; also the fencing token of a claim
+    attempts_before_replay INTEGER NOT NULL DEFAULT 0,  -- the budget counts from here
+    ordering_key TEXT,
+    due_at INTEGER,  -- while it is queued: when it may be claimed, or its lease ends
+    lease_owner TEXT, claimed_at INTEGER, ended_at INTEGER, last_error TEXT,  -- of the newest attempt
+    PRIMARY KEY (event, route)
+  ) STRICT, WITHOUT ROWID;
+  -- What a route may claim.
+  CREATE INDEX jobs_due ON jobs (route, due_at) WHERE status = 'queued';
+  -- Lists of queued and of failed events.
+  CREATE INDEX jobs_open ON jobs (status, event) WHERE status <> 'processed';
+
+  -- One row: up to which event there are jobs, and how many events up to there are in each status.
+  CREATE TABLE tally (
+    routed_to INTEGER NOT NULL, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
+    conflicts INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO tally VALUES (0, 0, 0, 0, 0);
+
+  -- The history of a job: its ended attempts.
   CREATE TABLE attempts (
-    event INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    started_at INTEGER NOT NULL,
-    finished_at INTEGER NOT NULL,
-    outcome TEXT NOT NULL CHECK (outcome IN ('succeeded', 'failed', 'lease_expired')),
+    event INTEGER, route TEXT, attempt INTEGER, started_at INTEGER NOT NULL, finished_at INTEGER NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome = 'succeeded' OR outcome = 'failed' OR outcome = 'lease_expired'),
     error TEXT,
-    PRIMARY KEY (event, attempt)
+    PRIMARY KEY (event, route, attempt)
   ) STRICT, WITHOUT ROWID;
 
+  -- Jobs that have failed for good.
   CREATE TABLE dead_letters (
-    event INTEGER PRIMARY KEY,
-    failed_at INTEGER NOT NULL,
-    reason TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX dead_letters_failed ON dead_letters (failed_at);
+    event INTEGER, route TEXT, failed_at INTEGER NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (event, route)
+  ) STRICT, WITHOUT ROWID;
 
-  -- Other bytes that arrived under the id of a stored event.
+  -- Other bytes that came under the signed id of an event.
   CREATE TABLE conflicts (
-    event INTEGER NOT NULL,
-    payload_sha256 BLOB NOT NULL,
-    payload BLOB NOT NULL,
-    address TEXT NOT NULL,
-    first_at INTEGER NOT NULL,
-    last_at INTEGER NOT NULL,
-    deliveries INTEGER NOT NULL,
+    event INTEGER NOT NULL, payload_sha256 BLOB NOT NULL, type TEXT NOT NULL, secret INTEGER NOT NULL, address TEXT NOT NULL,
+    headers TEXT NOT NULL, content_type TEXT NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+    deliveries INTEGER NOT NULL, payload BLOB NOT NULL,
     PRIMARY KEY (event, payload_sha256)
   ) STRICT;
 
-  CREATE TABLE sessions (
-    user_id TEXT PRIMARY KEY,
-    sid TEXT NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE login_failures (
-    id INTEGER PRIMARY KEY,
-    bucket TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    -- 0 while the attempt is under way.
-    settled INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX login_failures_bucket ON login_failures (bucket, at);
-  CREATE INDEX login_failures_at ON login_failures (at);
-
-  CREATE TABLE known_addresses (
-    bucket TEXT PRIMARY KEY,
-    last_login_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE metadata (
-    key TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  `,
-  // 2: which login superseded a session, until the superseded token has expired.
-  `
+  -- The one live session of a user.
+  CREATE TABLE sessions (user_id TEXT PRIMARY KEY, sid TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  -- Which login superseded a session, until the superseded token has expired.
   CREATE TABLE supersessions (
-    user_id TEXT NOT NULL,
-    sid TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    network TEXT NOT NULL,
-    user_agent TEXT,
-    expires_at INTEGER NOT NULL,
+    user_id TEXT, sid TEXT, at INTEGER NOT NULL, network TEXT NOT NULL, user_agent TEXT, expires_at INTEGER NOT NULL,
     PRIMARY KEY (user_id, sid)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX supersessions_expired ON supersessions (expires_at);
-  `,
-  // 3: drops what nothing reads. A server of the version before may still run: its statements must go on.
-  `DROP INDEX dead_letters_failed`,
-  // 4: says the same in words that SQLite is quicker with: it would make a table of the three at every insert. What is
-  // stored stays as it is (SQLite, ALTER TABLE, "Making Other Kinds Of Table Schema Changes").
-  `
-  PRAGMA writable_schema = ON;
-  UPDATE sqlite_schema
-  SET sql = replace(sql, 'status IN (''queued'', ''processed'', ''failed'')',
-    'status = ''queued'' OR status = ''processed'' OR status = ''failed''')
-  WHERE name = 'events';
-  UPDATE sqlite_schema
-  SET sql = replace(sql, 'outcome IN (''succeeded'', ''failed'', ''lease_expired'')',
-    'outcome = ''succeeded'' OR outcome = ''failed'' OR outcome = ''lease_expired''')
-  WHERE name = 'attempts';
-  PRAGMA writable_schema = RESET;
-  `,
-  // 5: an event has -1 attempts until it is claimed, and is until then in no index that neither a delivery nor a claim
-  // reads. None that is stored has as few, so the indexes hold already what they are to hold.
-  `
-  PRAGMA writable_schema = ON;
-  UPDATE sqlite_schema SET sql = sql || ' WHERE attempts >= 0'
-  WHERE name IN ('events_received', 'events_by_type', 'events_by_source');
-  UPDATE sqlite_schema SET sql = sql || ' AND attempts >= 0' WHERE name = 'events_unprocessed';
-  PRAGMA writable_schema = RESET;
-  `,
-  // 6: what makes a duplicate where the id is unsigned, which secret verified, and what else came with a conflict's bytes.
-  `
-  ALTER TABLE events ADD COLUMN secret INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE events ADD COLUMN bytes_sha256 BLOB;
-  CREATE UNIQUE INDEX events_bytes ON events (bytes_sha256, source) WHERE bytes_sha256 IS NOT NULL;
-  ALTER TABLE conflicts ADD COLUMN type TEXT NOT NULL DEFAULT 'unknown';
-  ALTER TABLE conflicts ADD COLUMN content_type TEXT NOT NULL DEFAULT 'application/json';
-  ALTER TABLE conflicts ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
+
+  -- Failed logins that still count.
+  CREATE TABLE login_failures (id INTEGER PRIMARY KEY, bucket TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX login_failures_bucket ON login_failures (bucket, at);
+  CREATE INDEX login_failures_at ON login_failures (at);
+  -- Addresses that have logged in, whom nobody locks out from elsewhere.
+  CREATE TABLE known_addresses (bucket TEXT PRIMARY KEY, last_login_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  -- Small facts that outlive the process, by name.
+  CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
 ];
+
+/** The oldest schema that can be read. What was made before the first release is not carried over: versions 1 to 6. */
+const FIRST_SCHEMA = 7;
+
+/** The schema of this version; `PRAGMA user_version` holds that of a file. A released step is never edited: a change is a new one. */
+export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;
+
+/** The steps that bring a file from a schema up to date; 0 is that of an empty one. */
+export function stepsFrom(schema: number): readonly string[] {
+  return STEPS.slice(schema === 0 ? 0 : schema - FIRST_SCHEMA + 1);
+}
+
+/** Why this version cannot read a schema, and what to do then; null when it can. */
+export function faultOfSchema(schema: number): { found: string; remedy: string } | null {
+  if (schema > SCHEMA) {
+    const found = `has schema ${schema} and this version knows up to ${SCHEMA}`;
+    return { found, remedy: "run the newer authserve" };
+  }
+  if (schema === 0 || schema >= FIRST_SCHEMA) return null;
+  const found = `has schema ${schema}, of a version before the first release, whose data is not carried over`;
+  return { found, remedy: "begin with an empty DATA_DIR" };
+}

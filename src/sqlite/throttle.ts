@@ -22,8 +22,8 @@ import { countUnderWay } from "./throttle-attempts.ts";
 const BOUNDARY = `
 SELECT at FROM login_failures WHERE bucket = +? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET +?`;
 
-/** Adds a failure. `settled` is of the first version, which kept attempts under way here, too, as 0. */
-const ADD = `INSERT INTO login_failures (bucket, at, settled) VALUES (?, ?, 1)`;
+/** Adds a failure. */
+const ADD = `INSERT INTO login_failures (bucket, at) VALUES (?, ?)`;
 
 /** Forgets failures from before the window, a hundred at most: far more than a failed login adds, and soon done. */
 const FORGET = `DELETE FROM login_failures WHERE id IN (SELECT id FROM login_failures WHERE at <= ? ORDER BY at LIMIT 100)`;

@@ -1,5 +1,6 @@
 import { describeError } from "../errors.ts";
-import type { ClaimedEvent, EventStore, Settlement } from "../events/store.ts";
+import type { ClaimedJob, Settlement } from "../events/job.ts";
+import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import type { Breaker, Permit } from "./breaker.ts";
@@ -27,12 +28,12 @@ export interface AttemptsOptions {
   onRoom: () => void;
 }
 
-/** The events that a worker has claimed and not yet settled: those that run, and those that run next. */
+/** The jobs that a worker has claimed and not yet settled: those that run, and those that run next. */
 export interface Attempts {
   /** Takes over what was claimed; each runs when a place is free. */
-  take(events: readonly ClaimedEvent[]): void;
-  /** The events that are held. */
-  ids(): number[];
+  take(jobs: readonly ClaimedJob[]): void;
+  /** The events whose jobs are held. */
+  events(): number[];
   /** How many may be claimed now, so that all of them run at once. */
   places(): number;
   /** When there is a place again that time alone gives back; null when there is none. */
@@ -51,9 +52,9 @@ export interface Attempts {
 // A place is free as soon as a handler ends, so that its settle and the next claim share a commit; a slow store bounds it.
 const MAX_UNSETTLED = 8;
 
-/** A claimed event, and the way to interrupt its run. */
+/** A claimed job, and the way to interrupt its run. */
 interface Held {
-  event: ClaimedEvent;
+  job: ClaimedJob;
   interruption: AbortController;
 }
 
@@ -82,9 +83,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     const { settlement, end } = await makeAttempt(one, permit, startedAt, options);
     void end.then(() => freePlace(now() - startedAt));
     try {
-      await settling.settle(one.event, settlement);
+      await settling.settle(one.job, settlement);
     } catch (error) {
-      logFailure(log, one.event, error, "an attempt could not be settled; its lease will run out");
+      logFailure(log, one.job, error, "an attempt could not be settled; its lease will run out");
     }
     held.delete(one);
     onLess();
@@ -105,19 +106,20 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     if (unbegun.length === 0) return;
     for (const one of unbegun) held.delete(one);
     try {
-      const claims = unbegun.map(({ event: { id, attempt } }) => ({ id, owner, attempt }));
+      const claims = unbegun.map(({ job: { event, route, attempt } }) => ({ event, route, owner, attempt }));
       await store.release(claims, now());
     } catch (error) {
       log.error({ event: "worker_error", error: describeError(error) }, "events could not be given back");
     }
   }
 
-  async function renew({ event, interruption }: Held): Promise<void> {
+  async function renew({ job, interruption }: Held): Promise<void> {
     try {
-      const isHeld = await store.renew({ id: event.id, owner, attempt: event.attempt }, leaseMs, now());
+      const { event, route, attempt } = job;
+      const isHeld = await store.renew({ event, route, owner, attempt }, leaseMs, now());
       if (!isHeld) interruption.abort(new Error("the lease was lost"));
     } catch (error) {
-      logFailure(log, event, error, "a lease could not be renewed");
+      logFailure(log, job, error, "a lease could not be renewed");
     }
   }
 
@@ -127,15 +129,15 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   return {
-    take(events) {
-      for (const event of events) {
-        const one = { event, interruption: new AbortController() };
+    take(jobs) {
+      for (const job of jobs) {
+        const one = { job, interruption: new AbortController() };
         held.add(one);
         waiting.push(one);
       }
       begin();
     },
-    ids: () => Array.from(held, ({ event }) => event.id),
+    events: () => Array.from(held, ({ job }) => job.event),
     places: () => placesAnd(0),
     nextPlaceAt: breaker.probeAt,
     room: () => placesAnd(lookahead.events()),
@@ -163,9 +165,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   };
 }
 
-/** Runs the handler once and decides what becomes of the event. `end` resolves when nothing of the run goes on. */
+/** Runs the handler once and decides what becomes of the job. `end` resolves when nothing of the run goes on. */
 async function makeAttempt(
-  { event, interruption }: Held,
+  { job, interruption }: Held,
   permit: Permit,
   startedAt: number,
   { handler, handlerTimeoutMs, policy, owner, breaker, now, random }: AttemptsOptions,
@@ -173,7 +175,7 @@ async function makeAttempt(
   const goingOn: Promise<unknown>[] = [];
   const outcome = await runEvent(
     (claimed, signal) => handler(claimed, signal, (until) => goingOn.push(until)),
-    event,
+    job,
     handlerTimeoutMs,
     interruption.signal,
   );
@@ -181,11 +183,12 @@ async function makeAttempt(
   if (outcome.kind === "succeeded") breaker.end(permit, true, finishedAt);
   else if (outcome.kind === "failed") breaker.end(permit, !outcome.isUnavailable, finishedAt);
   else breaker.forget(permit);
-  const { attemptOfBudget, receivedAt } = event;
+  const { attemptOfBudget, receivedAt } = job;
   const settlement = {
-    id: event.id,
+    event: job.event,
+    route: job.route,
     owner,
-    attempt: event.attempt,
+    attempt: job.attempt,
     next: decide(outcome, { attemptOfBudget, receivedAt, isProbe: permit === "probe" }, policy, finishedAt, random()),
     startedAt,
     finishedAt,

@@ -1,5 +1,4 @@
-import { LONGEST_WAIT_MS, type Next } from "../events/event.ts";
-import type { ClaimedEvent } from "../events/store.ts";
+import { type ClaimedJob, LONGEST_WAIT_MS, type Next } from "../events/job.ts";
 import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
 
 /**
@@ -13,14 +12,14 @@ export type Outcome =
   | { kind: "interrupted"; error: string };
 
 /** What there is to know of an attempt beside its outcome. */
-export interface AttemptFacts extends Pick<ClaimedEvent, "attemptOfBudget" | "receivedAt"> {
+export interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"> {
   /** It asked whether a target that could not be reached is back. */
   isProbe: boolean;
 }
 
 /**
- * Decides where an attempt leaves its event. One that the server itself was the end of is never the last, and free; an
- * event whose attempt was interrupted goes before what has come since. A probe that did not reach its target is free.
+ * Decides where an attempt leaves its job. One that the server itself was the end of is never the last, and free; an
+ * job whose attempt was interrupted goes before what has come since. A probe that did not reach its target is free.
  * Times in Unix milliseconds.
  */
 export function decide(

@@ -1,5 +1,5 @@
 import { describeError, systemCode } from "../errors.ts";
-import type { ClaimedEvent } from "../events/store.ts";
+import type { ClaimedJob } from "../events/job.ts";
 import type { Outcome } from "./decide.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { Outcome } from "./decide.ts";
  * It fails by throwing. When `signal` aborts its result no longer counts, and it should stop. What goes on behind the result
  * is given to `keepPlace`.
  */
-export type EventHandler = (event: ClaimedEvent, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<void>;
+export type EventHandler = (event: ClaimedJob, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<void>;
 
 /** A handler's failure that says more of its target than that it failed. */
 export class TargetError extends Error {
@@ -43,7 +43,7 @@ export function isOutOfDescriptors(error: unknown): boolean {
 /** Runs the handler within a time limit and never throws. A handler that ignores its signal is left behind. */
 export async function runEvent(
   handler: EventHandler,
-  event: ClaimedEvent,
+  event: ClaimedJob,
   timeoutMs: number,
   interruption: AbortSignal,
 ): Promise<Outcome> {

@@ -6,6 +6,8 @@ import { createAlarm } from "./alarm.ts";
 import { createAttempts } from "./attempts.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import { createBreaker } from "./breaker.ts";
+import { createFanOut } from "./fan-out.ts";
+import { DEFAULT_ROUTE, routeToDefault } from "./routing.ts";
 import type { EventHandler } from "./run.ts";
 import { createSettling, logDeadLetter, type OnSettled, STORE_RETRY_MS } from "./settling.ts";
 
@@ -16,7 +18,7 @@ export type OnExpired = (retried: number, buried: number) => void;
 
 /** What a worker works on and how. `now` is in Unix milliseconds, `random` in [0, 1). */
 export interface WorkerOptions {
-  store: Pick<EventStore, "claim" | "renew" | "release" | "settle">;
+  store: Pick<EventStore, "unrouted" | "addJobs" | "claim" | "renew" | "release" | "settle">;
   handler: EventHandler;
   policy: RetryPolicy;
   /** Handlers at once. */
@@ -39,7 +41,7 @@ export interface WorkerOptions {
 /** The worker of a process. It runs from `start` to `stop`. */
 export interface Worker {
   start(): void;
-  /** Says that new events are due: the worker looks at once. */
+  /** Says that events have come, or jobs have become due: the worker looks at once. */
   nudge(): void;
   /** Claims nothing more, waits for what runs, and interrupts it after the deadline; interrupted events are queued again. */
   stop(deadlineMs: number): Promise<void>;
@@ -50,7 +52,11 @@ const DEFAULT_LEASE_MS = 15_000;
 // Between two claims while it yields.
 const REST_MS = 80;
 
-/** Creates the worker: it claims due events, runs the handler on each, and settles them. */
+// Events whose jobs are made in one transaction, while deliveries wait: 10 ms. While it yields, a few.
+const FAN_OUT = 1000;
+const YIELDING_FAN_OUT = 32;
+
+/** Creates the worker: it makes the jobs of events, claims those that are due, runs the handler on each, and settles them. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, policy, pollIntervalMs, owner, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
@@ -59,46 +65,52 @@ export function createWorker(options: WorkerOptions): Worker {
   const settling = createSettling({ store, log, onSettled, onRetry: alarm.ringAt });
   const breaker = createBreaker((isOpen) => logBreaker(log, isOpen));
   const attempts = createAttempts({ ...options, leaseMs, settling, breaker, now, random, onRoom: alarm.ring });
+  const fanOut = createFanOut({ store, routing: routeToDefault, pollIntervalMs, now });
   let renewal: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let isStopped = true;
 
   async function lookWheneverItRings(): Promise<void> {
     while (!isStopped) {
-      alarm.ringAt(await claimAll());
+      alarm.ringAt(await lookAll());
       await alarm.rung();
     }
   }
 
-  /** Claims until every place is taken or nothing is due. Returns when to look again. */
-  async function claimAll(): Promise<number> {
+  /** Looks until every event has its jobs, and every place is taken or nothing is due. Returns when to look again. */
+  async function lookAll(): Promise<number> {
     try {
-      while (!isStopped && attempts.places() > 0) {
+      while (!isStopped) {
         const isYielding = mustYield();
-        const nextLookAt = await claimOnce(isYielding ? attempts.places() : attempts.room());
+        await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT);
+        const nextLookAt = await claim(isYielding ? attempts.places() : attempts.room());
         if (isYielding) await delay(REST_MS);
-        if (nextLookAt !== null) return nextLookAt;
+        if (nextLookAt !== null && !fanOut.isDue()) return nextLookAt;
       }
-      const nextPlaceAt = attempts.nextPlaceAt() ?? 0;
-      return nextPlaceAt > now() ? Math.min(nextPlaceAt, now() + pollIntervalMs) : now() + pollIntervalMs;
+      return now() + pollIntervalMs;
     } catch (error) {
-      log.error({ event: "worker_error", error: describeError(error) }, "events could not be claimed");
+      log.error({ event: "worker_error", error: describeError(error) }, "jobs could not be made or claimed");
       return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
     }
   }
 
-  /** Returns when to look again; null when more may be due now. */
-  async function claimOnce(limit: number): Promise<number | null> {
+  /** Claims while there is a place. Returns when to look again; null when more may be due now. */
+  async function claim(limit: number): Promise<number | null> {
+    if (attempts.places() <= 0) {
+      const nextPlaceAt = attempts.nextPlaceAt() ?? 0;
+      return nextPlaceAt > now() ? Math.min(nextPlaceAt, now() + pollIntervalMs) : now() + pollIntervalMs;
+    }
     const { claimed, expired, buried, nextDueAt } = await store.claim({
+      route: DEFAULT_ROUTE,
       owner,
       limit,
       leaseMs,
       maxAttempts: policy.attempts,
       now: now(),
-      holding: attempts.ids(),
+      holding: attempts.events(),
     });
     onExpired(expired, buried.length);
-    for (const event of buried) logDeadLetter(log, event, event.attempts, event.lastError);
+    for (const job of buried) logDeadLetter(log, job);
     attempts.take(claimed);
     if (claimed.length + buried.length === limit) return null;
     return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
@@ -110,7 +122,10 @@ export function createWorker(options: WorkerOptions): Worker {
       renewal = setInterval(attempts.renewAll, leaseMs / 3);
       looking = lookWheneverItRings();
     },
-    nudge: alarm.ring,
+    nudge() {
+      fanOut.nudge();
+      alarm.ring();
+    },
     async stop(deadlineMs) {
       isStopped = true;
       alarm.ring();

@@ -15,14 +15,10 @@ import {
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
-import { DATABASE_FILE } from "../../src/sqlite/database.ts";
-import { inspectDatabase } from "../../src/sqlite/maintenance/inspect.ts";
-import { MIGRATIONS } from "../../src/sqlite/schema.ts";
 import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
 import { deliver, event } from "../helpers/client.ts";
-import { authserve, EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { flipBits } from "../helpers/damage.ts";
-import { dataDirOf } from "../helpers/database.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -70,20 +66,6 @@ suite("authserve backup", () => {
     isOver = true;
     await Promise.all(senders);
     assert.equal(eventCount(databaseOf(server)), accepted);
-  });
-
-  test("leaves an older schema as it is, and the restore of one is brought up to date by the next start", async (context) => {
-    const dataDir = dataDirOf(context, MIGRATIONS.length - 1);
-    const [database, backup] = [join(dataDir, DATABASE_FILE), join(dataDir, "backup.db")];
-    const run = (...args: string[]) => authserve(args, { dir: dataDir, env: { DATA_DIR: dataDir } });
-    const schemas = () => [database, backup].map((file) => inspectDatabase(file).schema);
-    for (const command of ["backup", "restore"]) {
-      const { code, stderr } = await run(command, backup);
-      assert.equal(code, 0, stderr);
-      assert.deepEqual(schemas(), [MIGRATIONS.length - 1, MIGRATIONS.length - 1], command);
-    }
-    assert.equal((await run("events", "list")).code, 0);
-    assert.deepEqual(schemas(), [MIGRATIONS.length, MIGRATIONS.length - 1]);
   });
 
   test("draws its progress on a terminal, in one line of it", async () => {

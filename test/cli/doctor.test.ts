@@ -93,13 +93,18 @@ suite("authserve doctor", () => {
     assert.match(of("file modes")[0]?.remedy ?? "", /^chmod go= .*authserve\.db$/);
   });
 
-  test("a schema of a newer version is wrong", async () => {
+  test("a schema of a newer version is wrong, and so is one before the first release", async () => {
     await using server = await startServer();
     await server.stop();
-    new Sqlite(join(server.dir, "data/authserve.db")).exec("PRAGMA user_version = 999").close();
-    const { code, of } = await examine(server);
-    assert.equal(code, 1);
-    assert.equal(of("schema")[0]?.remedy, "run the newer authserve");
+    for (const [schema, remedy] of [
+      [999, "run the newer authserve"],
+      [6, "begin with an empty DATA_DIR"],
+    ]) {
+      new Sqlite(join(server.dir, "data/authserve.db")).exec(`PRAGMA user_version = ${schema}`).close();
+      const { code, of } = await examine(server);
+      assert.equal(code, 1);
+      assert.equal(of("schema")[0]?.remedy, remedy);
+    }
   });
 
   test("an event from the future means that the clock is wrong", async () => {
@@ -107,7 +112,7 @@ suite("authserve doctor", () => {
     await deliver(server, event("evt_1"));
     await server.stop();
     new Sqlite(join(server.dir, "data/authserve.db"))
-      .exec("UPDATE events SET received_at = received_at + 3600000, due_at = due_at + 3600000")
+      .exec("UPDATE events SET received_at = received_at + 3600000")
       .close();
     assert.equal((await examine(server)).of("clock")[0]?.verdict, "wrong");
   });

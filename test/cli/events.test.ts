@@ -24,6 +24,7 @@ const startedThird = new Date().toISOString();
 await deliver(server, event("third", { type: "user.created" }));
 await settled(server, "third");
 
+const JOB_KEYS = ["route", "status", "attempts", "nextAttemptAt", "leased", "lastError", "deadLetter", "history"];
 const KEYS = ["source", "eventId", "type", "status", "attempts", "receivedAt", "processedAt", "lastError"];
 const ISO = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
 
@@ -147,8 +148,9 @@ test("wrong usage is exit code 2 with the option's name and no data", async () =
 test("show prints the event with its attempts, origin and payload", async () => {
   const stored = await show(server, "second");
   assert.deepEqual(Object.keys(stored).slice(0, KEYS.length), KEYS);
+  assert.deepEqual(Object.keys(stored.jobs[0] ?? {}), JOB_KEYS);
   assert.deepEqual(
-    stored.attemptHistory.map(({ attempt, outcome }) => [attempt, outcome]),
+    stored.jobs[0]?.history.map(({ attempt, outcome }) => [attempt, outcome]),
     [[1, "failed"]],
   );
   assert.equal(stored.payload, JSON.stringify(event("second", { type: "fails" })));

@@ -218,6 +218,11 @@ suite("authserve restore", () => {
       (file: string) => new Sqlite(file).exec("PRAGMA user_version = 999").close(),
       /run the newer authserve/,
     ],
+    [
+      "of a version before the first release",
+      (file: string) => new Sqlite(file).exec("PRAGMA user_version = 6").close(),
+      /before the first release/,
+    ],
     ["that is text", (file: string) => writeFileSync(file, "not a database ".repeat(1000)), /damaged or cut short/],
   ] as const) {
     test(`refuses a file ${what}, and changes nothing`, async () => {

@@ -268,13 +268,20 @@ suite("the environment", () => {
 });
 
 test("a password in FORWARD_URL is refused or used, and never told", async () => {
-  const event = { id: 1, source: "s", eventId: "e", type: "t", contentType: "application/json", attempt: 1 };
+  const name = { event: 1, route: "default", source: "s", eventId: "e", type: "t" };
   let problem: unknown;
   try {
     const { FORWARD_URL = "" } = readSettings({ ...REQUIRED, FORWARD_URL: "http://user:hunter2@127.0.0.1:9/" });
     const forward = createHttpHandler(FORWARD_URL);
     await forward(
-      { ...event, payload: Buffer.from("{}"), receivedAt: 1, attemptOfBudget: 1 },
+      {
+        ...name,
+        contentType: "application/json",
+        payload: Buffer.from("{}"),
+        receivedAt: 1,
+        attempt: 1,
+        attemptOfBudget: 1,
+      },
       AbortSignal.timeout(1000),
     );
   } catch (error) {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Next } from "../../src/events/event.ts";
-import type { ClaimedEvent, EventStore, Settlement } from "../../src/events/store.ts";
-import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
+import type { ClaimedJob, Next, Settlement } from "../../src/events/job.ts";
+import type { EventStore } from "../../src/events/store.ts";
+import { claim, claimOf, claimOne, eventAndJob, NOW, newEvent } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const DONE: Next = { to: "processed" };
 const LEASE_MS = 30_000;
 
-function settlement({ id, attempt }: ClaimedEvent, changes: Partial<Settlement> = {}): Settlement {
-  return { id, owner: "a", attempt, next: DONE, startedAt: NOW, finishedAt: NOW + 5, error: null, ...changes };
+function settlement(job: ClaimedJob, changes: Partial<Settlement> = {}): Settlement {
+  return { ...claimOf(job), next: DONE, startedAt: NOW, finishedAt: NOW + 5, error: null, ...changes };
 }
 
 const idsOf = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId).join("");
@@ -25,11 +25,12 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
   suite(`event store: ${adapter}: claims`, () => {
     test("an event is claimed with its bytes, and the attempt is counted then", async (t) => {
       const store = await withOne(t);
-      const { id, ...event } = await claimOne(store);
-      assert.ok(Number.isInteger(id));
+      const { event, ...job } = await claimOne(store);
+      assert.ok(Number.isInteger(event));
       assert.deepEqual(
-        { ...event, payload: Buffer.from(event.payload).toString() },
+        { ...job, payload: Buffer.from(job.payload).toString() },
         {
+          route: "default",
           source: "default",
           eventId: "e-1",
           type: "push",
@@ -40,7 +41,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
           attemptOfBudget: 1,
         },
       );
-      const [stored] = await store.get("e-1");
+      const stored = await eventAndJob(store, "e-1");
       assert.deepEqual([stored?.status, stored?.attempts, stored?.leased], ["queued", 1, true]);
       assert.equal(stored?.dueAt, NOW + LEASE_MS);
     });
@@ -88,31 +89,31 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
         [[2, 2]],
       );
       assert.equal(expired, 1);
-      const [event] = await store.get("e-1");
+      const event = await eventAndJob(store, "e-1");
       assert.deepEqual(
-        event?.history.map(({ attempt, outcome, startedAt, finishedAt }) => [attempt, outcome, startedAt, finishedAt]),
+        event?.history?.map(({ attempt, outcome, startedAt, finishedAt }) => [attempt, outcome, startedAt, finishedAt]),
         [[1, "lease_expired", NOW, NOW + LEASE_MS]],
       );
     });
 
     test("an expired lease goes on while its owner holds the event", async (t) => {
       const store = await withOne(t);
-      const { id, attempt } = await claimOne(store);
+      const job = await claimOne(store);
       const late = NOW + 10 * LEASE_MS;
-      const held = await claim(store, { now: late, maxAttempts: 1, holding: [id] });
+      const held = await claim(store, { now: late, maxAttempts: 1, holding: [job.event] });
       assert.deepEqual([held.claimed, held.expired, held.buried], [[], 0, []]);
-      const [event] = await store.get("e-1");
+      const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
-      assert.deepEqual((await claim(store, { owner: "b", now: late, holding: [id] })).claimed, []);
-      assert.equal(await store.renew({ id, owner: "a", attempt }, LEASE_MS, late), true);
+      assert.deepEqual((await claim(store, { owner: "b", now: late, holding: [job.event] })).claimed, []);
+      assert.equal(await store.renew(claimOf(job), LEASE_MS, late), true);
     });
 
     test("an owner that no longer holds an event takes its expired lease over like any other", async (t) => {
       const store = await withOne(t);
-      const { id } = await claimOne(store);
-      const taken = await claimOne(store, { now: NOW + LEASE_MS, holding: [id + 1] });
-      assert.deepEqual([taken.id, taken.attempt], [id, 2]);
-      assert.equal((await claimOne(store, { owner: "b", now: NOW + 2 * LEASE_MS, holding: [id] })).attempt, 3);
+      const { event } = await claimOne(store);
+      const taken = await claimOne(store, { now: NOW + LEASE_MS, holding: [event + 1] });
+      assert.deepEqual([taken.event, taken.attempt], [event, 2]);
+      assert.equal((await claimOne(store, { owner: "b", now: NOW + 2 * LEASE_MS, holding: [event] })).attempt, 3);
     });
 
     test("an expired lease that was the last attempt is dead-lettered, not claimed", async (t) => {
@@ -122,38 +123,38 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const { claimed, expired, buried } = await claim(store, { maxAttempts: 2, now: NOW + 2 * LEASE_MS });
       assert.deepEqual([claimed, expired], [[], 0]);
       assert.deepEqual(
-        buried.map(({ eventId, status, attempts }) => [eventId, status, attempts]),
-        [["e-1", "failed", 2]],
+        buried.map(({ eventId, route, attempt }) => [eventId, route, attempt]),
+        [["e-1", "default", 2]],
       );
-      const [event] = await store.get("e-1");
+      const event = await eventAndJob(store, "e-1");
       assert.equal(event?.status, "failed");
       assert.equal(event?.leased, false);
       assert.equal(event?.deadLetter?.failedAt, NOW + 2 * LEASE_MS);
       assert.match(event?.lastError ?? "", /lease expired/);
-      assert.equal(event?.history.length, 2);
+      assert.equal(event?.history?.length, 2);
       assert.deepEqual((await claim(store, { now: NOW + 10 * LEASE_MS })).claimed, []);
-      assert.equal((await store.counts()).failed, 1);
+      assert.equal((await store.backlog()).failed, 1);
     });
 
     test("a renewed lease holds on, also after it has expired if nobody took it", async (t) => {
       const store = await withOne(t);
-      const { id, attempt } = await claimOne(store);
-      assert.equal(await store.renew({ id, owner: "a", attempt }, LEASE_MS, NOW + LEASE_MS - 1), true);
+      const held = claimOf(await claimOne(store));
+      assert.equal(await store.renew(held, LEASE_MS, NOW + LEASE_MS - 1), true);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS })).claimed, []);
-      assert.equal(await store.renew({ id, owner: "a", attempt }, LEASE_MS, NOW + 3 * LEASE_MS), true);
+      assert.equal(await store.renew(held, LEASE_MS, NOW + 3 * LEASE_MS), true);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + 3 * LEASE_MS })).claimed, []);
     });
 
     test("a claim that is given back is due at once and its attempt is not counted", async (t) => {
       const store = await withOne(t);
-      const { id, attempt } = await claimOne(store);
-      await store.release([{ id, owner: "b", attempt }], NOW + 5);
+      const job = await claimOne(store);
+      await store.release([claimOf(job, "b")], NOW + 5);
       assert.deepEqual((await claim(store, { now: NOW + 5 })).claimed, [], "only its owner gives it back");
-      await store.release([{ id, owner: "a", attempt }], NOW + 5);
-      assert.equal((await store.get("e-1"))[0]?.attempts, 0);
+      await store.release([claimOf(job)], NOW + 5);
+      assert.equal((await eventAndJob(store, "e-1"))?.attempts, 0);
       const again = await claimOne(store, { owner: "b", now: NOW + 5 });
       assert.deepEqual([again.attempt, again.attemptOfBudget], [1, 1]);
-      assert.deepEqual((await store.get("e-1"))[0]?.history, []);
+      assert.deepEqual((await eventAndJob(store, "e-1"))?.history, []);
     });
   });
 
@@ -161,7 +162,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
     test("a success makes the event processed, with its time and its attempt", async (t) => {
       const store = await withOne(t);
       assert.deepEqual(await store.settle([settlement(await claimOne(store))]), [true]);
-      const [event] = await store.get("e-1");
+      const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["processed", NOW + 5, null]);
       assert.deepEqual([event?.leased, event?.dueAt], [false, null]);
       assert.deepEqual(event?.history, [
@@ -174,18 +175,18 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const store = await withOne(t);
       const next: Next = { to: "queued", runAt: NOW + 1000 };
       assert.deepEqual(await store.settle([settlement(await claimOne(store), { next, error: "no" })]), [true]);
-      const [event] = await store.get("e-1");
+      const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.dueAt, event?.lastError], ["queued", NOW + 1000, "no"]);
       assert.deepEqual((await claim(store, { now: NOW + 999 })).claimed, []);
       assert.equal((await claimOne(store, { now: NOW + 1000 })).attempt, 2);
-      assert.equal((await store.get("e-1"))[0]?.history.length, 1);
+      assert.equal((await eventAndJob(store, "e-1"))?.history?.length, 1);
     });
 
     test("a failure for good is a dead letter with its reason", async (t) => {
       const store = await withOne(t);
       const next: Next = { to: "failed", reason: "attempt 1 of 1: no" };
       await store.settle([settlement(await claimOne(store), { next, error: "no" })]);
-      const [event] = await store.get("e-1");
+      const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["failed", null, "no"]);
       assert.deepEqual(event?.deadLetter, { failedAt: NOW + 5, reason: "attempt 1 of 1: no" });
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
@@ -207,7 +208,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const before = await store.get("e-1");
       assert.deepEqual(await store.settle([settlement(lost)]), [false]);
       assert.deepEqual(await store.settle([settlement(lost, { next: { to: "failed", reason: "x" } })]), [false]);
-      assert.equal(await store.renew({ id: lost.id, owner: "a", attempt: 1 }, LEASE_MS, NOW), false);
+      assert.equal(await store.renew(claimOf(lost), LEASE_MS, NOW), false);
       assert.deepEqual(await store.get("e-1"), before);
       assert.deepEqual(await store.settle([settlement(taken, { owner: "b" })]), [true]);
     });
@@ -215,10 +216,10 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
     test("nobody renews the lease of another worker, nor gives back an attempt that is not the newest", async (t) => {
       const store = await withOne(t);
       await claimOne(store);
-      const { id } = await claimOne(store, { now: NOW + LEASE_MS });
+      const job = await claimOne(store, { now: NOW + LEASE_MS });
       const before = await store.get("e-1");
-      assert.equal(await store.renew({ id, owner: "b", attempt: 2 }, 9 * LEASE_MS, NOW + LEASE_MS), false);
-      await store.release([{ id, owner: "a", attempt: 1 }], NOW + LEASE_MS);
+      assert.equal(await store.renew(claimOf(job, "b"), 9 * LEASE_MS, NOW + LEASE_MS), false);
+      await store.release([{ ...claimOf(job), attempt: 1 }], NOW + LEASE_MS);
       assert.deepEqual(await store.get("e-1"), before);
     });
 
@@ -227,7 +228,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const first = await claimOne(store);
       const second = await claimOne(store, { now: NOW + LEASE_MS });
       assert.deepEqual(await store.settle([settlement(first)]), [false]);
-      assert.equal(await store.renew({ id: first.id, owner: "a", attempt: 1 }, LEASE_MS, NOW), false);
+      assert.equal(await store.renew(claimOf(first), LEASE_MS, NOW), false);
       assert.deepEqual(await store.settle([settlement(second)]), [true]);
     });
 
@@ -236,7 +237,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const event = await claimOne(store);
       assert.deepEqual(await store.settle([settlement(event), settlement(event)]), [true, false]);
       assert.deepEqual(await store.settle([settlement(event)]), [false]);
-      assert.equal((await store.get("e-1"))[0]?.history.length, 1);
+      assert.equal((await eventAndJob(store, "e-1"))?.history?.length, 1);
     });
 
     test("the answers of a batch are in its order, and a lost claim does not stop the others", async (t) => {

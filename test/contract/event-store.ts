@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
-import type { Claim, EventFilter, EventStore } from "../../src/events/store.ts";
-import { claim, NOW, newEvent } from "../helpers/events.ts";
+import type { EventStore } from "../../src/events/store.ts";
+import { claimOf, claimOne, NOW, newEvent } from "../helpers/events.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { claimContract } from "./event-store-claims.ts";
+import { jobContract } from "./event-store-jobs.ts";
+import { listContract } from "./event-store-lists.ts";
 import { replayContract } from "./event-store-replay.ts";
 
 export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
@@ -32,13 +34,10 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
         receivedAt: NOW,
         processedAt: null,
         lastError: null,
-        dueAt: NOW,
-        leased: false,
         address: "192.0.2.1",
         headers: { a: "ñ", b: "" },
         contentType: "application/json",
-        history: [],
-        deadLetter: null,
+        jobs: [],
         conflicts: [],
       });
     });
@@ -50,7 +49,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       const again = newEvent({ receivedAt: NOW + 5, address: "192.0.2.9", type: "other" });
       assert.deepEqual(await store.append([again]), [{ duplicate: true, conflict: false }]);
       assert.deepEqual(await store.get("e-1"), before);
-      assert.equal((await store.counts()).queued, 1);
+      assert.equal((await store.backlog()).queued, 1);
     });
 
     test("under an unsigned id the bytes make the duplicate, which names the event that is stored", async (t) => {
@@ -76,7 +75,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.deepEqual(await store.append([{ ...unsigned("a", "1"), source: "other" }]), [
         { duplicate: false, conflict: false },
       ]);
-      assert.equal((await store.counts()).conflicts, 0);
+      assert.equal((await store.backlog()).conflicts, 0);
     });
 
     test("a signed id that an unsigned one has taken is stored all the same, once", async (t) => {
@@ -115,7 +114,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
         [x, y],
       );
       assert.match(event?.conflicts[0]?.payloadSha256 ?? "", /^9b72340940f3bd51/);
-      assert.equal((await store.counts()).conflicts, 3);
+      assert.equal((await store.backlog()).conflicts, 3);
     });
 
     test("of other bytes under one id 64 MiB are given, and of all of them what is known", async (t) => {
@@ -182,10 +181,8 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
     test("an event that was processed is still known", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      const { claimed } = await store.claim({ owner: "a", limit: 1, leaseMs: 1000, maxAttempts: 5, now: NOW });
-      const { id, attempt } = claimed[0] ?? { id: 0, attempt: 0 };
       const times = { startedAt: NOW, finishedAt: NOW, error: null };
-      await store.settle([{ id, owner: "a", attempt, next: { to: "processed" }, ...times }]);
+      await store.settle([{ ...claimOf(await claimOne(store)), next: { to: "processed" }, ...times }]);
       assert.deepEqual(await store.append([newEvent()]), [{ duplicate: true, conflict: false }]);
       assert.equal((await store.get("e-1"))[0]?.status, "processed");
     });
@@ -195,120 +192,8 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
     test("a store that answers says so", async (t) => (await open(t)).check());
   });
 
-  suite(`event store: ${adapter}: lists`, () => {
-    async function filled(t: Cleanup): Promise<EventStore> {
-      const store = await open(t);
-      const rows = [
-        ["a", "push", "x"],
-        ["b", "push", "y"],
-        ["c", "pull_request", "x"],
-        ["d", "push", "x"],
-      ] as const;
-      await store.append(
-        rows.map(([eventId, type, source], i) => newEvent({ eventId, type, source, receivedAt: NOW + i * 10 })),
-      );
-      const { claimed } = await store.claim({ owner: "w", limit: 2, leaseMs: 1000, maxAttempts: 5, now: NOW + 100 });
-      for (const { id, attempt, eventId } of claimed) {
-        const next = eventId === "a" ? ({ to: "processed" } as const) : ({ to: "failed", reason: "no" } as const);
-        const error = eventId === "a" ? null : "no";
-        await store.settle([{ id, owner: "w", attempt, next, startedAt: NOW, finishedAt: NOW + 200, error }]);
-      }
-      return store;
-    }
-
-    for (const [what, filter, ids] of [
-      ["everything", {}, "dcba"],
-      ["a status", { status: "queued" }, "dc"],
-      ["another status", { status: "failed" }, "b"],
-      ["the last status", { status: "processed" }, "a"],
-      ["a type", { type: "push" }, "dba"],
-      ["a source", { source: "x" }, "dca"],
-      ["a time, itself included", { since: NOW + 20 }, "dc"],
-      ["all of them together", { status: "queued", type: "push", source: "x", since: NOW }, "d"],
-      ["a processed type of a source", { status: "processed", type: "push", source: "x" }, "a"],
-      ["nothing that fits", { type: "nothing" }, ""],
-    ] as const) {
-      test(`newest first, by ${what}`, async (t) => {
-        const events = await (await filled(t)).list({ ...filter, limit: 100 });
-        assert.equal(events.map(({ eventId }) => eventId).join(""), ids);
-      });
-    }
-
-    test("hold no more than asked for", async (t) => {
-      const events = await (await filled(t)).list({ limit: 2 });
-      assert.deepEqual(
-        events.map(({ eventId }) => eventId),
-        ["d", "c"],
-      );
-    });
-
-    test("show what waits for its first claim and what was claimed or given back in one order", async (t) => {
-      const store = await open(t);
-      await store.append([..."abcde"].map((eventId, at) => newEvent({ eventId, receivedAt: NOW + at })));
-      const { claimed } = await claim(store, { limit: 3, now: NOW + 10 });
-      const [a, b] = claimed.map(({ id, attempt }) => ({ id, owner: "a", attempt })) as [Claim, Claim];
-      const next = { to: "queued", runAt: NOW + 60_000, isFree: false } as const;
-      await store.settle([{ ...a, next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
-      await store.release([b], NOW + 10);
-      const ids = async (filter: Omit<EventFilter, "limit">, limit = 10) =>
-        (await store.list({ ...filter, limit })).map(({ eventId, attempts }) => eventId + attempts).join(" ");
-      assert.equal(await ids({}), "e0 d0 c1 b0 a1");
-      assert.equal(await ids({}, 3), "e0 d0 c1");
-      assert.equal(await ids({ status: "queued", type: "push", source: "default", since: NOW + 1 }), "e0 d0 c1 b0");
-      assert.equal(await ids({ status: "processed" }), "");
-      assert.equal((await store.counts()).oldestQueuedAt, NOW);
-    });
-
-    test("tell the oldest of what waits, also when the clock was set back behind a claim", async (t) => {
-      const store = await open(t);
-      await store.append([newEvent({ eventId: "a" })]);
-      await claim(store);
-      await store.append([newEvent({ eventId: "b", receivedAt: NOW - 10 })]);
-      assert.equal((await store.backlog()).oldestQueuedAt, NOW - 10);
-      await store.append([newEvent({ eventId: "c", receivedAt: NOW + 10 })]);
-      assert.equal((await claim(store, { owner: "b", limit: 1, now: NOW + 10 })).claimed[0]?.eventId, "b");
-      assert.equal((await store.backlog()).oldestQueuedAt, NOW - 10);
-    });
-
-    test("keep the order of arrival within one millisecond", async (t) => {
-      const store = await open(t);
-      await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
-      const events = await store.list({ limit: 10 });
-      assert.equal(events.map(({ eventId }) => eventId).join(""), "cba");
-    });
-
-    test("show what an event has come to", async (t) => {
-      const [failed] = await (await filled(t)).list({ status: "failed", limit: 1 });
-      assert.deepEqual(failed, {
-        source: "y",
-        eventId: "b",
-        type: "push",
-        status: "failed",
-        attempts: 1,
-        receivedAt: NOW + 10,
-        processedAt: null,
-        lastError: "no",
-      });
-    });
-
-    test("agree with the counts", async (t) => {
-      const counts = await (await filled(t)).counts();
-      assert.deepEqual(counts, { queued: 2, processed: 1, failed: 1, conflicts: 0, oldestQueuedAt: NOW + 20 });
-    });
-
-    test("of an empty store are empty, and so are its counts", async (t) => {
-      const store = await open(t);
-      assert.deepEqual(await store.list({ limit: 10 }), []);
-      assert.deepEqual(await store.counts(), {
-        queued: 0,
-        processed: 0,
-        failed: 0,
-        conflicts: 0,
-        oldestQueuedAt: null,
-      });
-    });
-  });
-
+  jobContract(adapter, open);
+  listContract(adapter, open);
   claimContract(adapter, open);
   replayContract(adapter, open);
 }

@@ -64,7 +64,7 @@ test("an attempt that fails is made again with the next number and the same key 
   const stored = await show(server, "recovers");
   assert.equal(stored.status, "processed");
   assert.deepEqual(
-    stored.attemptHistory.map(({ outcome }) => outcome),
+    stored.jobs[0]?.history.map(({ outcome }) => outcome),
     ["failed", "failed", "succeeded"],
   );
   assert.equal(stored.lastError, null);
@@ -80,7 +80,7 @@ test("an event whose target answers 500 is dead-lettered after five attempts", a
   const stored = await show(server, "fails");
   assert.deepEqual([stored.status, stored.attempts, stored.processedAt], ["failed", 5, null]);
   assert.match(stored.lastError ?? "", /500/);
-  assert.match(stored.deadLetter?.reason ?? "", /attempt 5 of 5/);
+  assert.match(stored.jobs[0]?.deadLetter?.reason ?? "", /attempt 5 of 5/);
   assert.ok((await list(server, "--status", "failed")).some(({ eventId }) => eventId === "fails"));
 });
 
@@ -118,9 +118,9 @@ test("a replay after the target was mended processes the event and keeps its his
   assert.equal((await server.run(["events", "replay", "mended"])).code, 0);
   await settled(server, "mended");
   const stored = await show(server, "mended");
-  assert.deepEqual([stored.status, stored.attempts, stored.deadLetter], ["processed", 6, null]);
+  assert.deepEqual([stored.status, stored.attempts, stored.jobs[0]?.deadLetter], ["processed", 6, null]);
   assert.deepEqual(
-    stored.attemptHistory.map(({ outcome }) => outcome),
+    stored.jobs[0]?.history.map(({ outcome }) => outcome),
     [...Array(5).fill("failed"), "succeeded"],
   );
   assert.equal(target.of("mended").at(-1)?.headers["x-attempt"], "6");

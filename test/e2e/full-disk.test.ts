@@ -166,7 +166,7 @@ test("a server that may write no more is not ready, and goes on when it may", as
   boundFiles(server, Number.POSITIVE_INFINITY);
   await until(async () => (await ask(server, "/readyz")).status === 200);
   assert.equal((await deliver(server, large)).json.duplicate, false);
-  const database = openDatabase(String(server.env.DATA_DIR), { asItIs: true });
+  const database = openDatabase(String(server.env.DATA_DIR));
   assert.deepEqual(database.prepare("SELECT key FROM metadata WHERE length(value) > 1000").all(), []);
   database.close();
 });

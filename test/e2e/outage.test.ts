@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { findPort } from "../../src/http/listen.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
-import { show, stats } from "../helpers/stored-events.ts";
+import { show, showJob, stats } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 
@@ -68,8 +68,8 @@ test("Retry-After holds an event back", async () => {
   await using server = await startServer({ env: { FORWARD_URL: target.url, RETRY_DELAY: "10ms" } });
   target.answer((_, response) => response.writeHead(429, { "Retry-After": "3600" }).end());
   await deliver(server, event("later"));
-  await until(async () => (await show(server, "later")).attemptHistory.length === 1);
-  const { dueAt } = await show(server, "later");
-  const waitMs = Date.parse(String(dueAt)) - Date.now();
+  await until(async () => (await showJob(server, "later")).history.length === 1);
+  const { nextAttemptAt } = await showJob(server, "later");
+  const waitMs = Date.parse(String(nextAttemptAt)) - Date.now();
   assert.ok(waitMs > 3_500_000 && waitMs < 3_700_000, `due in ${waitMs} ms`);
 });

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from "../../src/sqlite/database.ts";
 import { storesOn } from "../../src/sqlite/stores.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
-import { newEvent } from "../helpers/events.ts";
+import { fanOut, newEvent } from "../helpers/events.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { settled, show, stats } from "../helpers/stored-events.ts";
 import { type ForwardTarget, startTarget } from "../helpers/target.ts";
@@ -62,7 +62,7 @@ test("a replayed event that fails again is dead-lettered again after a fresh bud
   await settled(second, "again", "event_dead_lettered");
   const stored = await show(second, "again");
   assert.deepEqual([stored.status, stored.attempts], ["failed", 4]);
-  assert.match(stored.deadLetter?.reason ?? "", /attempt 2 of 2/);
+  assert.match(stored.jobs[0]?.deadLetter?.reason ?? "", /attempt 2 of 2/);
 });
 
 test("a processed event is replayed with --force alone", async () => {
@@ -84,9 +84,12 @@ async function withDeadLetters(count: number): Promise<{ dir: string; database: 
   const database = openDatabase(join(dir, "data"));
   const payload = Buffer.alloc(3000, " ");
   const batch = Array.from({ length: count }, (_, n) => newEvent({ eventId: `dead-${n}`, payload, receivedAt: n }));
-  await storesOn(database).events.append(batch);
-  database.exec("UPDATE events SET status = 'failed', attempts = 5");
-  database.exec("INSERT INTO dead_letters SELECT id, received_at, 'no' FROM events");
+  const { events } = storesOn(database);
+  await events.append(batch);
+  await fanOut(events);
+  database.exec("UPDATE jobs SET status = 'failed', attempts = 5, due_at = NULL");
+  database.exec("INSERT INTO dead_letters SELECT event, route, 1, 'no' FROM jobs");
+  database.exec("UPDATE tally SET failed = queued, queued = 0");
   return { dir, database };
 }
 
@@ -119,7 +122,9 @@ test("a replay of many dead letters holds up no delivery, and is finished by the
   assert.ok(slowestMs < 2000, `a delivery took ${slowestMs} ms`);
   const { code, stdout } = await finished;
   assert.deepEqual([code, JSON.parse(stdout)], [0, { replayed: left, refused: [] }]);
-  await until(() => count("events WHERE status <> 'processed'") === 0, 30_000);
-  assert.equal(count("events WHERE event_id LIKE 'dead-%' AND attempts = 6"), COUNT);
+  await until(() => count("jobs WHERE status <> 'processed'") === 0, 30_000);
+  assert.equal(count("jobs WHERE attempts = 6"), COUNT);
+  const backlog = await storesOn(database).events.backlog();
+  assert.deepEqual([backlog.queued, backlog.failed], [0, 0]);
   database.close();
 });

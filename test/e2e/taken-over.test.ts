@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, deliver, event } from "../helpers/client.ts";
 import { type Server, startServer } from "../helpers/server.ts";
-import { settled, show } from "../helpers/stored-events.ts";
+import { settled, showJob } from "../helpers/stored-events.ts";
 import { type ForwardTarget, startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 
@@ -27,9 +27,9 @@ test("what was in work when the server was killed is taken over at once, and its
   await using server = await startAgain(target, {});
   // A lease that nobody ends holds for 30 s.
   await settled(server, "in-work", "event_processed", 5000);
-  const { attemptHistory } = await show(server, "in-work");
+  const { history } = await showJob(server, "in-work");
   assert.deepEqual(
-    attemptHistory.map(({ outcome }) => outcome),
+    history.map(({ outcome }) => outcome),
     ["lease_expired", "succeeded"],
   );
   assert.deepEqual((await attemptsOf(server)).sort(), [

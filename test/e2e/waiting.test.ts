@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { deliver, event } from "../helpers/client.ts";
 import { sendRaw } from "../helpers/raw-http.ts";
 import { startServer } from "../helpers/server.ts";
-import { settled, show } from "../helpers/stored-events.ts";
+import { settled, showJob } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 
 const target = await startTarget();
@@ -18,7 +18,7 @@ describe("what takes its time", { concurrency: true }, () => {
     await deliver(server, event("spaced"));
     await settled(server, "spaced", "event_dead_lettered", 25_000);
     const at = target.of("spaced").map((request) => request.at);
-    const ends = (await show(server, "spaced")).attemptHistory.map(({ finishedAt }) => Date.parse(finishedAt));
+    const ends = (await showJob(server, "spaced")).history.map(({ finishedAt }) => Date.parse(finishedAt));
     const due = server.log("event_retried").map(({ runAt }) => Date.parse(String(runAt)));
     assert.equal(at.length, 5);
     for (const [index, expected] of [1000, 2000, 4000, 8000].entries()) {

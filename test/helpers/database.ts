@@ -1,9 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
-import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
-import { MIGRATIONS } from "../../src/sqlite/schema.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 
 /** A new database in a directory of its own; both go when the test ends. */
@@ -17,19 +14,6 @@ export function tempDatabase(
   const dataDir = tempDir(context);
   database = openDatabase(dataDir, options);
   return { database, dataDir };
-}
-
-/** A data directory as the version with this many steps has left it. */
-export function dataDirOf(context: Cleanup, steps: number): string {
-  const dataDir = tempDir(context);
-  const database = new Sqlite(join(dataDir, DATABASE_FILE));
-  // A step may write to the schema itself.
-  database.unsafeMode(true);
-  for (const step of MIGRATIONS.slice(0, steps)) database.exec(step);
-  database.pragma(`application_id = ${APPLICATION_ID}`);
-  database.pragma(`user_version = ${steps}`);
-  database.close();
-  return dataDir;
 }
 
 /** Whether a process holds SQLite's lock on the database, which keeps other programs from taking its log away. */

@@ -1,3 +1,4 @@
+import type { Claim, ClaimedJob } from "../../src/events/job.ts";
 import type { EventStore, NewEvent } from "../../src/events/store.ts";
 
 export const NOW = 1_800_000_000_000;
@@ -19,15 +20,44 @@ export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
   };
 }
 
-/** Claims with the usual terms: owner `a`, a lease of 30 seconds, 5 attempts. */
-export function claim(store: EventStore, changes: Partial<Parameters<EventStore["claim"]>[0]> = {}) {
-  return store.claim({ owner: "a", limit: 10, leaseMs: 30_000, maxAttempts: 5, now: NOW, ...changes });
+/** Gives every event that has no jobs the one of the route `default`, as a worker does. */
+export async function fanOut(store: EventStore): Promise<void> {
+  const events = await store.unrouted(1_000_000);
+  const newest = events.at(-1);
+  if (newest === undefined) return;
+  const jobs = events.map(({ id, receivedAt }) => ({ event: id, route: "default", dueAt: receivedAt }));
+  await store.addJobs(newest.id, jobs);
 }
 
-/** Claims the one event that is due. */
+/** Claims, behind a fan-out, with the usual terms: owner `a`, a lease of 30 seconds, 5 attempts. */
+export async function claim(store: EventStore, changes: Partial<Parameters<EventStore["claim"]>[0]> = {}) {
+  await fanOut(store);
+  return store.claim({
+    route: "default",
+    owner: "a",
+    limit: 10,
+    leaseMs: 30_000,
+    maxAttempts: 5,
+    now: NOW,
+    ...changes,
+  });
+}
+
+/** Claims the one job that is due. */
 export async function claimOne(store: EventStore, changes: Partial<Parameters<EventStore["claim"]>[0]> = {}) {
   const { claimed } = await claim(store, changes);
-  const [event] = claimed;
-  if (event === undefined || claimed.length > 1) throw new Error(`${claimed.length} events were due instead of one`);
-  return event;
+  const [job] = claimed;
+  if (job === undefined || claimed.length > 1) throw new Error(`${claimed.length} jobs were due instead of one`);
+  return job;
+}
+
+/** The claim of a job. */
+export function claimOf({ event, route, attempt }: ClaimedJob, owner = "a"): Claim {
+  return { event, route, owner, attempt };
+}
+
+/** An event and its one job, as one object; undefined without an event. */
+export async function eventAndJob(store: EventStore, eventId: string) {
+  const [event] = await store.get(eventId);
+  return event && { ...event, ...event.jobs[0] };
 }

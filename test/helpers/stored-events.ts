@@ -13,13 +13,21 @@ export interface Listed {
   lastError: string | null;
 }
 
+export interface ShownJob {
+  route: string;
+  status: string;
+  attempts: number;
+  nextAttemptAt: string | null;
+  lastError: string | null;
+  deadLetter: { reason: string } | null;
+  history: { attempt: number; finishedAt: string; outcome: string; error: string | null }[];
+}
+
 export interface Shown extends Listed {
-  dueAt: string | null;
   address: string;
   contentType: string;
   headers: Record<string, string>;
-  attemptHistory: { attempt: number; finishedAt: string; outcome: string; error: string | null }[];
-  deadLetter: { reason: string } | null;
+  jobs: ShownJob[];
   conflicts: { deliveries: number; payloadSha256: string; payload: string }[];
   payload: string;
 }
@@ -38,6 +46,13 @@ export function list(server: Server, ...options: string[]): Promise<Listed[]> {
 /** What `events show` prints. */
 export function show(server: Server, eventId: string): Promise<Shown> {
   return printed(server, ["events", "show", eventId]);
+}
+
+/** The one job that `events show` prints. */
+export async function showJob(server: Server, eventId: string): Promise<ShownJob> {
+  const { jobs } = await show(server, eventId);
+  assert.equal(jobs.length, 1);
+  return jobs[0] as ShownJob;
 }
 
 /** What `events stats` prints. */

@@ -115,6 +115,14 @@ suite("the database", () => {
     refusedUnchanged(dataDir, /schema 999 .* run the newer authserve/);
   });
 
+  test("of a version before the first release is refused and unchanged", (t) => {
+    const dataDir = closedDatabase(t);
+    const raw = new Sqlite(join(dataDir, DATABASE_FILE));
+    raw.pragma("user_version = 6");
+    raw.close();
+    refusedUnchanged(dataDir, /schema 6, of a version before the first release.*begin with an empty DATA_DIR/);
+  });
+
   test("of another program is refused and unchanged", (t) => {
     const dataDir = tempDir(t);
     const raw = new Sqlite(join(dataDir, DATABASE_FILE));

@@ -7,7 +7,7 @@ import * as sql from "../../src/sqlite/events-sql.ts";
 import { storesOn } from "../../src/sqlite/stores.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
-import { claim, claimOne, NOW, newEvent } from "../helpers/events.ts";
+import { claim, claimOf, claimOne, eventAndJob, fanOut, NOW, newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
@@ -25,6 +25,7 @@ suite("on SQLite", () => {
   const filters: Record<string, Omit<EventFilter, "limit">> = {
     everything: {},
     "a queued status": { status: "queued" },
+    "a failed status": { status: "failed" },
     "a processed status": { status: "processed" },
     "a type": { type: "a" },
     "a source": { source: "a" },
@@ -35,23 +36,23 @@ suite("on SQLite", () => {
   for (const [what, filter] of Object.entries(filters)) {
     test(`a list by ${what} reads an index in its order and sorts nothing`, (t) => {
       const { database } = tempDatabase(t);
-      const claimed = planOf(database, sql.listClaimedStatement({ ...filter, limit: 1 }));
-      assert.match(claimed, /USING INDEX events_(?:received|by_type|by_source|unprocessed)/);
-      const unclaimed = planOf(database, sql.listUnclaimedStatement({ ...filter, limit: 1 }));
-      assert.match(unclaimed, /USING INDEX events_due/);
-      for (const plan of [claimed, unclaimed]) assert.doesNotMatch(plan, /TEMP B-TREE/);
+      for (const statement of [sql.listUnroutedStatement, sql.listRoutedStatement]) {
+        const plan = planOf(database, statement({ ...filter, limit: 1 }));
+        assert.match(plan, /(?:SEARCH|SCAN) (?:events|jobs|listed) USING /);
+        assert.doesNotMatch(plan, /TEMP B-TREE/);
+      }
     });
   }
 
   test("a claim reads the index of what is due and sorts nothing", (t) => {
     const plan = planOf(tempDatabase(t).database, sql.DUE);
-    assert.match(plan, /SEARCH events USING INDEX events_due \(due_at</);
+    assert.match(plan, /SEARCH jobs USING INDEX jobs_due \(route=\? AND due_at</);
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   });
 
   test("a replay of all dead letters walks them in their order and sorts nothing", (t) => {
     const plan = planOf(tempDatabase(t).database, sql.NEXT_DEAD_LETTERS);
-    assert.match(plan, /SEARCH dead_letters USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/);
+    assert.match(plan, /SEARCH dead_letters USING PRIMARY KEY \(event>\? AND event<\?\)/);
     assert.doesNotMatch(plan, /SCAN events|TEMP B-TREE/);
   });
 
@@ -69,7 +70,7 @@ suite("on SQLite", () => {
     database.close();
     const reopened = openDatabase(dataDir);
     t.after(() => void reopened.close());
-    const [event] = await storesOn(reopened).events.get("e-1");
+    const event = await eventAndJob(storesOn(reopened).events, "e-1");
     assert.deepEqual([event?.attempts, event?.leased], [1, true]);
   });
 
@@ -85,7 +86,7 @@ suite("on SQLite", () => {
     await failsWith("store_unavailable", claim(store));
     await failsWith("store_unavailable", store.replay("dead letters", NOW));
     other.exec("ROLLBACK");
-    assert.equal((await store.counts()).queued, 1);
+    assert.equal((await store.backlog()).queued, 1);
     assert.deepEqual(await store.append([newEvent({ eventId: "e-2" })]), [{ duplicate: false, conflict: false }]);
   });
 
@@ -95,7 +96,7 @@ suite("on SQLite", () => {
     const other = openDatabase(dataDir);
     t.after(() => void other.close());
     other.exec("BEGIN IMMEDIATE");
-    assert.deepEqual((await claim(store)).claimed, []);
+    assert.deepEqual([await store.unrouted(10), (await claim(store)).claimed], [[], []]);
     other.exec("ROLLBACK");
   });
 
@@ -144,8 +145,8 @@ suite("at a start", () => {
       newEvent({ eventId: "far", receivedAt: NOW + 1000 * day }),
       newEvent({ eventId: "near", receivedAt: NOW + day }),
     ]);
+    await fanOut(store);
     assert.equal(releaseAll(NOW), 1);
-    assert.equal(idsOf(await store.list({ limit: 1 })), "far");
     assert.equal(idsOf(await store.list({ since: NOW + 2 * day, limit: 10 })), "far");
     assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
   });
@@ -156,7 +157,7 @@ suite("at a start", () => {
     const [a, b] = (await claim(store, { limit: 2 })).claimed;
     assert.ok(a && b);
     await store.append([newEvent({ eventId: "later", receivedAt: NOW + 10 })]);
-    await store.release([{ id: b.id, owner: "a", attempt: b.attempt }], NOW + 20);
+    await store.release([claimOf(b)], NOW + 20);
     assert.equal(releaseAll(NOW + 20), 1);
     assert.equal(idsOf((await claim(store, { owner: "b", limit: 2, now: NOW + 20 })).claimed), "ab");
   });

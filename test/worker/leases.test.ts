@@ -3,14 +3,14 @@ import { suite, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import type { EventStore } from "../../src/events/store.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
-import { newEvent } from "../helpers/events.ts";
+import { claim, eventAndJob, newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
 
 const ONE_ATTEMPT = { attempts: 1, backoff: "linear", delayMs: 40, maxDelayMs: 86_400_000, jitter: 0 } as const;
 
 const outcomesOf = async (events: EventStore, eventId: string) =>
-  (await events.get(eventId))[0]?.history.map(({ outcome }) => outcome);
+  (await eventAndJob(events, eventId))?.history?.map(({ outcome }) => outcome);
 
 /** A store that fails the first times a method is called, and tells of it. */
 function failing(
@@ -39,15 +39,14 @@ suite("a lease", () => {
     const { worker, append, events, status } = openWorker(t, () => gate.promise, { leaseMs: 90 });
     await append("a");
     worker.start();
-    await until(async () => (await events.get("a"))[0]?.leased);
-    const endsAt = async () => (await events.get("a"))[0]?.dueAt ?? 0;
+    await until(async () => (await eventAndJob(events, "a"))?.leased);
+    const endsAt = async () => (await eventAndJob(events, "a"))?.dueAt ?? 0;
     const behindFirst = (await endsAt()) + 1;
     await until(async () => (await endsAt()) > behindFirst);
-    const other = { owner: "other", limit: 1, leaseMs: 1000, maxAttempts: 3 };
-    assert.deepEqual((await events.claim({ ...other, now: behindFirst })).claimed, []);
+    assert.deepEqual((await claim(events, { owner: "other", now: behindFirst })).claimed, []);
     gate.resolve();
     await until(async () => (await status("a")) === "processed");
-    assert.equal((await events.get("a"))[0]?.attempts, 1);
+    assert.equal((await eventAndJob(events, "a"))?.attempts, 1);
   });
 
   test("goes on when the clock is set forward: the handler runs once, also on its last attempt", async (t) => {
@@ -66,7 +65,7 @@ suite("a lease", () => {
     worker.start();
     await until(() => runs === 1);
     ahead = 3_600_000;
-    await until(async () => ((await events.get("a"))[0]?.dueAt ?? 0) > Date.now() + ahead);
+    await until(async () => ((await eventAndJob(events, "a"))?.dueAt ?? 0) > Date.now() + ahead);
     gate.resolve();
     await until(async () => (await status("a")) === "processed");
     assert.equal(runs, 1);
@@ -109,20 +108,20 @@ suite("a lease", () => {
     );
     await append("a");
     worker.start();
-    await until(async () => (await events.get("a"))[0]?.leased);
+    await until(async () => (await eventAndJob(events, "a"))?.leased);
     const far = Date.now() + 10_000;
-    const taken = await events.claim({ owner: "other", limit: 1, leaseMs: 60_000, maxAttempts: 3, now: far });
+    const taken = await claim(events, { owner: "other", leaseMs: 60_000, now: far });
     assert.equal(taken.claimed.length, 1);
     await until(() => named("lease_lost").length === 1);
     assert.match(String(ended), /lease was lost/);
-    const [event] = await events.get("a");
+    const event = await eventAndJob(events, "a");
     assert.deepEqual([event?.status, event?.attempts, event?.leased], ["queued", 2, true]);
   });
 
   test("of a worker that died is taken over, and buried when it was the last attempt", async (t) => {
     const { worker, events, status, named } = openWorker(t, async () => {});
     const died = (limit: number, now: number) =>
-      events.claim({ owner: "dead", limit, leaseMs: 1, maxAttempts: 99, now });
+      claim(events, { owner: "dead", limit, leaseMs: 1, maxAttempts: 99, now });
     const start = Date.now() - 1000;
     await events.append([newEvent({ eventId: "spent", receivedAt: start })]);
     for (const later of [0, 10, 20]) assert.equal((await died(1, start + later)).claimed.length, 1);
@@ -143,7 +142,7 @@ suite("stopping", () => {
     const { worker, append, events, status } = openWorker(t, () => gate.promise, { concurrency: 1 });
     await append("a", "b");
     worker.start();
-    await until(async () => (await events.get("a"))[0]?.leased);
+    await until(async () => (await eventAndJob(events, "a"))?.leased);
     let stopped = false;
     const stopping = worker.stop(5000).then(() => {
       stopped = true;
@@ -153,18 +152,18 @@ suite("stopping", () => {
     gate.resolve();
     await stopping;
     assert.equal(await status("a"), "processed");
-    assert.deepEqual([await status("b"), (await events.get("b"))[0]?.attempts], ["queued", 0]);
+    assert.deepEqual([await status("b"), (await eventAndJob(events, "b"))?.attempts], ["queued", 0]);
   });
 
   test("interrupts at its deadline a handler that ignores it, and queues the event again, due now", async (t) => {
     const { worker, append, events } = openWorker(t, hang);
     await append("a");
     worker.start();
-    await until(async () => (await events.get("a"))[0]?.leased);
+    await until(async () => (await eventAndJob(events, "a"))?.leased);
     const startedAt = performance.now();
     await worker.stop(50);
     assert.ok(performance.now() - startedAt < 2000);
-    const [event] = await events.get("a");
+    const event = await eventAndJob(events, "a");
     assert.deepEqual([event?.status, event?.leased, event?.attempts], ["queued", false, 1]);
     assert.ok((event?.dueAt ?? Number.POSITIVE_INFINITY) <= Date.now());
     assert.match(event?.lastError ?? "", /server stopped/);
@@ -189,7 +188,7 @@ suite("stopping", () => {
     await until(async () => hung.length === 3 && (await claimed()).length > 3);
     await worker.stop(50);
     assert.deepEqual((await claimed()).map(({ eventId }) => eventId).sort(), hung.sort());
-    assert.equal((await events.counts()).failed, 0);
+    assert.equal((await events.backlog()).failed, 0);
   });
 
   test("asks a store that fails no more than once again, and leaves the event to its lease", async (t) => {
@@ -202,7 +201,7 @@ suite("stopping", () => {
     worker.start();
     await until(() => named("worker_error").length > 0);
     await worker.stop(0);
-    const [event] = await events.get("a");
+    const event = await eventAndJob(events, "a");
     assert.deepEqual([event?.status, event?.leased], ["queued", true]);
   });
 
@@ -225,7 +224,7 @@ suite("a store that fails", () => {
       }));
       await append("a");
       worker.start();
-      await until(async () => (await events.counts()).processed === 1);
+      await until(async () => (await events.backlog()).processed === 1);
       assert.equal(runs, 1);
       assert.ok(method === "settle" || named("worker_error").length >= 1);
     });

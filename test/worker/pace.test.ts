@@ -37,7 +37,7 @@ async function paceOf(t: TestContext, count: number, handler: EventHandler, chan
   worker.start();
   await until(() => done === count, 20_000);
   await worker.stop(1000);
-  const { processed } = await events.counts();
+  const { processed } = await events.backlog();
   return { claims, mostRunning, processed, mostAsked: Math.max(...claims.map(({ limit }) => limit)) };
 }
 
@@ -70,7 +70,7 @@ suite("the worker", () => {
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
     assert.equal(runs, 24);
     gate.resolve();
-    await until(async () => (await events.counts()).processed === 60);
+    await until(async () => (await events.backlog()).processed === 60);
   });
 
   test("does not rest for as long as the clock is set back", async (t) => {

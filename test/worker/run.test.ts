@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { stat } from "node:fs";
 import { suite, test } from "node:test";
-import type { ClaimedEvent } from "../../src/events/store.ts";
+import type { ClaimedJob } from "../../src/events/job.ts";
 import { type EventHandler, runEvent } from "../../src/worker/run.ts";
 
-const EVENT: ClaimedEvent = {
-  id: 1,
+const EVENT: ClaimedJob = {
+  event: 1,
+  route: "default",
   source: "default",
   eventId: "e-1",
   type: "push",
@@ -23,7 +24,7 @@ const run = (handler: EventHandler, timeoutMs = 1000, interruption = NEVER) =>
 
 suite("a handler", () => {
   test("that returns has succeeded, and saw the event", async () => {
-    let seen: ClaimedEvent | undefined;
+    let seen: ClaimedJob | undefined;
     const outcome = await run(async (event) => {
       seen = event;
     });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { newEvent } from "../helpers/events.ts";
+import { eventAndJob, newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
 
@@ -45,7 +45,7 @@ suite("the worker", () => {
     });
     await append(...Array.from({ length: 60 }, (_, i) => `e-${i}`));
     worker.start();
-    await until(async () => (await events.counts()).processed === 60);
+    await until(async () => (await events.backlog()).processed === 60);
     assert.equal(most, 3);
     assert.equal(runs.size, 60);
     assert.ok([...runs.values()].every((count) => count === 1));
@@ -58,7 +58,7 @@ suite("the worker", () => {
     );
     await append("slow", ...Array.from({ length: 20 }, (_, i) => `e-${i}`));
     worker.start();
-    await until(async () => (await events.counts()).processed === 20);
+    await until(async () => (await events.backlog()).processed === 20);
     assert.equal(await status("slow"), "queued");
     gate.resolve();
     await until(async () => (await status("slow")) === "processed");
@@ -81,9 +81,9 @@ suite("the worker", () => {
     assert.equal(startedAt.length, 3);
     assert.ok(second - first >= 40 && third - second >= 80, `waits: ${second - first}, ${third - second} ms`);
     assert.ok(third - first < 2000, "a retry waited for the poll");
-    const [event] = await events.get("a");
+    const event = await eventAndJob(events, "a");
     assert.deepEqual(
-      event?.history.map(({ outcome, error }) => [outcome, error]),
+      event?.history?.map(({ outcome, error }) => [outcome, error]),
       Array(3).fill(["failed", "no"]),
     );
     assert.equal(event?.deadLetter?.reason, "attempt 3 of 3: no");
@@ -146,7 +146,7 @@ suite("the worker", () => {
     const { worker, events, lines } = openWorker(t, () => Promise.reject(new Error("no")));
     await events.append([newEvent({ payload: Buffer.from('"hunter2"'), receivedAt: Date.now() })]);
     worker.start();
-    await until(async () => (await events.counts()).failed === 1);
+    await until(async () => (await events.backlog()).failed === 1);
     await worker.stop(0);
     assert.ok(lines.length >= 3);
     assert.ok(!JSON.stringify(lines).includes("hunter2"));

@@ -23,7 +23,7 @@ import {
   isLogAlone,
   newestEventAt,
 } from "../../sqlite/maintenance/inspect.ts";
-import { MIGRATIONS } from "../../sqlite/schema.ts";
+import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
@@ -74,12 +74,15 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   if (damage.length > 0) return { findings: damage, newestAt: null };
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "another program's database", "name another DATA_DIR"));
-  else if (schema > MIGRATIONS.length) {
-    findings.push(wrong("schema", `${schema}, this version knows ${MIGRATIONS.length}`, "run the newer authserve"));
-  } else if (schema < MIGRATIONS.length) {
-    findings.push(warning("schema", `${schema} of ${MIGRATIONS.length}`, "the next start brings it up to date"));
-  } else findings.push(ok("schema", `${schema}, this version's`));
-  return { findings, newestAt: isOurs && schema > 0 ? newestEventAt(file) : null };
+  else findings.push(checkSchema(schema));
+  return { findings, newestAt: isOurs && schema === SCHEMA ? newestEventAt(file) : null };
+}
+
+function checkSchema(schema: number): Finding {
+  const fault = faultOfSchema(schema);
+  if (fault) return wrong("schema", fault.found, fault.remedy);
+  if (schema === SCHEMA) return ok("schema", `${schema}, this version's`);
+  return warning("schema", `${schema} of ${SCHEMA}`, "the next start brings it up to date");
 }
 
 const RESTORE = "stop the server, copy DATA_DIR aside, then authserve restore FILE";

@@ -73,18 +73,12 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
-// What has been claimed, and what has not: each half is read from the end of an index, the second past what is retried later.
-const NEWEST_RECEIPT = `
-SELECT max(at) FROM (
-  SELECT max(received_at) AS at FROM events WHERE attempts >= 0
-  UNION ALL
-  SELECT max(due_at) FROM events WHERE status = 'queued' AND attempts < 0)`;
-
-/** When the newest event of a database file came, in Unix milliseconds. */
+/** When the newest event of a database file of this version came, in Unix milliseconds. */
 export function newestEventAt(file: string): number | null {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
   try {
-    return database.prepare(NEWEST_RECEIPT).pluck().get() as number | null;
+    const newest = database.prepare("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
+    return (newest.get() as number | undefined) ?? null;
   } finally {
     database.close();
   }

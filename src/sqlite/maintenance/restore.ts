@@ -15,7 +15,7 @@ import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
 import { flush, linkOrCopy } from "../../lib/files.ts";
 import { databaseFile, REPLACING_END, RESTORING_END } from "../database.ts";
-import { MIGRATIONS } from "../schema.ts";
+import { faultOfSchema } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode } from "./backup.ts";
 import { inspectDatabase, isLogAlone } from "./inspect.ts";
 
@@ -196,12 +196,8 @@ function assertRestorable(file: string, name: string): void {
   if (!isOurs || schema < 1) {
     throw new OperatorError(`${name} is no backup of authserve: use another file; nothing was changed`, 1);
   }
-  if (schema > MIGRATIONS.length) {
-    throw new OperatorError(
-      `${name} has schema ${schema} and this version knows up to ${MIGRATIONS.length}: run the newer authserve; nothing was changed`,
-      1,
-    );
-  }
+  const fault = faultOfSchema(schema);
+  if (fault) throw new OperatorError(`${name} ${fault.found}: ${fault.remedy}; nothing was changed`, 1);
 }
 
 /** A token that was logged out since the backup must not come back to life. */

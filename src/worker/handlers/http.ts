@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
-import type { ClaimedEvent } from "../../events/store.ts";
+import type { ClaimedJob } from "../../events/job.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { type EventHandler, isOutOfDescriptors, type KeepPlace, TargetError } from "../run.ts";
 
@@ -31,7 +31,7 @@ export function createHttpHandler(url: string): EventHandler {
   const request = isTls ? requestHttps : requestHttp;
 
   /** `isFirst` goes over a connection that may be an old one. */
-  function send(event: ClaimedEvent, signal: AbortSignal, keepPlace: KeepPlace, isFirst: boolean): Promise<void> {
+  function send(event: ClaimedJob, signal: AbortSignal, keepPlace: KeepPlace, isFirst: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const options = {
         method: "POST",
@@ -89,7 +89,7 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }
 
-function headersOf(event: ClaimedEvent): OutgoingHttpHeaders {
+function headersOf(event: ClaimedJob): OutgoingHttpHeaders {
   return {
     "Content-Type": event.contentType,
     "Content-Length": event.payload.length,

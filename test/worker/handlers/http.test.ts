@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import { describeError } from "../../../src/errors.ts";
-import type { ClaimedEvent } from "../../../src/events/store.ts";
+import type { ClaimedJob } from "../../../src/events/job.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
 import { runEvent } from "../../../src/worker/run.ts";
@@ -13,9 +13,9 @@ import { until } from "../../helpers/until.ts";
 
 const NEVER = new AbortController().signal;
 
-function event(changes: Partial<ClaimedEvent> = {}): ClaimedEvent {
+function event(changes: Partial<ClaimedJob> = {}): ClaimedJob {
   const payload = Buffer.from([0x7b, 0xc3, 0xb1, 0x00, 0xff, 0x7d]);
-  const identity = { id: 1, source: "default", eventId: "evt_1", type: "push" };
+  const identity = { event: 1, route: "default", source: "default", eventId: "evt_1", type: "push" };
   return {
     ...identity,
     contentType: "application/json; charset=utf-8",

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { ClaimedJob, Next } from "../../src/events/job.ts";
+import type { EventStore } from "../../src/events/store.ts";
+import { claim, claimOf, NOW, newEvent } from "../helpers/events.ts";
+import type { OpenEventStore } from "./event-store.ts";
+
+const DONE: Next = { to: "processed" };
+const FAILED: Next = { to: "failed", reason: "no" };
+
+/** Fan-out, and events with several jobs or none. */
+export function jobContract(adapter: string, open: OpenEventStore): void {
+  /** Stores events and gives each the jobs of these routes. */
+  async function withJobs(store: EventStore, eventIds: string[], routes: string[]): Promise<void> {
+    await store.append(eventIds.map((eventId) => newEvent({ eventId })));
+    const events = await store.unrouted(100);
+    const jobs = events.flatMap(({ id }) => routes.map((route) => ({ event: id, route, dueAt: NOW })));
+    await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+  }
+
+  async function settle(store: EventStore, job: ClaimedJob, next: Next, finishedAt = NOW): Promise<void> {
+    const error = next.to === "processed" ? null : `${job.route} failed`;
+    assert.deepEqual(await store.settle([{ ...claimOf(job), next, startedAt: NOW, finishedAt, error }]), [true]);
+  }
+
+  async function claimOf1(store: EventStore, route: string): Promise<ClaimedJob> {
+    const { claimed } = await claim(store, { route, limit: 1 });
+    assert.equal(claimed.length, 1);
+    return claimed[0] as ClaimedJob;
+  }
+
+  const countsOf = async (store: EventStore) => {
+    const { queued, processed, failed } = await store.backlog();
+    return [queued, processed, failed];
+  };
+
+  suite(`event store: ${adapter}: jobs`, () => {
+    test("an event waits for its jobs in order of arrival, and has none before", async (t) => {
+      const store = await open(t);
+      await store.append([
+        newEvent({ eventId: "a", type: "x", source: "s" }),
+        newEvent({ eventId: "b", receivedAt: NOW - 1 }),
+        newEvent({ eventId: "c" }),
+      ]);
+      const waiting = await store.unrouted(2);
+      assert.deepEqual(
+        waiting.map(({ source, type, receivedAt }) => [source, type, receivedAt]),
+        [
+          ["s", "x", NOW],
+          ["default", "push", NOW - 1],
+        ],
+      );
+      const due = { route: "default", owner: "a", limit: 10, leaseMs: 1000, maxAttempts: 5, now: NOW };
+      assert.deepEqual((await store.claim(due)).claimed, []);
+      assert.deepEqual([(await store.get("a"))[0]?.status, (await store.get("a"))[0]?.jobs], ["queued", []]);
+      await store.addJobs(waiting[1]?.id as number, []);
+      assert.equal((await store.unrouted(10)).length, 1);
+    });
+
+    test("jobs are added once, also when the answer was lost", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent()]);
+      const [event] = await store.unrouted(1);
+      const jobs = [{ event: event?.id as number, route: "default", dueAt: NOW }];
+      for (let time = 0; time < 2; time++) await store.addJobs(event?.id as number, jobs);
+      assert.equal((await store.get("e-1"))[0]?.jobs.length, 1);
+      assert.deepEqual(await countsOf(store), [1, 0, 0]);
+    });
+
+    test("a claim is for one route", async (t) => {
+      const store = await open(t);
+      await withJobs(store, ["a", "b"], ["x", "y"]);
+      const { claimed, nextDueAt } = await claim(store, { route: "x" });
+      assert.deepEqual(
+        claimed.map(({ eventId, route }) => [eventId, route]),
+        [
+          ["a", "x"],
+          ["b", "x"],
+        ],
+      );
+      assert.equal(nextDueAt, NOW + 30_000);
+      assert.equal((await claim(store, { route: "y" })).claimed.length, 2);
+      assert.equal((await claim(store, { route: "z" })).nextDueAt, null);
+    });
+
+    test("an event is queued while one job is, then failed if one has failed, else processed", async (t) => {
+      for (const [first, second, status, counts] of [
+        [DONE, DONE, "processed", [0, 1, 0]],
+        [DONE, FAILED, "failed", [0, 0, 1]],
+        [FAILED, DONE, "failed", [0, 0, 1]],
+        [FAILED, FAILED, "failed", [0, 0, 1]],
+      ] as const) {
+        const store = await open(t);
+        await withJobs(store, ["e-1"], ["x", "y"]);
+        await settle(store, await claimOf1(store, "x"), first);
+        assert.deepEqual([(await store.get("e-1"))[0]?.status, await countsOf(store)], ["queued", [1, 0, 0]]);
+        await settle(store, await claimOf1(store, "y"), second);
+        assert.deepEqual([(await store.get("e-1"))[0]?.status, await countsOf(store)], [status, counts]);
+        const lists = await Promise.all(
+          (["queued", "processed", "failed"] as const).map((one) => store.list({ status: one, limit: 10 })),
+        );
+        assert.deepEqual(
+          lists.map(({ length }) => length),
+          counts,
+        );
+      }
+    });
+
+    test("an event without jobs is processed", async (t) => {
+      const store = await open(t);
+      await withJobs(store, ["e-1"], []);
+      const [event] = await store.get("e-1");
+      assert.deepEqual([event?.status, event?.processedAt, event?.attempts], ["processed", null, 0]);
+      assert.deepEqual(await countsOf(store), [0, 1, 0]);
+      assert.equal((await store.list({ status: "processed", limit: 10 })).length, 1);
+    });
+
+    test("a list shows an event once, with the most attempts and the newest error of its jobs", async (t) => {
+      const store = await open(t);
+      await withJobs(store, ["e-1"], ["x", "y"]);
+      await settle(store, await claimOf1(store, "y"), { to: "queued", runAt: NOW }, NOW + 1);
+      await settle(store, await claimOf1(store, "y"), FAILED, NOW + 2);
+      await settle(store, await claimOf1(store, "x"), FAILED, NOW + 3);
+      const [event, ...others] = await store.list({ status: "failed", limit: 10 });
+      assert.deepEqual([event?.attempts, event?.lastError, others], [2, "x failed", []]);
+    });
+
+    test("a replay queues the jobs that failed and leaves the others", async (t) => {
+      const store = await open(t);
+      await withJobs(store, ["e-1"], ["x", "y", "z"]);
+      for (const [route, next] of [
+        ["x", DONE],
+        ["y", FAILED],
+        ["z", FAILED],
+      ] as const)
+        await settle(store, await claimOf1(store, route), next);
+      assert.equal((await store.replay("dead letters", NOW)).count, 1);
+      const [event] = await store.get("e-1");
+      assert.deepEqual(
+        event?.jobs.map(({ route, status, deadLetter }) => [route, status, deadLetter]),
+        [
+          ["x", "processed", null],
+          ["y", "queued", null],
+          ["z", "queued", null],
+        ],
+      );
+      assert.deepEqual(await countsOf(store), [1, 0, 0]);
+      await settle(store, await claimOf1(store, "y"), DONE);
+      await settle(store, await claimOf1(store, "z"), DONE);
+      assert.deepEqual(await countsOf(store), [0, 1, 0]);
+    });
+  });
+}

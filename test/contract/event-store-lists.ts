@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Claim, ClaimedJob } from "../../src/events/job.ts";
+import type { EventFilter, EventStore } from "../../src/events/store.ts";
+import { claim, claimOf, fanOut, NOW, newEvent } from "../helpers/events.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import type { OpenEventStore } from "./event-store.ts";
+
+/** Lists and counts. */
+export function listContract(adapter: string, open: OpenEventStore): void {
+  suite(`event store: ${adapter}: lists`, () => {
+    async function filled(t: Cleanup): Promise<EventStore> {
+      const store = await open(t);
+      const rows = [
+        ["a", "push", "x"],
+        ["b", "push", "y"],
+        ["c", "pull_request", "x"],
+        ["d", "push", "x"],
+      ] as const;
+      await store.append(
+        rows.map(([eventId, type, source], i) => newEvent({ eventId, type, source, receivedAt: NOW + i * 10 })),
+      );
+      const { claimed } = await claim(store, { limit: 2, now: NOW + 100 });
+      for (const job of claimed) {
+        const { eventId } = job;
+        const next = eventId === "a" ? ({ to: "processed" } as const) : ({ to: "failed", reason: "no" } as const);
+        const error = eventId === "a" ? null : "no";
+        await store.settle([{ ...claimOf(job), next, startedAt: NOW, finishedAt: NOW + 200, error }]);
+      }
+      return store;
+    }
+
+    for (const [what, filter, ids] of [
+      ["everything", {}, "dcba"],
+      ["a status", { status: "queued" }, "dc"],
+      ["another status", { status: "failed" }, "b"],
+      ["the last status", { status: "processed" }, "a"],
+      ["a type", { type: "push" }, "dba"],
+      ["a source", { source: "x" }, "dca"],
+      ["a time, itself included", { since: NOW + 20 }, "dc"],
+      ["all of them together", { status: "queued", type: "push", source: "x", since: NOW }, "d"],
+      ["a processed type of a source", { status: "processed", type: "push", source: "x" }, "a"],
+      ["nothing that fits", { type: "nothing" }, ""],
+    ] as const) {
+      test(`newest first, by ${what}`, async (t) => {
+        const events = await (await filled(t)).list({ ...filter, limit: 100 });
+        assert.equal(events.map(({ eventId }) => eventId).join(""), ids);
+      });
+    }
+
+    test("hold no more than asked for", async (t) => {
+      const events = await (await filled(t)).list({ limit: 2 });
+      assert.deepEqual(
+        events.map(({ eventId }) => eventId),
+        ["d", "c"],
+      );
+    });
+
+    test("show what has no jobs yet and what was claimed or given back in one order", async (t) => {
+      const store = await open(t);
+      await store.append([..."abcde"].map((eventId, at) => newEvent({ eventId, receivedAt: NOW + at })));
+      const { claimed } = await claim(store, { limit: 3, now: NOW + 10 });
+      await store.append([newEvent({ eventId: "f", receivedAt: NOW + 5 })]);
+      const [a, b] = claimed.map((job) => claimOf(job)) as [Claim, Claim];
+      const next = { to: "queued", runAt: NOW + 60_000, isFree: false } as const;
+      await store.settle([{ ...a, next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
+      await store.release([b], NOW + 10);
+      const ids = async (filter: Omit<EventFilter, "limit">, limit = 10) =>
+        (await store.list({ ...filter, limit })).map(({ eventId, attempts }) => eventId + attempts).join(" ");
+      assert.equal(await ids({}), "f0 e0 d0 c1 b0 a1");
+      assert.equal(await ids({}, 3), "f0 e0 d0");
+      assert.equal(await ids({ status: "queued", type: "push", source: "default", since: NOW + 1 }), "f0 e0 d0 c1 b0");
+      assert.equal(await ids({ status: "processed" }), "");
+      assert.equal((await store.backlog()).oldestQueuedAt, NOW);
+    });
+
+    test("tell when the queued event was received that came first, with a job and without", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW - 10 })]);
+      const oldest = async () => (await store.backlog()).oldestQueuedAt;
+      assert.equal(await oldest(), NOW);
+      const [b, a] = (await claim(store)).claimed as [ClaimedJob, ClaimedJob];
+      assert.equal(await oldest(), NOW);
+      await store.settle([{ ...claimOf(a), next: { to: "processed" }, startedAt: NOW, finishedAt: NOW, error: null }]);
+      assert.equal(await oldest(), NOW - 10);
+      await store.settle([{ ...claimOf(b), next: { to: "processed" }, startedAt: NOW, finishedAt: NOW, error: null }]);
+      assert.equal(await oldest(), null);
+    });
+
+    test("since a time leave nothing out when the clock was set back, before fan-out and behind it", async (t) => {
+      const store = await open(t);
+      const minutes = [10, 1, 12, 2, 3];
+      await store.append(
+        minutes.map((minute) => newEvent({ eventId: String(minute), receivedAt: NOW + minute * 60_000 })),
+      );
+      const since = async (minute: number) =>
+        (await store.list({ since: NOW + minute * 60_000, limit: 10 })).map(({ eventId }) => eventId).join(" ");
+      const expected = new Map([
+        [1, "3 2 12 1 10"],
+        [2, "3 2 12 10"],
+        [3, "3 12 10"],
+        [11, "12"],
+        [13, ""],
+      ]);
+      for (const [minute, ids] of expected) assert.equal(await since(minute), ids);
+      await fanOut(store);
+      for (const [minute, ids] of expected) assert.equal(await since(minute), ids);
+    });
+
+    test("keep the order of arrival within one millisecond", async (t) => {
+      const store = await open(t);
+      await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
+      const events = await store.list({ limit: 10 });
+      assert.equal(events.map(({ eventId }) => eventId).join(""), "cba");
+    });
+
+    test("show what an event has come to", async (t) => {
+      const [failed] = await (await filled(t)).list({ status: "failed", limit: 1 });
+      assert.deepEqual(failed, {
+        source: "y",
+        eventId: "b",
+        type: "push",
+        status: "failed",
+        attempts: 1,
+        receivedAt: NOW + 10,
+        processedAt: null,
+        lastError: "no",
+      });
+    });
+
+    test("agree with the counts", async (t) => {
+      const counts = await (await filled(t)).backlog();
+      assert.deepEqual(counts, { queued: 2, processed: 1, failed: 1, conflicts: 0, oldestQueuedAt: NOW + 20 });
+    });
+
+    test("of an empty store are empty, and so are its counts", async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await store.list({ limit: 10 }), []);
+      assert.deepEqual(await store.backlog(), {
+        queued: 0,
+        processed: 0,
+        failed: 0,
+        conflicts: 0,
+        oldestQueuedAt: null,
+      });
+    });
+  });
+}

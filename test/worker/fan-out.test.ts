@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { NewJob } from "../../src/events/job.ts";
+import type { UnroutedEvent } from "../../src/events/store.ts";
+import { createFanOut } from "../../src/worker/fan-out.ts";
+
+/** A fan-out over events that wait, at a clock that the test sets. */
+function opened(receivedAt: number[], routing = (_: UnroutedEvent): string[] => ["default"]) {
+  const waiting = receivedAt.map((at, index) => ({ id: index + 1, source: "s", type: "t", receivedAt: at }));
+  const jobs: NewJob[] = [];
+  const clock = { now: 1000, looks: 0, fails: false };
+  const store = {
+    async unrouted(limit: number) {
+      clock.looks++;
+      if (clock.fails) throw new Error("no");
+      return waiting.slice(0, limit);
+    },
+    async addJobs(upTo: number, added: NewJob[]) {
+      while (waiting[0] && waiting[0].id <= upTo) waiting.shift();
+      jobs.push(...added);
+    },
+  };
+  const fanOut = createFanOut({ store, routing, pollIntervalMs: 100, now: () => clock.now });
+  return { fanOut, jobs, clock };
+}
+
+suite("fan-out", () => {
+  test("makes a job for each route of an event, due when the event came, and at once where the clock was set back", async () => {
+    const { fanOut, jobs } = opened([900, 5000], ({ id }) => (id === 1 ? ["a", "b"] : ["a"]));
+    await fanOut.run(10);
+    assert.deepEqual(jobs, [
+      { event: 1, route: "a", dueAt: 900 },
+      { event: 1, route: "b", dueAt: 900 },
+      { event: 2, route: "a", dueAt: 1000 },
+    ]);
+  });
+
+  test("leaves events behind that no route wants", async () => {
+    const { fanOut, jobs } = opened([1, 2], () => []);
+    await fanOut.run(1);
+    await fanOut.run(1);
+    await fanOut.run(1);
+    assert.deepEqual([jobs, fanOut.isDue()], [[], false]);
+  });
+
+  test("goes on while a page is full, then looks when it is told to and at each poll", async () => {
+    const { fanOut, jobs, clock } = opened([1, 2, 3]);
+    await fanOut.run(2);
+    assert.deepEqual([jobs.length, fanOut.isDue()], [2, true]);
+    await fanOut.run(2);
+    assert.deepEqual([jobs.length, fanOut.isDue()], [3, false]);
+    await fanOut.run(2);
+    assert.equal(clock.looks, 2);
+    fanOut.nudge();
+    await fanOut.run(2);
+    clock.now += 100;
+    await fanOut.run(2);
+    assert.equal(clock.looks, 4);
+  });
+
+  test("that failed is due again", async () => {
+    const { fanOut, jobs, clock } = opened([1]);
+    clock.fails = true;
+    await assert.rejects(fanOut.run(1));
+    assert.equal(fanOut.isDue(), true);
+    clock.fails = false;
+    await fanOut.run(1);
+    assert.equal(jobs.length, 1);
+  });
+});
