@@ -13,6 +13,7 @@ export interface Metrics {
   processingSeconds: Histogram;
   logins: Counter<"outcome">;
   passwordHashes: Counter;
+  refusedConnections: Counter<"limit">;
   /** All metrics as they stand. */
   render(): Promise<Exposition>;
 }
@@ -111,6 +112,12 @@ export function createMetrics(sources: MetricSources): Metrics {
     ),
     logins: counter("logins_total", "Login requests by answer", "outcome", ["succeeded", ...LOGIN_CODES]),
     passwordHashes: counter("password_hashes_total", "Password hashes computed"),
+    refusedConnections: counter(
+      "connections_refused_total",
+      "Connections that were closed at once, by the limit that was reached",
+      "limit",
+      ["all", "address"],
+    ),
     async render() {
       const backlog = await sources.backlog();
       waiting.set(sources.waiting());

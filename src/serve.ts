@@ -10,8 +10,10 @@ import { createThrottle } from "./auth/throttle/rules.ts";
 import type { Settings } from "./config/settings.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { OperatorError } from "./errors.ts";
+import { isTrusted } from "./http/client-address.ts";
+import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
-import { hostOf, listen, urlOf } from "./http/listen.ts";
+import { hostOf, isLoopback, listen, urlOf } from "./http/listen.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
@@ -81,7 +83,7 @@ async function wire(settings: Settings, stores: Stores, log: Log): Promise<Runni
   const stopping = new AbortController();
   const { listener, refusal } = createRouter(routes, { trustedProxies, log, stopping: stopping.signal });
   const tls = tlsFilesOf(settings);
-  const server = createHttpServer(listener, { tls, refusal });
+  const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
@@ -107,6 +109,15 @@ async function wire(settings: Settings, stores: Stores, log: Log): Promise<Runni
       await timeout(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drain(), notDrained);
       log.info({ event: "server_stopped" }, "stopped");
     },
+  };
+}
+
+function connectionLimitsOf(settings: Settings, metrics: Metrics): ConnectionLimits {
+  return {
+    all: settings.MAX_CONNECTIONS,
+    perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
+    isExempt: (address) => isLoopback(address) || isTrusted(address, settings.TRUSTED_PROXIES),
+    onRefused: (limit) => metrics.refusedConnections.inc({ limit }),
   };
 }
 

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { networkOf } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import { canonicalEmail } from "./email.ts";
 import { coarseOrigin } from "./origin.ts";
 import type { PasswordVerifier } from "./password.ts";
 import type { SessionStore } from "./sessions.ts";
-import { networkOf, type Throttle } from "./throttle/rules.ts";
+import type { Throttle } from "./throttle/rules.ts";
 import { createSignToken } from "./token.ts";
 import type { User } from "./user.ts";
 

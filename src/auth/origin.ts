@@ -1,5 +1,5 @@
+import { networkOf } from "../lib/network.ts";
 import type { LoginOrigin } from "./sessions.ts";
-import { networkOf } from "./throttle/rules.ts";
 
 /** What the user's other devices may learn of a login: enough to recognize one's own, too little to find a person. */
 export function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {

@@ -61,6 +61,8 @@ const SCHEMA = v.object({
   TLS_CERT_FILE: v.optional(text),
   TLS_KEY_FILE: v.optional(text),
   TRUSTED_PROXIES: v.optional(networks),
+  MAX_CONNECTIONS: v.optional(integer(1, 1_000_000), "10000"),
+  MAX_CONNECTIONS_PER_ADDRESS: v.optional(integer(1, 1_000_000), "1024"),
   DATA_DIR: v.optional(text, "./data"),
   ADDON_DIR: v.optional(text),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`), "info"),

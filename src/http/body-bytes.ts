@@ -1,19 +1,37 @@
 import { AppError } from "../errors.ts";
+import { networkOf } from "../lib/network.ts";
 
 // Of large bodies, until they are whole. Whoever sends them has proved nothing yet: 1,500 senders of 1 MB each would take
 // 1.6 GB.
 const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
+// Of one network, so that it leaves room for others.
+const MAX_UNFINISHED_BYTES_PER_NETWORK = MAX_UNFINISHED_BYTES / 4;
 
 // What comes in one piece is as large. A login, and nearly every delivery, finds its place however full it is.
 const UNCOUNTED_ROOM = 64 * 1024;
 
 const FIRST_ROOM = 16 * 1024;
 
-/** What is set aside for the large bodies that are coming now. */
+/** What is set aside for the large bodies that are coming now, in all and by network. */
 let setAside = 0;
+const setAsideFor = new Map<string, number>();
 
-function counted(room: number): number {
-  return room > UNCOUNTED_ROOM ? room : 0;
+const counted = (room: number) => (room > UNCOUNTED_ROOM ? room : 0);
+
+/** One body may always come, however large. */
+const isOver = (others: number, own: number, max: number) => others > 0 && own > 0 && others + own > max;
+
+/** Sets more or less aside for a body of a network. Throws `queue_full` when that is too much, in all or for the network. */
+function resize(network: string, from: number, to: number): void {
+  const [before, after] = [counted(from), counted(to)];
+  const ofNetwork = setAsideFor.get(network) ?? 0;
+  const isFull =
+    isOver(setAside - before, after, MAX_UNFINISHED_BYTES) ||
+    isOver(ofNetwork - before, after, MAX_UNFINISHED_BYTES_PER_NETWORK);
+  if (isFull) throw new AppError("queue_full", { retryAfterSeconds: 1 });
+  setAside += after - before;
+  setAsideFor.set(network, ofNetwork + after - before);
+  if (setAsideFor.get(network) === 0) setAsideFor.delete(network);
 }
 
 /**
@@ -26,13 +44,15 @@ export class BodyBytes {
   /** The size of the buffer of this body's own; 0 while it is one piece. */
   #room = 0;
   readonly #expected: number;
+  readonly #network: string;
 
-  /** `expected` is the announced size, or the largest that is accepted. */
-  constructor(expected: number) {
+  /** `expected` is the announced size, or the largest that is accepted; `address` is the sender's. */
+  constructor(expected: number, address: string) {
     this.#expected = expected;
+    this.#network = networkOf(address);
   }
 
-  /** Throws `queue_full` when large bodies that are coming take too much together; one may always come. */
+  /** Throws `queue_full` when large bodies that are coming take too much, in all or from one network; one may always come. */
   add(piece: Buffer): void {
     const before = this.size;
     this.size += piece.length;
@@ -47,15 +67,11 @@ export class BodyBytes {
   #makeRoom(used: number): void {
     // Never at once as much as was announced: that costs its sender nothing.
     const room = Math.max(this.size, Math.min(this.#expected, Math.max(FIRST_ROOM, 2 * this.size)));
-    const others = setAside - counted(this.#room);
-    const own = counted(room);
-    if (own > 0 && others > 0 && others + own > MAX_UNFINISHED_BYTES)
-      throw new AppError("queue_full", { retryAfterSeconds: 1 });
+    resize(this.#network, this.#room, room);
+    this.#room = room;
     const larger = Buffer.allocUnsafeSlow(room);
     (this.#bytes as Buffer).copy(larger, 0, 0, used);
     this.#bytes = larger;
-    setAside = others + own;
-    this.#room = room;
   }
 
   /** Everything that has come. The place of this body is free then. */
@@ -67,7 +83,7 @@ export class BodyBytes {
 
   /** Lets go of what has come, and of its place: the body is whole, or nobody wants it any more. */
   drop(): void {
-    setAside -= counted(this.#room);
+    resize(this.#network, this.#room, 0);
     this.#room = 0;
     this.#bytes = undefined;
   }

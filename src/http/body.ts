@@ -58,14 +58,16 @@ function goneError(request: IncomingMessage): AppError {
 /**
  * Reads the body as the bytes that were sent.
  * Throws `payload_too_large` as soon as more than `limitBytes` is announced or has come, and `queue_full` when too much is
- * coming on all connections together.
+ * coming on all connections together, or from the sender's address.
  */
-export function readRawBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readRawBody(request: IncomingMessage, limitBytes: number, address = ""): Promise<Buffer> {
   const expected = Number(request.headers["content-length"] ?? limitBytes);
   if (expected > limitBytes) return Promise.reject(new AppError("payload_too_large"));
   if (request.destroyed) return Promise.reject(goneError(request));
   inviteBody(request);
-  return request.complete ? takeBody(request, limitBytes) : awaitBody(request, limitBytes, expected);
+  return request.complete
+    ? takeBody(request, limitBytes)
+    : awaitBody(request, limitBytes, new BodyBytes(expected, address));
 }
 
 /** Takes a body that has come whole. Nearly every delivery has, and events for its pieces cost more than all else of it here. */
@@ -75,9 +77,8 @@ async function takeBody(request: IncomingMessage, limitBytes: number): Promise<B
   return (request.read(request.readableLength) as Buffer | null) ?? Buffer.alloc(0);
 }
 
-function awaitBody(request: IncomingMessage, limitBytes: number, expected: number): Promise<Buffer> {
+function awaitBody(request: IncomingMessage, limitBytes: number, bytes: BodyBytes): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const bytes = new BodyBytes(expected);
     const refuse = (error: unknown) => {
       bytes.drop();
       request.off("data", onData).pause();

@@ -34,7 +34,7 @@ function hopAddress(hop: string): string | null {
 const peers = new WeakMap<Socket, string>();
 
 /** The canonical address of a connection's other end; found once, as a connection serves many requests. */
-function peerAddress(socket: Socket): string {
+export function peerAddress(socket: Socket): string {
   const known = peers.get(socket);
   if (known !== undefined) return known;
   const peer = canonicalAddress(socket.remoteAddress ?? "") ?? "unknown";
@@ -42,7 +42,7 @@ function peerAddress(socket: Socket): string {
   return peer;
 }
 
-function isTrusted(peer: string, trustedProxies: BlockList | undefined): trustedProxies is BlockList {
+export function isTrusted(peer: string, trustedProxies: BlockList | undefined): trustedProxies is BlockList {
   return trustedProxies !== undefined && peer !== "unknown" && isIn(trustedProxies, peer);
 }
 

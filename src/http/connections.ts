@@ -1,7 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
-// Each request that waits for its answer takes 2 KB, and anybody may send one behind the other without reading.
+// A connection is not read on while as many of its requests wait for their answers: each may hold 16 KB of headers.
+const MAX_WAITING = 8;
+
+// What one read of a connection brings may hold more requests, 2 KB each while they wait. Beyond this the connection ends.
 const MAX_UNANSWERED = 100;
 
 /** What is known of a connection. */
@@ -10,6 +13,8 @@ class Connection {
   newest: ServerResponse | undefined = undefined;
   /** Those before it that are not done, in order. Empty unless the client sends on without waiting. */
   before: ServerResponse[] = [];
+  /** It is not read on until fewer of its requests wait. */
+  isHeld = false;
   /** An answer says `Connection: close`. */
   isClosing = false;
   /** The last answer waits for its turn, or has been given. */
@@ -77,7 +82,7 @@ function receive(request: IncomingMessage, response: ServerResponse, run: Reques
     own.behindUpgrade = 0;
     response.shouldKeepAlive = false;
   }
-  response.on("close", forget);
+  response.on("close", onAnswered);
   if (!own.newest) {
     own.newest = response;
     run(request, response);
@@ -90,6 +95,7 @@ function receive(request: IncomingMessage, response: ServerResponse, run: Reques
     socket.destroy();
     return;
   }
+  if (own.before.length >= MAX_WAITING) hold(socket, own);
   const previous = own.before.at(-1);
   if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run(request, response);
   else {
@@ -99,12 +105,36 @@ function receive(request: IncomingMessage, response: ServerResponse, run: Reques
   }
 }
 
-/** An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes. */
-function forget(this: ServerResponse): void {
+function onAnswered(this: ServerResponse): void {
   const { req } = this;
-  if (!req.complete) return;
   const own = connectionOf(req.socket);
-  if (own.newest !== this) return;
+  if (own.isHeld) readOn(req.socket, own);
+  if (req.complete && own.newest === this) forget(own);
+}
+
+/** Stops reading a connection. */
+function hold(socket: Socket, own: Connection): void {
+  if (own.isHeld) return;
+  own.isHeld = true;
+  socket.on("resume", stayPaused).pause();
+}
+
+/** Whoever reads the body of a request resumes its connection, which Node then reads unless it is told of a pause again. */
+function stayPaused(this: Socket): void {
+  if (this.readableFlowing) this.pause();
+  else this.emit("pause");
+}
+
+/** Reads a connection on that is held, when few enough of its requests wait. */
+function readOn(socket: Socket, own: Connection): void {
+  own.before = own.before.filter(({ closed }) => !closed);
+  if (own.before.length >= MAX_WAITING) return;
+  own.isHeld = false;
+  socket.off("resume", stayPaused).resume();
+}
+
+/** An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes. */
+function forget(own: Connection): void {
   own.newest = undefined;
   if (own.before.length > 0) own.before = [];
 }

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { awaitReading, breakOff } from "./body.ts";
+import { type ConnectionLimits, limitConnections } from "./connection-limits.ts";
 import { afterAnswers, isEnding, newestAnswer, receiver, watchConnections, watchHandshakes } from "./connections.ts";
 import { commonHeaders } from "./headers.ts";
 import { problem } from "./problem.ts";
@@ -31,12 +32,14 @@ export interface ServerOptions {
   /** Answers requests whose method Node's parser does not know. */
   refusal: Refusal;
   idleLimits?: IdleLimits;
+  /** No other limit than the process's without these. */
+  connectionLimits?: ConnectionLimits;
 }
 
 /** Creates the HTTP or HTTPS server with its limits; what is not HTTP gets a problem as its last answer. */
 export function createHttpServer(
   listener: RequestListener,
-  { tls, refusal, idleLimits = IDLE_LIMITS }: ServerOptions,
+  { tls, refusal, idleLimits = IDLE_LIMITS, connectionLimits }: ServerOptions,
 ): Server {
   const receive = receiver(listener, (error, socket) => server.emit("clientError", error, socket));
   const limits = {
@@ -53,6 +56,7 @@ export function createHttpServer(
         "secureConnection",
       )
     : watchConnections(createServer(limits, receive), "connection");
+  if (connectionLimits) limitConnections(server, connectionLimits);
   server.timeout = idleLimits.timeout;
   // A client that has said all it has to say may still wait for its answers.
   server.httpAllowHalfOpen = true;

@@ -29,7 +29,7 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
       throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
     const read = verifier.read(headers, Math.floor(now() / 1000));
     if ("reason" in read) throw notGenuine(read.reason);
-    const body = await readRawBody(request, source.bodyLimitBytes);
+    const body = await readRawBody(request, source.bodyLimitBytes, address);
     const receivedAt = now();
     const verified = verifier.verify({ method, url, headers, body }, read.candidates);
     if (verified === null) throw notGenuine("signature_mismatch");

@@ -16,8 +16,14 @@ const residentMb = (pid: number) =>
   Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
 
 /** Begins a delivery that does not end, with a signature that only looks like one, and resolves when all of it was taken off our hands. */
-async function begin(t: TestContext, server: Server, header: string, part: string | Buffer, parts = 1) {
-  const socket = await openRaw(server.port);
+async function begin(
+  t: TestContext,
+  server: Server,
+  header: string,
+  part: string | Buffer,
+  { parts = 1, from = "127.0.0.1" } = {},
+) {
+  const socket = await openRaw(server.port, from);
   t.after(() => socket.destroy());
   const signed = header.includes("X-Signature") ? header : `${header}\r\nX-Signature: ${PLAUSIBLE}`;
   socket.write(`POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${signed}\r\n\r\n`);
@@ -33,7 +39,7 @@ test("bodies in pieces of one byte take no more than their size", async (t) => {
   let most = 0;
   let answered = 0;
   const sending = [1, 2, 3, 4].map(async () => {
-    const socket = await begin(t, server, "Transfer-Encoding: chunked", pieces, 50);
+    const socket = await begin(t, server, "Transfer-Encoding: chunked", pieces, { parts: 50 });
     const answer = once(socket, "data");
     socket.write("0\r\n\r\n");
     assert.deepEqual(statusesIn(String(await answer)), [403]);
@@ -49,13 +55,16 @@ test("bodies in pieces of one byte take no more than their size", async (t) => {
   assert.ok(most - before < 400);
 });
 
+/** An address for each dozen, none of which comes to its share. */
+const addressOf = (count: number) => `127.0.0.${2 + Math.floor(count / 12)}`;
+
 test("unfinished bodies take 64 MiB together, of which small deliveries take none", async (t) => {
   await using server = await startServer();
   const part = Buffer.alloc(MEGABYTE - 1, "a");
   const refused: string[] = [];
   const sockets: Socket[] = [];
   for (let count = 0; count < 80; count++) {
-    const socket = await begin(t, server, `Content-Length: ${MEGABYTE}`, part);
+    const socket = await begin(t, server, `Content-Length: ${MEGABYTE}`, part, { from: addressOf(count) });
     socket.on("data", (chunk) => refused.push(String(chunk)));
     sockets.push(socket);
   }
@@ -82,12 +91,26 @@ test("unfinished bodies take 64 MiB together, of which small deliveries take non
   await until(async () => (await send()).status === 200, 10_000);
 });
 
+test("unfinished bodies of one address leave room for those of others", async (t) => {
+  await using server = await startServer();
+  const part = Buffer.alloc(MEGABYTE - 1, "a");
+  let refused = 0;
+  for (let count = 0; count < 72; count++) {
+    const socket = await begin(t, server, `Content-Length: ${MEGABYTE}`, part, { from: "127.0.0.2" });
+    socket.once("data", () => refused++);
+  }
+  await until(() => refused >= 56, 10_000);
+  const large = JSON.stringify({ ...event("large"), filler: "x".repeat(MEGABYTE - 4096) });
+  const sent = await post(server, "/webhook", large, { "X-Signature": signature(large) });
+  assert.equal(sent.status, 200);
+});
+
 test("a body that is refused is let go of, also while its sender stays", async (t) => {
   await using server = await startServer();
   const part = Buffer.alloc(MEGABYTE, "a");
   // Room for half a megabyte is left.
   for (let count = 0; count < 63; count++) {
-    await begin(t, server, `Content-Length: ${MEGABYTE}`, part.subarray(1));
+    await begin(t, server, `Content-Length: ${MEGABYTE}`, part.subarray(1), { from: addressOf(count) });
   }
   await begin(t, server, "Content-Length: 300000", part.subarray(0, 299_999));
   let refused = 0;

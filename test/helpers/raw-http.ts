@@ -98,9 +98,9 @@ export function wholeDelivery(id: string): string {
   return head + body;
 }
 
-/** A connection whose errors are nobody's. */
-export async function openRaw(port: number): Promise<Socket> {
-  const socket = connect(port, "127.0.0.1");
+/** A connection whose errors are nobody's; `from` is a loopback address. */
+export async function openRaw(port: number, from = "127.0.0.1"): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from });
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
+import { networkOf } from "../../lib/network.ts";
 import { type Bucket, EMAIL_BUCKET_PREFIX, KNOWN_ADDRESS_MS, type ThrottleStore } from "./store.ts";
 
 /** Failures within the window that one address has at one e-mail. */
@@ -122,14 +123,4 @@ function pairBucket(address: string, email: string): string {
 /** Buckets are digests: of bounded length, and the store holds no address and no e-mail. */
 function digest(text: string): string {
   return hash("sha256", text, "base64url");
-}
-
-/** One customer's network: an IPv4 address, or an IPv6 /64. Takes addresses in canonical form. */
-export function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  const [head = "", tail] = address.split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const gap = tail === undefined ? 0 : 8 - left.length - right.length;
-  return [...left, ...Array<string>(gap).fill("0"), ...right].slice(0, 4).join(":");
 }

@@ -1,0 +1,47 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { networkOf } from "../lib/network.ts";
+import { peerAddress } from "./client-address.ts";
+
+/** Why a connection was not taken. */
+export type ConnectionRefusal = "all" | "address";
+
+/** How many connections a server takes. */
+export interface ConnectionLimits {
+  /** In all. */
+  all: number;
+  /** Of one IPv4 address, or one IPv6 /64. */
+  perAddress: number;
+  /** Whether an address may have as many as there are, because many clients share it. */
+  isExempt(address: string): boolean;
+  /** Told of each connection that is not taken. */
+  onRefused?(reason: ConnectionRefusal): void;
+}
+
+/** Closes connections beyond the limits as soon as they come. */
+export function limitConnections(
+  server: Server,
+  { all, perAddress, isExempt, onRefused = () => {} }: ConnectionLimits,
+): void {
+  const open = new Map<string, number>();
+
+  server.maxConnections = all;
+  server.on("drop", () => onRefused("all"));
+  server.on("connection", (socket: Socket) => {
+    const address = peerAddress(socket);
+    if (isExempt(address)) return;
+    const network = networkOf(address);
+    const count = (open.get(network) ?? 0) + 1;
+    if (count > perAddress) {
+      socket.destroy();
+      onRefused("address");
+      return;
+    }
+    open.set(network, count);
+    socket.on("close", () => {
+      const left = (open.get(network) ?? 0) - 1;
+      if (left > 0) open.set(network, left);
+      else open.delete(network);
+    });
+  });
+}
