@@ -17,15 +17,25 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
   return withStores(
     async ({ throttle, settings }) => {
       const now = Date.now();
-      const { pair, email } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const { pair, email, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
       const shown = {
         total: await throttle.totals(now),
         user: await countOf(throttle, email, now),
-        address: asked === null ? null : { address: asked, ...(await addressCount(throttle, pair, now)) },
+        address:
+          asked === null
+            ? null
+            : {
+                address: asked,
+                ...(await addressCount(throttle, pair, now)),
+                inAll: await countOf(throttle, inAll, now),
+              },
       };
       if (json) return printJson(shown);
       const rows = [["user", ...cells(shown.user)]];
-      if (shown.address) rows.push([shown.address.address, ...cells(shown.address)]);
+      if (shown.address) {
+        rows.push([`user, from ${shown.address.address}`, ...cells(shown.address)]);
+        rows.push([`all, from ${shown.address.address}`, ...cells(shown.address.inAll)]);
+      }
       printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
       const { failures, buckets } = shown.total;
       printData(`In all ${counted(failures, "failed login")}, in ${counted(buckets, "pair")} of address and e-mail.`);
@@ -35,13 +45,14 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
   );
 }
 
-/** Forgets the failed logins of one address at the user's e-mail, or all there are. */
+/** Forgets the failed logins of one address, or all there are. */
 export function runThrottleClear({ address, json }: ThrottleOptions): Promise<void> {
   const asked = parseAddress(address);
   return withStores(
     async ({ throttle, settings }) => {
-      const { pair, email } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
-      const cleared = await throttle.clear(asked === null ? "all" : { pair: pair.bucket, email: email.bucket });
+      const { pair, email, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const names = { pair: pair.bucket, email: email.bucket, address: inAll.bucket };
+      const cleared = await throttle.clear(asked === null ? "all" : names);
       if (json) printJson({ cleared });
       const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
       if (cleared > 0) sayAndLog(line, `Forgot ${counted(cleared, "failed login")}.`);

@@ -1,7 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import {
   type Bucket,
-  EMAIL_BUCKET_PREFIX,
   isPairBucket,
   KNOWN_ADDRESS_MS,
   STALE_ATTEMPT_MS,
@@ -105,19 +104,20 @@ for _, key in ipairs(KEYS) do
 end
 return { total, buckets }`;
 
-// KEYS the list of buckets, the buckets of a pair and of its e-mail; ARGV[4] the pair's name.
-const CLEAR_PAIR = `
-local places = redis.call("ZRANGE", KEYS[2], 0, -1)
-for _, place in ipairs(places) do redis.call("ZREM", KEYS[3], place) end
-redis.call("DEL", KEYS[2])
-redis.call("ZREM", KEYS[1], ARGV[4])
-return #places`;
+// KEYS the list of buckets, the buckets of a pair, its e-mail and its address; ARGV[4] and ARGV[5] the names of the pair and
+// the address. Each failure of the pair is one of the address, too.
+const CLEAR_ADDRESS = `
+for _, place in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do redis.call("ZREM", KEYS[3], place) end
+local places = redis.call("ZCARD", KEYS[4])
+redis.call("DEL", KEYS[2], KEYS[4])
+redis.call("ZREM", KEYS[1], ARGV[4], ARGV[5])
+return places`;
 
 // KEYS the list of buckets, then the buckets; ARGV[4…] their names.
 const CLEAR = `
 local places = 0
 for i = 2, #KEYS do
-  if ARGV[2 + i]:sub(1, ${EMAIL_BUCKET_PREFIX.length}) ~= "${EMAIL_BUCKET_PREFIX}" then
+  if not ARGV[2 + i]:find(":", 1, true) then
     places = places + redis.call("ZCARD", KEYS[i])
   end
   redis.call("DEL", KEYS[i])
@@ -264,7 +264,10 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
       return all;
     },
     async clear(of) {
-      if (of !== "all") return (await run(CLEAR_PAIR, [list, key(of.pair), key(of.email)], 0, [of.pair])) as number;
+      if (of !== "all") {
+        const keys = [list, ...[of.pair, of.email, of.address].map(key)];
+        return (await run(CLEAR_ADDRESS, keys, 0, [of.pair, of.address])) as number;
+      }
       let places = 0;
       for (const buckets of chunks(await listed())) {
         places += (await run(CLEAR, [list, ...buckets.map(key)], 0, buckets)) as number;

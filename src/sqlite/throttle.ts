@@ -1,9 +1,8 @@
 import {
   type Bucket,
-  EMAIL_BUCKET_PREFIX,
+  type BucketNames,
   type FailureStore,
   KNOWN_ADDRESS_MS,
-  type PairOfBuckets,
   type ThrottleStore,
   type Totals,
   WINDOW_MS,
@@ -42,8 +41,8 @@ const FORGET_KNOWN = `DELETE FROM known_addresses WHERE last_login_at < ?`;
 /** How many failures of a bucket are in the window: bucket, its start, now. */
 const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?`;
 
-/** Leaves out the buckets of e-mails: they count every failure once more. */
-const OF_PAIRS = `bucket NOT LIKE '${EMAIL_BUCKET_PREFIX}%'`;
+/** Leaves out the buckets of e-mails and addresses: they count every failure once more. */
+const OF_PAIRS = `bucket NOT LIKE '%:%'`;
 
 /** All failures in the window, each once, and how many buckets they are in: start of the window, now. */
 const TOTALS = `
@@ -54,8 +53,8 @@ FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
 const CLEAR_AT_EMAIL = `
 DELETE FROM login_failures WHERE bucket = @email AND id - 1 IN (SELECT id FROM login_failures WHERE bucket = @pair)`;
 
-/** Empties the bucket of a pair. */
-const CLEAR_PAIR = `DELETE FROM login_failures WHERE bucket = @pair`;
+/** Empties a bucket. */
+const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
 
 /** How many failures {@link CLEAR_ALL} forgets, each once. */
 const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_PAIRS}`;
@@ -79,7 +78,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
   const failures = database.prepare(FAILURES).pluck();
   const totals = database.prepare<number[], Totals>(TOTALS);
   const clearAtEmail = database.prepare(CLEAR_AT_EMAIL);
-  const clearPair = database.prepare(CLEAR_PAIR);
+  const clear = database.prepare(CLEAR);
   const forgetKnown = database.prepare(FORGET_KNOWN);
   const countAll = database.prepare(COUNT_ALL).pluck();
   const clearAll = database.prepare(CLEAR_ALL);
@@ -101,9 +100,11 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
     clearAll.run();
     return cleared;
   });
-  const clearOne = atomic(database, ({ pair, email }: PairOfBuckets) => {
+  const clearOne = atomic(database, ({ pair, email, address }: BucketNames) => {
     clearAtEmail.run({ pair, email });
-    return clearPair.run({ pair }).changes;
+    clear.run(pair);
+    // Each failure of the pair is one of the address, too.
+    return clear.run(address).changes;
   });
 
   return {

@@ -20,7 +20,14 @@ test("throttle show tells the failures at the user's e-mail, of an address and i
   assert.deepEqual(JSON.parse(stdout), {
     total: { failures: 4, buckets: 2 },
     user: { failures: 3, limit: 100, retryAfterSeconds: 0 },
-    address: { address: "203.0.113.7", failures: 3, limit: 10, retryAfterSeconds: 0, known: false },
+    address: {
+      address: "203.0.113.7",
+      failures: 3,
+      limit: 10,
+      retryAfterSeconds: 0,
+      known: false,
+      inAll: { failures: 4, limit: 50, retryAfterSeconds: 0 },
+    },
   });
   const words = await server.run(["throttle", "show"]);
   assert.match(words.stdout, /^user +3 +100 +-$/m);

@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { EMAIL_BUCKET_PREFIX, STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle/store.ts";
+import {
+  ADDRESS_BUCKET_PREFIX,
+  EMAIL_BUCKET_PREFIX,
+  STALE_ATTEMPT_MS,
+  type ThrottleStore,
+  WINDOW_MS,
+} from "../../src/auth/throttle/store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const EMAIL = `${EMAIL_BUCKET_PREFIX}x`;
+const ADDRESS = `${ADDRESS_BUCKET_PREFIX}x`;
+const OTHER_ADDRESS = `${ADDRESS_BUCKET_PREFIX}y`;
 const NOW = 1_800_000_000_000;
 
 /** What every throttle store tells an operator. `open` gives an empty one that ends with the test. */
@@ -33,7 +41,7 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
 
     test("over all buckets a failure counts once", async (t) => {
       const store = await open(t);
-      for (const address of ["a", "a", "b"]) await fail(store, [address, EMAIL]);
+      for (const pair of ["a", "a", "b"]) await fail(store, [pair, EMAIL, ADDRESS]);
       assert.deepEqual(await store.totals(NOW), { failures: 3, buckets: 2 });
       assert.equal(await store.clear("all"), 3);
       assert.equal(await store.failures(EMAIL, NOW), 0);
@@ -58,19 +66,23 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
     test("what is cleared of one address no longer counts at the e-mail, and the others' failures do", async (t) => {
       const store = await open(t);
       for (let i = 0; i < 3; i++) {
-        await fail(store, ["a", EMAIL]);
-        await fail(store, ["b", EMAIL]);
+        await fail(store, ["a", EMAIL, ADDRESS]);
+        await fail(store, ["b", EMAIL, OTHER_ADDRESS]);
         // Of an address that is known.
-        await fail(store, ["a"]);
+        await fail(store, ["a", ADDRESS]);
+        // At another e-mail.
+        await fail(store, ["c", `${EMAIL_BUCKET_PREFIX}y`, ADDRESS]);
       }
-      assert.equal(await store.clear({ pair: "a", email: EMAIL }), 6);
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, address: ADDRESS }), 9);
       assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 1 }], NOW), 0);
       assert.equal(await store.failures("a", NOW), 0);
+      assert.equal(await store.failures(ADDRESS, NOW), 0);
       assert.equal(await store.failures("b", NOW), 3);
       assert.equal(await store.failures(EMAIL, NOW), 3);
-      assert.deepEqual(await store.totals(NOW), { failures: 3, buckets: 1 });
-      assert.equal(await store.clear({ pair: "a", email: EMAIL }), 0);
-      assert.equal(await store.clear({ pair: "never", email: EMAIL }), 0);
+      assert.equal(await store.failures(OTHER_ADDRESS, NOW), 3);
+      assert.deepEqual(await store.totals(NOW), { failures: 6, buckets: 2 });
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, address: ADDRESS }), 0);
+      assert.equal(await store.clear({ pair: "never", email: EMAIL, address: ADDRESS }), 0);
       assert.equal(await store.failures(EMAIL, NOW), 3);
     });
 

@@ -2,12 +2,21 @@ import { hash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import { networkOf } from "../../lib/network.ts";
-import { type Bucket, EMAIL_BUCKET_PREFIX, KNOWN_ADDRESS_MS, type ThrottleStore } from "./store.ts";
+import {
+  ADDRESS_BUCKET_PREFIX,
+  type Bucket,
+  type BucketNames,
+  EMAIL_BUCKET_PREFIX,
+  KNOWN_ADDRESS_MS,
+  type ThrottleStore,
+} from "./store.ts";
 
 /** Failures within the window that one address has at one e-mail. */
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
 /** Failures within the window that all strangers have together at one e-mail. */
 const FAILURES_PER_EMAIL = 100;
+/** Failures within the window that one address has at all e-mails. */
+const FAILURES_PER_ADDRESS = 50;
 
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;
@@ -45,9 +54,9 @@ export function createThrottle(store: ThrottleStore, userEmail: string, now: () 
    * depend on the e-mail that it sends, or it would be told which one is the user's.
    */
   async function bucketsOf(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
-    const both = bucketsFor(address, email);
+    const { pair, email: ofEmail, address: ofAddress } = bucketsFor(address, email);
     const isKnown = await store.isKnown(pairBucket(address, userEmail), now() - KNOWN_ADDRESS_MS);
-    return { isKnown, buckets: isKnown ? [both.pair] : [both.pair, both.email] };
+    return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ofAddress] };
   }
 
   /** Returns null, without running the attempt, while others under way hold all places. */
@@ -108,11 +117,12 @@ function throttled(retryAfterMs: number): AppError {
   return new AppError("too_many_attempts", { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
 }
 
-/** The buckets in which failures of an address, and of anybody, at an e-mail are counted. */
-export function bucketsFor(address: string, email: string): { pair: Bucket; email: Bucket } {
+/** The buckets in which failures of an address at an e-mail are counted. */
+export function bucketsFor(address: string, email: string): Record<keyof BucketNames, Bucket> {
   return {
     pair: { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
     email: { bucket: EMAIL_BUCKET_PREFIX + digest(email), limit: FAILURES_PER_EMAIL },
+    address: { bucket: ADDRESS_BUCKET_PREFIX + digest(networkOf(address)), limit: FAILURES_PER_ADDRESS },
   };
 }
 

@@ -10,14 +10,13 @@ export const STALE_ATTEMPT_MS = 60_000;
 /** An address that logged in is known for this long. */
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
-/**
- * Begins the names of the buckets of e-mails. What they count is counted by the pair bucket of an address and an e-mail
- * too, so they are left out where failures are counted over all buckets.
- */
+// What the buckets of e-mails and addresses count is counted by the pair bucket of an address and an e-mail too, so they are
+// left out where failures are counted over all buckets. Only their names have a colon.
 export const EMAIL_BUCKET_PREFIX = "email:";
+export const ADDRESS_BUCKET_PREFIX = "address:";
 
 /** Whether a bucket counts the failures of one address at one e-mail. */
-export const isPairBucket = (bucket: string) => !bucket.startsWith(EMAIL_BUCKET_PREFIX);
+export const isPairBucket = (bucket: string) => !bucket.includes(":");
 
 /** A count of failures with its bound. */
 export interface Bucket {
@@ -26,10 +25,12 @@ export interface Bucket {
 }
 
 /** The buckets that count what one address does at one e-mail. */
-export interface PairOfBuckets {
+export interface BucketNames {
   pair: string;
-  /** Counts what others do there, too. */
+  /** Counts what others do at the e-mail, too. */
   email: string;
+  /** Counts what the address does at other e-mails, too. */
+  address: string;
 }
 
 /** What became of asking for places: they are held under these ids, or why not. */
@@ -70,8 +71,8 @@ export interface ThrottleStore {
   failures(bucket: string, now: number): Promise<number>;
   /** All failures that count now, each once. */
   totals(now: number): Promise<Totals>;
-  /** Forgets the attempts of one address at one e-mail, or all. Returns how many places they took, each attempt once. */
-  clear(of: PairOfBuckets | "all"): Promise<number>;
+  /** Forgets the attempts of one address, at its pair and in all, or those of everybody. Returns how many, each once. */
+  clear(of: BucketNames | "all"): Promise<number>;
 }
 
 /** The part of a {@link ThrottleStore} that is on disk where attempts under way are kept in memory. */

@@ -57,6 +57,23 @@ suite("the login throttle", () => {
     assert.equal(await throttle.attempt(HOME, "other@example.com", right), true);
   });
 
+  test("bounds the failures of an address at all e-mails, also of one that is known", async (t) => {
+    const { throttle } = open(t);
+    await throttle.remember(HOME);
+    for (let n = 0; n < 50; n++) await failTimes(throttle, 1, HOME, `fresh-${n}@example.com`);
+    for (const email of ["another@example.com", EMAIL]) {
+      await failsWith("too_many_attempts", throttle.check(HOME, email));
+      await failsWith("too_many_attempts", throttle.attempt(HOME, email, right));
+    }
+    await throttle.check("192.0.2.2", EMAIL);
+  });
+
+  test("counts no success of an address", async (t) => {
+    const { throttle } = open(t);
+    for (let n = 0; n < 60; n++) assert.equal(await throttle.attempt(HOME, EMAIL, right), true);
+    await throttle.check(HOME, EMAIL);
+  });
+
   test("counts an e-mail nobody has like the one somebody has", async (t) => {
     const { throttle } = open(t);
     await failTimes(throttle, 10, HOME, "nobody@example.com");
