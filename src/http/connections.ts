@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
-// A connection is not read on while as many of its requests wait for their answers: each may hold 16 KB of headers.
+// A connection is not read on while as many of its requests wait for their answers, or their headers are as long together.
 const MAX_WAITING = 8;
+const MAX_WAITING_HEADERS = 8 * 1024;
 
 // What one read of a connection brings may hold more requests, 2 KB each while they wait. Beyond this the connection ends.
 const MAX_UNANSWERED = 100;
@@ -95,7 +96,7 @@ function receive(request: IncomingMessage, response: ServerResponse, run: Reques
     socket.destroy();
     return;
   }
-  if (own.before.length >= MAX_WAITING) hold(socket, own);
+  if (isFull(own)) hold(socket, own);
   const previous = own.before.at(-1);
   if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run(request, response);
   else {
@@ -110,6 +111,13 @@ function onAnswered(this: ServerResponse): void {
   const own = connectionOf(req.socket);
   if (own.isHeld) readOn(req.socket, own);
   if (req.complete && own.newest === this) forget(own);
+}
+
+function isFull({ before }: Connection): boolean {
+  if (before.length >= MAX_WAITING) return true;
+  let length = 0;
+  for (const { req } of before) for (const text of req.rawHeaders) length += text.length;
+  return length >= MAX_WAITING_HEADERS;
 }
 
 /** Stops reading a connection. */
@@ -128,7 +136,7 @@ function stayPaused(this: Socket): void {
 /** Reads a connection on that is held, when few enough of its requests wait. */
 function readOn(socket: Socket, own: Connection): void {
   own.before = own.before.filter(({ closed }) => !closed);
-  if (own.before.length >= MAX_WAITING) return;
+  if (isFull(own)) return;
   own.isHeld = false;
   socket.off("resume", stayPaused).resume();
 }
