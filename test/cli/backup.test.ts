@@ -18,7 +18,7 @@ import Sqlite from "better-sqlite3";
 import { databaseOf, eventCount, withBackup } from "../helpers/backup.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
-import { flipBits } from "../helpers/damage.ts";
+import { flipBits, loseIndexEntry } from "../helpers/damage.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -219,5 +219,15 @@ suite("authserve backup", () => {
       readdirSync(server.dir).filter((file) => file.includes("partial")),
       [],
     );
+  });
+
+  test("an index that lacks an event gives no backup: a restore would refuse it", async () => {
+    const { server, backup } = await withBackup();
+    await using _ = server;
+    await server.stop();
+    loseIndexEntry(databaseOf(server));
+    const { code, stderr } = await server.run(["backup", backup]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^authserve: The database is damaged \(.*events_identity\): no backup was written/);
   });
 });

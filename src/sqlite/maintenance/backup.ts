@@ -103,7 +103,8 @@ async function copy(database: Database, partial: string, onProgress: Progress): 
     database.exec("COMMIT");
   }
   leaveWalMode(partial);
-  const { damage } = inspectDatabase(partial);
+  // As a restore checks it, or it would refuse what was called a backup.
+  const { damage } = inspectDatabase(partial, { whole: true });
   if (damage[0] !== undefined) throw damagedSource(damage[0]);
   flush(partial);
 }
