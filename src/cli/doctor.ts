@@ -1,8 +1,8 @@
-import { readEnvironment, workingDirectory } from "../config/env-file.ts";
+import { misspeltNames, readEnvironment, workingDirectory } from "../config/env-file.ts";
 import { type Environment, REDIS_SETTING_NAMES, readSettings, type SettingName } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
-import { type Finding, wrong, wrongBy } from "./checks/finding.ts";
+import { type Finding, warning, wrong, wrongBy } from "./checks/finding.ts";
 import { checkPort, checkRedis, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { counted, printData, printJson, say } from "./output.ts";
@@ -21,6 +21,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   try {
     environment = readEnvironment(folder);
     findings.push(...checkSettings(environment));
+    findings.push(...misspeltNames(folder).map(({ found, remedy }) => warning("settings", found, remedy)));
   } catch (error) {
     findings.push(...wrongBy("settings", error));
   }

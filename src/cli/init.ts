@@ -9,6 +9,8 @@ import { linkOrCopy } from "../lib/files.ts";
 import { jsonText, say, showOnce } from "./output.ts";
 
 const ENV_FILE = ".env";
+/** Holds the password of a first start that nobody watched. */
+const PASSWORD_FILE = ".env.password";
 
 /** What was written: the user's password, which is kept nowhere, or null when its hash was given. */
 export interface WrittenEnv {
@@ -56,7 +58,7 @@ export async function writeEnvFile(email: string, given: Environment = {}): Prom
 }
 
 /** Whatever it is, as far as this user may look. */
-function isEnvFileThere(): boolean {
+export function isEnvFileThere(): boolean {
   try {
     return lstatSync(ENV_FILE, { throwIfNoEntry: false }) !== undefined;
   } catch {
@@ -64,12 +66,33 @@ function isEnvFileThere(): boolean {
   }
 }
 
+const wrote = (email: string, shown: string) =>
+  `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${shown}`;
+
+/**
+ * Says what a first start has written. Without a terminal standard error is a log, so the password goes into a file.
+ * Throws {@link OperatorError} when that cannot be written; `.env` is gone then.
+ */
+export async function sayStarted(email: string, written: WrittenEnv): Promise<void> {
+  const { password } = written;
+  if (password === null || process.stderr.isTTY) return sayWritten(email, written);
+  try {
+    rmSync(PASSWORD_FILE, { force: true });
+    writeFileSync(PASSWORD_FILE, `${password}\n`, { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    rmSync(ENV_FILE);
+    throw new OperatorError(`${PASSWORD_FILE} cannot be written (${systemCode(error)}): .env was removed again`, 1);
+  }
+  say(wrote(email, `in ${PASSWORD_FILE}, which only this user can read: keep it elsewhere, and remove the file`));
+}
+
 /** Shows the one time what the file does not hold. Throws {@link OperatorError} when it cannot be shown; the file is gone then. */
-export async function sayWritten(email: string, { password }: WrittenEnv): Promise<void> {
-  const wrote = (shown: string) =>
-    `Wrote .env (only this user can read it).\n\n  user      ${email}\n  password  ${shown}`;
-  if (password === null) return say(wrote("the one whose hash is set"));
-  await showPassword(process.stderr, `${wrote(password)}\n\nThe password is shown this once; its hash is in .env.`);
+async function sayWritten(email: string, { password }: WrittenEnv): Promise<void> {
+  if (password === null) return say(wrote(email, "the one whose hash is set"));
+  await showPassword(
+    process.stderr,
+    `${wrote(email, password)}\n\nThe password is shown this once; its hash is in .env.`,
+  );
 }
 
 /** A file whose password nobody has seen would be in the way of the next try. */

@@ -1,12 +1,14 @@
 import { isAbsolute, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isatty } from "node:tty";
-import { readEnvironment, workingDirectory } from "../config/env-file.ts";
-import { readServerSettings, type Settings } from "../config/settings.ts";
+import { misspeltNames, openEnvFile, readEnvironment, workingDirectory } from "../config/env-file.ts";
+import { readServerSettings, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { createLog } from "../log.ts";
+import { findPort, hostOf } from "../http/listen.ts";
+import { createLog, type Log } from "../log.ts";
 import { COMMAND } from "../platform/checkout.ts";
 import { say } from "./output.ts";
+import { ADDRESS_NAMES } from "./server-address.ts";
 import { quoted, shellWord } from "./shell-quote.ts";
 
 // npm and timeout pass on a signal that a terminal, or they themselves, have sent to the whole group of processes.
@@ -23,6 +25,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
   const log = createLog(settings.LOG_LEVEL);
+  warnOfEnvFile(log);
   const signals = takeSignals();
   const server = await serve(settings, log);
   if (options.init) say(firstSteps(server.url, settings, password));
@@ -30,12 +33,27 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   await Promise.race([server.stop().then(lookupsEnd), signals.second]);
 }
 
-/** Returns the password of the user that it made, or null when there is an `.env`, or the user is set elsewhere. */
+function warnOfEnvFile(log: Log): void {
+  const folder = workingDirectory();
+  const open = openEnvFile(folder);
+  for (const { found, remedy } of [...misspeltNames(folder), ...(open ? [open] : [])]) {
+    log.warn({ event: "setting_warning" }, `${found}: ${remedy}`);
+  }
+}
+
+/** Returns the password that it has shown, or null when there is an `.env`, or the password is elsewhere. */
 async function writeFirstEnvFile(): Promise<string | null> {
-  const { sayWritten, writeEnvFile } = await import("./init.ts");
+  const { isEnvFileThere, sayStarted, writeEnvFile } = await import("./init.ts");
+  // Before anything is written: a start that fails would have shown a password that the next one does not show again.
+  if (!isEnvFileThere()) await assertPortFree();
   const written = await writeEnvFile(FIRST_EMAIL, process.env);
-  if (written !== null) await sayWritten(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
-  return written?.password ?? null;
+  if (written !== null) await sayStarted(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
+  return process.stderr.isTTY ? (written?.password ?? null) : null;
+}
+
+async function assertPortFree(): Promise<void> {
+  const address = readSettings(readEnvironment(), ADDRESS_NAMES);
+  if (address.PORT !== 0) await findPort({ port: address.PORT, host: hostOf(address) });
 }
 
 /**
@@ -93,8 +111,8 @@ function firstSteps(url: string, settings: Settings, password: string | null): s
 authserve is ready at ${url}. In another terminal, in this folder:
 
   # log in
-  TOKEN=$(curl -s ${url}/auth/login -H 'Content-Type: application/json' \\
-    -d ${quoted(credentials)} | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
+  TOKEN=$(printf %s ${quoted(credentials)} |
+    curl -s ${url}/auth/login -H 'Content-Type: application/json' -d @- | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
 
   # who am I
   curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"

@@ -1,7 +1,8 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
-import { SettingsError, systemCode } from "../errors.ts";
-import { type Environment, isOurs, namesHeld, openQuote } from "./settings.ts";
+import { type Fault, SettingsError, systemCode } from "../errors.ts";
+import { nearest } from "../lib/nearest.ts";
+import { ALL_NAMES, type Environment, isOurs, namesHeld, openQuote } from "./settings.ts";
 
 /** The `.env` file of a folder below the process's environment, which wins. An empty value counts as not set. */
 export function readEnvironment(folder = workingDirectory(), own: Environment = process.env): Environment {
@@ -47,6 +48,31 @@ const QUOTED_VALUE = /=[ \t]*(["'`])[\s\S]*?\1/g;
 /** Settings whose lines Node's parser passes over, e.g. `PORT: 3000`. Lines of a value in quotes are none. */
 function unreadNames(content: string): string[] {
   return Array.from(content.replace(QUOTED_VALUE, "=").matchAll(WITHOUT_VALUE), ([, name = ""]) => name).filter(isOurs);
+}
+
+/** Names in the `.env` file of a folder that are no setting, and likely meant to be one. */
+export function misspeltNames(folder: string): Fault[] {
+  return namesIn(`${folder}/.env`).flatMap((name) => {
+    const meant = isOurs(name) ? undefined : nearest(name, ALL_NAMES);
+    return meant === undefined ? [] : [{ found: `${name} in .env is no setting`, remedy: `is ${meant} meant?` }];
+  });
+}
+
+function namesIn(file: string): string[] {
+  try {
+    return Object.keys(parseEnv(readFileSync(file, "utf8")));
+  } catch {
+    return [];
+  }
+}
+
+const GROUP_OR_OTHERS = 0o077;
+
+/** What is wrong with the mode of the `.env` file of a folder: it holds secrets. Null when nothing is, or there is none. */
+export function openEnvFile(folder: string): Fault | null {
+  const mode = statSync(`${folder}/.env`, { throwIfNoEntry: false })?.mode ?? 0;
+  if (process.platform === "win32" || (mode & GROUP_OR_OTHERS) === 0) return null;
+  return { found: `.env has mode ${(mode & 0o777).toString(8)}: others may read it`, remedy: "chmod go= .env" };
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

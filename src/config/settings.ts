@@ -198,9 +198,12 @@ export function namesHeld(value: string): string[] {
   return Array.from(value.matchAll(FURTHER_NAME), ([, name = ""]) => name);
 }
 
+/** The settings, and the names of secrets' files. */
+export const ALL_NAMES: readonly string[] = [...SETTING_NAMES, ...SECRET_NAMES.map((secret) => `${secret}_FILE`)];
+
 /** Whether a name is a setting, or that of a secret's file. */
 export function isOurs(name: string): boolean {
-  return [...SETTING_NAMES, ...SECRET_NAMES.map((secret) => `${secret}_FILE`)].includes(name);
+  return ALL_NAMES.includes(name);
 }
 
 /** What is said of a value that holds further settings. */
@@ -275,6 +278,12 @@ function contradictions(value: (name: SettingName) => string | undefined): Fault
   const faults: Fault[] = [];
   if ((value("TLS_CERT_FILE") === undefined) !== (value("TLS_KEY_FILE") === undefined)) {
     faults.push({ found: "TLS_CERT_FILE and TLS_KEY_FILE belong together", remedy: "set both or neither" });
+  }
+  const signing = (["JWT_SECRET", "JWT_SECRET_PREVIOUS"] as const).flatMap((name) => value(name) ?? []);
+  for (const name of ["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"] as const) {
+    if (!signing.includes(value(name) ?? "")) continue;
+    const found = `${name} is the secret of tokens, too: whoever signs webhooks could make a token`;
+    faults.push({ found, remedy: "make another one with openssl rand -base64 48" });
   }
   const places = REDIS_PLACES.filter((name) => value(name));
   if (places.length > 1) {

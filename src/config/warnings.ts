@@ -1,5 +1,5 @@
 import { isLoopback } from "../http/listen.ts";
-import { isBrokenWhsec } from "../webhook/signature.ts";
+import { bytesOfWhsec } from "../webhook/signature.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
 import { namesRedis, REDIS_PLACES, REDIS_SETTING_NAMES, readSettings, type Settings } from "./settings.ts";
 
@@ -7,6 +7,7 @@ import { namesRedis, REDIS_PLACES, REDIS_SETTING_NAMES, readSettings, type Setti
 export function settingWarnings(settings: Settings): string[] {
   return [
     ...tokenWarnings(settings),
+    ...passwordWarnings(settings),
     ...webhookWarnings(settings),
     ...redisWarnings(settings),
     ...networkWarnings(settings),
@@ -18,6 +19,27 @@ function tokenWarnings({ JWT_TTL }: Settings): string[] {
   return [`JWT_TTL is not a whole number and one of s, m, h, d: ${DEFAULT_TTL_SECONDS} seconds are used`];
 }
 
+// OWASP's Password Storage Cheat Sheet: the least memory of argon2id for each number of passes, and the least cost of bcrypt.
+const LEAST_MEMORY_KIB = [47_104, 19_456, 12_288, 9_216, 7_168];
+const LEAST_BCRYPT_COST = 10;
+
+function passwordWarnings({ DEMO_PASSWORD: hash }: Settings): string[] {
+  if (hash.algorithm === "bcrypt") {
+    if (hash.cost >= LEAST_BCRYPT_COST) return [];
+    return [`DEMO_PASSWORD is a bcrypt hash of cost ${hash.cost}, under ${LEAST_BCRYPT_COST}: ${MAKE_HASH}`];
+  }
+  const least = LEAST_MEMORY_KIB[Math.min(hash.passes, LEAST_MEMORY_KIB.length) - 1] ?? 0;
+  if (hash.memoryKib >= least) return [];
+  return [
+    `DEMO_PASSWORD is an argon2id hash of m=${hash.memoryKib}, under ${least} with t=${hash.passes}: ${MAKE_HASH}`,
+  ];
+}
+
+const MAKE_HASH = "make a stronger one with authserve hash-password";
+
+// Standard Webhooks: 24 to 64 bytes.
+const LEAST_WHSEC_BYTES = 24;
+
 function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
   if (secret === undefined) return ["WEBHOOK_SECRET is not set: there is no webhook route"];
   const warnings: string[] = [];
@@ -25,7 +47,11 @@ function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
   if (/^\s|\s$/.test(secret)) {
     warnings.push("WEBHOOK_SECRET begins or ends with white space, which is part of it: every signature depends on it");
   }
-  if (isBrokenWhsec(secret)) {
+  const whsecBytes = bytesOfWhsec(secret);
+  if (whsecBytes !== null && whsecBytes > 0 && whsecBytes < LEAST_WHSEC_BYTES) {
+    warnings.push(`WEBHOOK_SECRET is a whsec_ of ${whsecBytes} bytes, under ${LEAST_WHSEC_BYTES}: use a random one`);
+  }
+  if (whsecBytes === 0) {
     warnings.push(
       "WEBHOOK_SECRET begins with whsec_ and is not base64 behind it: deliveries with webhook-signature will be 403",
     );

@@ -138,7 +138,9 @@ function refuseAmbiguous(request: IncomingMessage): void {
   const headers = { Connection: "close" };
   if (request.rawHeaders.length > 2 * MAX_HEADER_FIELDS) throw new AppError("headers_too_large", { headers });
   const { httpVersion } = request;
-  if (!httpVersion.startsWith("1.") || !hasUsableHost(request) || !hasUsableCoding(request))
+  // User info in a target serves to mislead about its host (RFC 9110, 4.2.4).
+  const hasUserInfo = /^https?:\/\/[^/?#]*@/i.test(request.url ?? "");
+  if (!httpVersion.startsWith("1.") || hasUserInfo || !hasUsableHost(request) || !hasUsableCoding(request))
     throw new AppError("bad_request", { headers });
 }
 

@@ -29,6 +29,7 @@ export function makeDir(dir: string): void {
 function makeOne(dir: string): void {
   try {
     mkdirSync(dir, { mode: 0o700 });
+    flushNames(dirname(dir));
   } catch (error) {
     const isThere = statSync(dir, { throwIfNoEntry: false })?.isDirectory();
     if (systemCode(error) !== "EEXIST" || !isThere) throw error;
@@ -47,6 +48,15 @@ export function flush(path: string): void {
 
 // Of file systems without hard links, e.g. exFAT and some network shares, and of a file that has too many.
 const NO_LINK = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/** As {@link flush}, of the names in a folder that this user may not be allowed to read. */
+function flushNames(folder: string): void {
+  try {
+    flush(folder);
+  } catch {
+    // The file system writes them when it does.
+  }
+}
 
 /** Gives a file a second name, or makes a copy of that name where there are no links. Throws EEXIST when the name is taken. */
 export function linkOrCopy(file: string, name: string): void {

@@ -7,9 +7,11 @@ import { throttleKey } from "./throttle.ts";
 // key, the supersession or "", and the credential or "". Which sid is superseded shows only here; the key's beginning
 // holds it in the record's slot. The credential is written again, for a flush takes it along with the record.
 // While a cluster moves the slot it refuses a key that KEYS does not name: then the supersession is not kept. It comes
-// first, where nothing is half done, and a full Redis refuses the record all the same.
+// first, where nothing is half done, and a full Redis refuses the record all the same. What is no record, e.g. a list, is
+// replaced.
 const REPLACE = `
-local old = redis.call("GET", KEYS[1])
+local old = redis.pcall("GET", KEYS[1])
+if type(old) == "table" then old = false end
 local left = redis.call("PTTL", KEYS[1])
 if old and left > 0 and ARGV[4] ~= "" then redis.pcall("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])

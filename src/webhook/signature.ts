@@ -147,9 +147,11 @@ const WHSEC = /^(?:v1,)?whsec_/;
 // Bits to spare in the last character are passed over, as by the senders' own libraries.
 const BASE64 = /^[A-Za-z0-9+/]{2,}={0,2}$/;
 
-/** Whether a secret begins as those of Standard Webhooks do and is none: no delivery of theirs will be genuine. */
-export function isBrokenWhsec(secret: string): boolean {
-  return WHSEC.test(secret) && !BASE64.test(secret.replace(WHSEC, ""));
+/** How long the key of a Standard Webhooks secret is: null of any other secret, 0 when it is not base64 behind its beginning. */
+export function bytesOfWhsec(secret: string): number | null {
+  if (!WHSEC.test(secret)) return null;
+  const encoded = secret.replace(WHSEC, "");
+  return BASE64.test(encoded) ? Buffer.from(encoded, "base64").length : 0;
 }
 
 /** The keys that a secret may stand for: none when it is not one for this scheme. */

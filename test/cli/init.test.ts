@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import {
   chmodSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { readEnvironment } from "../../src/config/env-file.ts";
@@ -102,7 +104,6 @@ test("init on a full disk leaves no half file in the way of the next one", needs
 for (const [args, stream, redirect] of [
   ["init", "stderr", "2>/dev/full"],
   ["init --json", "stdout", ">/dev/full"],
-  ["serve --init", "stderr", "2>/dev/full"],
 ] as const) {
   test(`${args} whose password nobody can be shown leaves no .env and exits 1`, async () => {
     const dir = workingDir();
@@ -158,7 +159,11 @@ test("serve --init starts from nothing with data of mode 0700, and a second time
   const dir = workingDir();
   const options = { dir, args: ["--init"], env: { ...FROM_FILE, DATA_DIR: undefined } };
   await using first = await startServer(options);
-  const password = passwordIn(first.stderr());
+  // Standard error is no terminal here, and may be a log.
+  assert.match(first.stderr(), /^ {2}password {2}in \.env\.password, /m);
+  const password = readFileSync(join(dir, ".env.password"), "utf8").trim();
+  assert.equal(statSync(join(dir, ".env.password")).mode & 0o777, 0o600);
+  assert.ok(!first.stderr().includes(password));
   await assertUsable(first, "demo@example.com", password);
   await until(() => first.stderr().includes(`ready at ${first.url}`));
   assert.equal(statSync(join(dir, "data")).mode & 0o777, 0o700);
@@ -170,6 +175,18 @@ test("serve --init starts from nothing with data of mode 0700, and a second time
   assert.equal(passwordIn(second.stderr()), "");
   assert.equal(readFileSync(join(dir, ".env"), "utf8"), env);
   await assertUsable(second, "demo@example.com", password);
+});
+
+test("serve --init writes nothing when its port is taken, and the next start shows the password", async (t) => {
+  const dir = workingDir();
+  const other = createServer();
+  await once(other.listen(0, "127.0.0.1"), "listening");
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const refused = await authserve(["serve", "--init"], { dir, env: { ...FROM_FILE, PORT: String(port) } });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /^authserve: PORT \d+ is in use/);
+  assert.deepEqual(readdirSync(dir), []);
 });
 
 test("serve --init starts in a folder that cannot be written when .env is there", needsOtherUser(), async (t) => {
@@ -197,6 +214,7 @@ test("serve --init prints commands to paste in its folder, also for an address w
     env: server.env,
   });
   assert.equal(code, 0);
+  assert.doesNotMatch(steps, /curl[^|]*password/);
   assert.match(stdout, /"email":"o'brien@example\.com"/);
   assert.match(stdout, /"received":true/);
   assert.match(stdout, /^RECEIVED .*\n.* payment_intent\.succeeded /m);

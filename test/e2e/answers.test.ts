@@ -112,6 +112,12 @@ test("a target in absolute form is served like its path", async () => {
   assert.equal(answer.status, 401);
 });
 
+test("a target with user info is refused", async () => {
+  for (const target of ["http://user@localhost/auth/me", "HTTP://localhost:80@other/healthz"]) {
+    assert.equal((await request(server.port, { target })).status, 400);
+  }
+});
+
 test("HEAD is answered like GET without a body", async () => {
   const answer = await request(server.port, { method: "HEAD", target: "/healthz" });
   assert.equal(answer.status, 200);

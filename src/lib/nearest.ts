@@ -1,0 +1,24 @@
+/** The known name that a text is likely meant to be: one with a letter or two less, more or other. Undefined when none is near. */
+export function nearest(text: string, known: readonly string[]): string | undefined {
+  let best: { name: string; distance: number } | undefined;
+  for (const name of known) {
+    const distance = editDistance(text, name);
+    const most = Math.min(2, Math.max(1, Math.floor(name.length / 5)));
+    if (distance <= most && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
+  }
+  return best?.name;
+}
+
+/** How many characters must be added, removed or replaced to make one text of another (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const [i, character] of Array.from(a).entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { readSettings } from "../../src/config/settings.ts";
+import { settingWarnings } from "../../src/config/warnings.ts";
+import { problemsIn, REQUIRED } from "./environment.ts";
+
+/** What is warned of that begins with a name. */
+const warningsOf = (name: string, changes: Record<string, string>) =>
+  settingWarnings(readSettings({ ...REQUIRED, ...changes })).filter((text) => text.startsWith(name));
+
+const argon2id = (memoryKib: number, passes: number) =>
+  `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+const bcrypt = (cost: string) => `$2b$${cost}$${"a".repeat(21)}.${"a".repeat(30)}.`;
+const whsec = (bytes: number) => `whsec_${Buffer.alloc(bytes, "secret of a webhook").toString("base64")}`;
+
+suite("a password hash", () => {
+  for (const hash of [argon2id(19_456, 2), argon2id(47_104, 1), argon2id(7168, 5), argon2id(7168, 9), bcrypt("10")]) {
+    test(`as costly as ${hash.slice(0, 24)} gives no warning`, () =>
+      assert.deepEqual(warningsOf("DEMO_PASSWORD", { DEMO_PASSWORD: hash }), []));
+  }
+
+  for (const [hash, expected] of [
+    [argon2id(19_455, 2), /m=19455, under 19456 with t=2: .* authserve hash-password$/],
+    [argon2id(19_456, 1), /m=19456, under 47104 with t=1/],
+    [argon2id(1024, 10), /m=1024, under 7168 with t=10/],
+    [bcrypt("09"), /bcrypt hash of cost 9, under 10/],
+  ] as const) {
+    test(`as cheap as ${hash.slice(0, 24)} is warned of`, () => {
+      const [message = "", ...others] = warningsOf("DEMO_PASSWORD", { DEMO_PASSWORD: hash });
+      assert.match(message, expected);
+      assert.deepEqual(others, []);
+    });
+  }
+});
+
+suite("a webhook secret", () => {
+  test("of Standard Webhooks has 24 bytes or more", () => {
+    assert.deepEqual(warningsOf("WEBHOOK_SECRET", { WEBHOOK_SECRET: whsec(24) }), []);
+    assert.match(warningsOf("WEBHOOK_SECRET", { WEBHOOK_SECRET: whsec(23) })[0] ?? "", /whsec_ of 23 bytes, under 24/);
+  });
+
+  test("that signs tokens, too, is refused", () => {
+    const JWT_SECRET = String(REQUIRED.JWT_SECRET);
+    for (const name of ["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"]) {
+      const [problem = ""] = problemsIn({ ...REQUIRED, [name]: JWT_SECRET });
+      assert.match(problem, new RegExp(`^${name} is the secret of tokens, too`));
+      assert.ok(!problem.includes(JWT_SECRET));
+    }
+  });
+});
