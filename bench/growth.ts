@@ -117,7 +117,7 @@ function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
   database.close();
 }
 
-const CLAIM = { route: DEFAULT_ROUTE, owner: "bench", leaseMs: 1, maxAttempts: 5 };
+const CLAIM = { route: DEFAULT_ROUTE, owner: "bench", leaseMs: 1, retryDelaysMs: [] };
 
 function fanOut(events: SqliteEvents, limit: number): void {
   const found = events.unrouted(limit);

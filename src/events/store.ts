@@ -140,7 +140,11 @@ export interface ClaimRequest {
   owner: string;
   limit: number;
   leaseMs: number;
-  maxAttempts: number;
+  /**
+   * How long a job waits whose attempt of the budget ended with its lease, from the first attempt on. The attempt behind
+   * the last wait is the last one.
+   */
+  retryDelaysMs: readonly number[];
   now: number;
   /**
    * Events whose jobs of this route the owner works on. Their leases go on, also when the clock says that they have
@@ -161,8 +165,8 @@ export interface EventStore {
   /** Adds the jobs of all unrouted events up to one. Changes nothing when that one has its jobs already. */
   addJobs(upTo: number, jobs: NewJob[]): Promise<void>;
   /**
-   * Leases due jobs and those whose lease has expired, oldest due first, and counts the attempt. An expired lease that
-   * was the last of `maxAttempts` is dead-lettered instead.
+   * Leases due jobs, oldest due first, and counts the attempt. A job whose lease has expired waits as after any failed
+   * attempt; when that was the last one it is dead-lettered.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */

@@ -13,7 +13,7 @@ interface DueRow extends Omit<ClaimedJob, "attempt" | "attemptOfBudget"> {
   claimedAt: number | null;
 }
 
-const LEASE_EXPIRED = "the lease expired before the attempt ended: the process was killed or hung";
+const LEASE_EXPIRED = "the lease expired: the process ended or hung before the attempt did";
 
 /** Claims of jobs: leasing, renewing, settling and giving back, each in one transaction. */
 export interface EventClaims extends Sync<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
@@ -57,7 +57,7 @@ export function eventClaims(database: Database): EventClaims {
   };
 }
 
-/** What a claim takes: due jobs and expired leases; those whose last attempt expired are dead-lettered instead. */
+/** What a claim takes. Expired leases end: their jobs wait, or are dead-lettered. */
 function leasing(database: Database) {
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const lease = database.prepare(sql.LEASE);
@@ -66,7 +66,7 @@ function leasing(database: Database) {
   const tally = eventTally(database);
 
   return (request: ClaimRequest) => {
-    const { route, owner, limit, leaseMs, maxAttempts, now, holding = [] } = request;
+    const { route, owner, limit, leaseMs, retryDelaysMs, now, holding = [] } = request;
     const leaseEndsAt = now + leaseMs;
     const claimed: ClaimedJob[] = [];
     const buried: BuriedJob[] = [];
@@ -78,9 +78,10 @@ function leasing(database: Database) {
         return;
       }
       if (row.leaseOwner !== null) {
-        const last = expire(row, maxAttempts, now, note);
-        if (last) return void buried.push(last);
-        expired++;
+        const last = expire(row, retryDelaysMs, now, note);
+        if (last) buried.push(last);
+        else expired++;
+        return;
       }
       lease.run(owner, now, leaseEndsAt, row.event, route);
       const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...job } = row;
@@ -95,19 +96,23 @@ function leasing(database: Database) {
   };
 }
 
-/** Ends an expired lease in the history; dead-letters the job when that was its last attempt, and returns it then. */
+/** Ends an attempt with its lease; dead-letters the job when it was the last one, and returns it then. */
 function expiring(database: Database) {
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
-  const bury = database.prepare(sql.BURY);
+  const expire = database.prepare(sql.EXPIRE);
   const tally = eventTally(database);
 
-  return (row: DueRow, maxAttempts: number, now: number, note: NoteMove): BuriedJob | undefined => {
+  return (row: DueRow, retryDelaysMs: readonly number[], now: number, note: NoteMove): BuriedJob | undefined => {
     const { event, route, attempts: attempt, source, eventId, type } = row;
     addAttempt.run(event, route, attempt, row.claimedAt, now, "lease_expired", LEASE_EXPIRED);
-    if (attempt - row.attemptsBeforeReplay < maxAttempts) return undefined;
+    const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
+    if (delayMs !== undefined) {
+      expire.run("queued", now + delayMs, now, LEASE_EXPIRED, event, route);
+      return undefined;
+    }
+    expire.run("failed", null, now, LEASE_EXPIRED, event, route);
     addDeadLetter.run(event, route, now, LEASE_EXPIRED);
-    bury.run(now, LEASE_EXPIRED, event, route);
     note("queued", tally.statusOf(event));
     return { source, eventId, type, route, attempt, error: LEASE_EXPIRED };
   };

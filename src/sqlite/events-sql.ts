@@ -107,9 +107,9 @@ export const RELEASE_ALL = `
 UPDATE jobs SET due_at = (SELECT min(received_at, @now) FROM events WHERE id = event)
 WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`;
 
-/** Dead-letters a job whose last lease ran out: now, error, event, route. */
-export const BURY = `
-UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
+/** Ends an attempt whose lease ran out: status, due, now, error, event, route. */
+export const EXPIRE = `
+UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
 WHERE event = ? AND route = ?`;
 
 /** Adds an ended attempt to the history: event, route, attempt, started, finished, outcome, error. */

@@ -19,3 +19,8 @@ export function retryDelayMs(policy: RetryPolicy, failedAttempts: number, random
   const delayMs = Math.min(policy.delayMs * factor, policy.maxDelayMs);
   return Math.min(Math.round(delayMs * (1 + policy.jitter * (2 * random - 1))), policy.maxDelayMs);
 }
+
+/** The waits of {@link retryDelayMs} behind every attempt but the last. */
+export function retryDelaysMs(policy: RetryPolicy, random: () => number): number[] {
+  return Array.from({ length: policy.attempts - 1 }, (_, index) => retryDelayMs(policy, index + 1, random()));
+}

@@ -4,7 +4,7 @@ import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAttempts } from "./attempts.ts";
-import type { RetryPolicy } from "./backoff.ts";
+import { type RetryPolicy, retryDelaysMs } from "./backoff.ts";
 import { createBreaker } from "./breaker.ts";
 import { createFanOut } from "./fan-out.ts";
 import { DEFAULT_ROUTE, routeToDefault } from "./routing.ts";
@@ -106,14 +106,14 @@ export function createWorker(options: WorkerOptions): Worker {
       owner,
       limit,
       leaseMs,
-      maxAttempts: policy.attempts,
+      retryDelaysMs: retryDelaysMs(policy, random),
       now: now(),
       holding: attempts.events(),
     });
     onExpired(expired, buried.length);
     for (const job of buried) logDeadLetter(log, job);
     attempts.take(claimed);
-    if (claimed.length + buried.length === limit) return null;
+    if (claimed.length + expired + buried.length === limit) return null;
     return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
   }
 

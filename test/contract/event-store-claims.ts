@@ -79,16 +79,16 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(claimed.sort(), ids.sort());
     });
 
-    test("a lease that has expired is taken over, and the dead attempt is in the history", async (t) => {
+    test("a job whose lease has expired waits as after a failure, and the dead attempt is in the history", async (t) => {
       const store = await withOne(t);
       await claimOne(store);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS - 1 })).claimed, []);
-      const { claimed, expired } = await claim(store, { owner: "b", now: NOW + LEASE_MS });
-      assert.deepEqual(
-        claimed.map(({ attempt, attemptOfBudget }) => [attempt, attemptOfBudget]),
-        [[2, 2]],
-      );
-      assert.equal(expired, 1);
+      const late = { owner: "b", now: NOW + LEASE_MS, retryDelaysMs: [700, 0] };
+      const { claimed, expired, nextDueAt } = await claim(store, late);
+      assert.deepEqual([claimed, expired, nextDueAt], [[], 1, NOW + LEASE_MS + 700]);
+      assert.match((await eventAndJob(store, "e-1"))?.lastError ?? "", /the process ended or hung/);
+      const taken = await claimOne(store, { ...late, now: NOW + LEASE_MS + 700 });
+      assert.deepEqual([taken.attempt, taken.attemptOfBudget], [2, 2]);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual(
         event?.history?.map(({ attempt, outcome, startedAt, finishedAt }) => [attempt, outcome, startedAt, finishedAt]),
@@ -100,7 +100,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const store = await withOne(t);
       const job = await claimOne(store);
       const late = NOW + 10 * LEASE_MS;
-      const held = await claim(store, { now: late, maxAttempts: 1, holding: [job.event] });
+      const held = await claim(store, { now: late, retryDelaysMs: [], holding: [job.event] });
       assert.deepEqual([held.claimed, held.expired, held.buried], [[], 0, []]);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
@@ -118,9 +118,9 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
 
     test("an expired lease that was the last attempt is dead-lettered, not claimed", async (t) => {
       const store = await withOne(t);
-      await claimOne(store, { maxAttempts: 2 });
-      await claimOne(store, { maxAttempts: 2, now: NOW + LEASE_MS });
-      const { claimed, expired, buried } = await claim(store, { maxAttempts: 2, now: NOW + 2 * LEASE_MS });
+      await claimOne(store, { retryDelaysMs: [0] });
+      await claimOne(store, { retryDelaysMs: [0], now: NOW + LEASE_MS });
+      const { claimed, expired, buried } = await claim(store, { retryDelaysMs: [0], now: NOW + 2 * LEASE_MS });
       assert.deepEqual([claimed, expired], [[], 0]);
       assert.deepEqual(
         buried.map(({ eventId, route, attempt }) => [eventId, route, attempt]),
@@ -198,7 +198,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       await store.settle([settlement(await claimOne(store), { next, error: "the server stopped" })]);
       const again = await claimOne(store);
       assert.deepEqual([again.attempt, again.attemptOfBudget], [2, 1]);
-      assert.deepEqual((await claim(store, { maxAttempts: 1, now: NOW + LEASE_MS })).buried.length, 1);
+      assert.deepEqual((await claim(store, { retryDelaysMs: [], now: NOW + LEASE_MS })).buried.length, 1);
     });
 
     test("a worker that lost its lease cannot settle or renew the event", async (t) => {

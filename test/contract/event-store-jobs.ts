@@ -50,7 +50,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
           ["default", "push", NOW - 1],
         ],
       );
-      const due = { route: "default", owner: "a", limit: 10, leaseMs: 1000, maxAttempts: 5, now: NOW };
+      const due = { route: "default", owner: "a", limit: 10, leaseMs: 1000, retryDelaysMs: [], now: NOW };
       assert.deepEqual((await store.claim(due)).claimed, []);
       assert.deepEqual([(await store.get("a"))[0]?.status, (await store.get("a"))[0]?.jobs], ["queued", []]);
       await store.addJobs(waiting[1]?.id as number, []);

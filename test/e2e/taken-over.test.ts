@@ -22,10 +22,10 @@ async function attemptsOf(server: Server): Promise<string[]> {
   return text.split("\n").filter((line) => line.startsWith("authserve_attempts_total") && !line.endsWith(" 0"));
 }
 
-test("what was in work when the server was killed is taken over at once, and its attempt counts as retried", async () => {
+test("what was in work when the server was killed is tried again after the usual wait, and its attempt counts as retried", async () => {
   await using target = await startTarget();
   await using server = await startAgain(target, {});
-  // A lease that nobody ends holds for 30 s.
+  // A lease that nobody ends holds for 15 s.
   await settled(server, "in-work", "event_processed", 5000);
   const { history } = await showJob(server, "in-work");
   assert.deepEqual(
@@ -36,6 +36,21 @@ test("what was in work when the server was killed is taken over at once, and its
     'authserve_attempts_total{outcome="processed"} 1',
     'authserve_attempts_total{outcome="retried"} 1',
   ]);
+});
+
+test("servers that crash one after the other use up one attempt, not all of them", async () => {
+  await using target = await startTarget();
+  let server = await startAgain(target, { RETRY_ATTEMPTS: "3", RETRY_DELAY: "1h" });
+  for (let crash = 0; crash < 5; crash++) {
+    await until(async () => (await showJob(server, "in-work")).history.length === 1, 5000);
+    await server.kill();
+    server = await startServer({ dir: server.dir, env: server.env });
+  }
+  await using _ = server;
+  const { status, attempts, history } = await showJob(server, "in-work");
+  assert.deepEqual([status, attempts], ["queued", 1]);
+  assert.match(String(history[0]?.error), /^the lease expired: the process ended or hung/);
+  assert.equal(target.of("in-work").length, 1);
 });
 
 test("a last attempt that was killed with the server counts as dead-lettered", async () => {
