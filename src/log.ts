@@ -36,6 +36,7 @@ export const LOG_EVENTS = [
   "target_available",
   "worker_error",
   "storage_thread_died",
+  "database_log_large",
   "session_store_ready",
   "session_store_error",
   "tls_reloaded",

@@ -30,6 +30,8 @@ export interface MetricSources {
   /** Deliveries that wait for a commit, and how many may. */
   waiting(): number;
   queueLimit: number;
+  /** The size of the database's write-ahead log. */
+  logBytes(): number;
   now(): number;
 }
 
@@ -81,6 +83,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(sources.queueLimit);
   const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
   const dead = gauge("events_dead_lettered", "Events in the dead letters");
+  const logBytes = gauge("database_log_bytes", "Size of the database's write-ahead log");
   const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
 
   return {
@@ -123,6 +126,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       waiting.set(sources.waiting());
       queued.set(backlog.queued);
       dead.set(backlog.failed);
+      logBytes.set(sources.logBytes());
       oldest.set(backlog.oldestQueuedAt === null ? 0 : Math.max(0, sources.now() - backlog.oldestQueuedAt) / 1000);
       return { text: await registry.metrics(), contentType: registry.contentType };
     },

@@ -22,7 +22,7 @@ import { createConcurrencyLimit } from "./lib/concurrency-limit.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { openServerStores, type Stores } from "./stores.ts";
+import { openServerStores, type ServerStores, type Stores } from "./stores.ts";
 import { createIntake, type Intake } from "./webhook/intake.ts";
 import { DEFAULT_SCHEMES } from "./webhook/schemes.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type Source } from "./webhook/source.ts";
@@ -53,12 +53,13 @@ export async function serve(settings: Settings, log: Log): Promise<RunningServer
   }
 }
 
-async function wire(settings: Settings, stores: Stores, log: Log): Promise<RunningServer> {
+async function wire(settings: Settings, stores: ServerStores, log: Log): Promise<RunningServer> {
   const { events, sessions } = stores;
   const metrics: Metrics = createMetrics({
     backlog: () => events.backlog(),
     waiting: () => intake.waiting,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+    logBytes: stores.logBytes,
     now: Date.now,
   });
   const intake = createIntake({ append: countAppends(events, metrics), queueLimit: settings.WEBHOOK_QUEUE_LIMIT });

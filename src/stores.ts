@@ -20,10 +20,16 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** The stores of a server. */
+export interface ServerStores extends Stores {
+  /** The size of the database's write-ahead log. */
+  logBytes(): number;
+}
+
 type CommandSettings = RedisSettings & Pick<Settings, "DATA_DIR">;
 
 /** Opens the stores for the one server of a data directory. Throws `OperatorError` with nothing left open. */
-export async function openServerStores(settings: Settings, log: Log): Promise<Stores> {
+export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
   const sqlite = await openForServer({
     dataDir: settings.DATA_DIR,
@@ -36,7 +42,7 @@ export async function openServerStores(settings: Settings, log: Log): Promise<St
   const sessions = createBoundSessions(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
   // What a new password ends is ended now; a Redis that is down keeps nobody from starting.
   void sessions.check(userId).catch(() => {});
-  return { ...stores, sessions };
+  return { ...stores, sessions, logBytes: sqlite.logBytes };
 }
 
 // A server under full load commits all the time; a command waits this long for its turn.

@@ -63,7 +63,13 @@ test("docs/deploy.md lists every metric with its type, and no other", async () =
     (match) => `${match[1]} ${match[2]}`,
   );
   const backlog = async () => ({ queued: 0, failed: 0, oldestQueuedAt: null });
-  const { text: exposed } = await createMetrics({ backlog, waiting: () => 0, queueLimit: 1, now: Date.now }).render();
+  const { text: exposed } = await createMetrics({
+    backlog,
+    waiting: () => 0,
+    queueLimit: 1,
+    logBytes: () => 0,
+    now: Date.now,
+  }).render();
   const metrics = [...exposed.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((match) => `${match[1]} ${match[2]}`);
   assert.deepEqual(sorted(rows), sorted(metrics));
 });

@@ -2,6 +2,7 @@ import { describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { lockDataDir } from "./data-dir.ts";
 import { fileIdOf, type OpenOptions, openDatabase } from "./database.ts";
+import { watchLogSize } from "./log-size.ts";
 import { clearBrokenRestore } from "./maintenance/restore.ts";
 import { type SqliteStores, storesBehind, storesOn } from "./stores.ts";
 import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
@@ -13,12 +14,20 @@ export interface ServerOptions {
   log: Log;
 }
 
+/** The stores of the one server. */
+export interface SqliteServerStores extends SqliteStores {
+  /** Names the database, and differs on another machine. */
+  id: string;
+  /** The size of the write-ahead log. */
+  logBytes(): number;
+}
+
 /**
  * Opens the stores of a data directory for the one server that it may have. Writes go to a thread of their own, so that
  * a commit never holds up a request; what every request reads comes from a connection on this thread.
- * `id` names the database, and differs on another machine. Throws {@link OperatorError} with nothing left open.
+ * Throws {@link OperatorError} with nothing left open.
  */
-export async function openForServer(options: ServerOptions): Promise<SqliteStores & { id: string }> {
+export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
   const { dataDir, startThread, log } = options;
   const unlock = lockDataDir(dataDir);
   try {
@@ -28,12 +37,14 @@ export async function openForServer(options: ServerOptions): Promise<SqliteStore
       const file = fileIdOf(reader);
       const thread = await startStorageThread(startThread, { dataDir, file }, log);
       await releaseStaleLeases(thread, log);
+      const logSize = watchLogSize(reader.name, log);
       const close = async () => {
+        logSize.stop();
         await thread.close();
         reader.close();
         unlock();
       };
-      return { ...storesBehind(thread, reader, close), id: `${file.dev}-${file.ino}` };
+      return { ...storesBehind(thread, reader, close), id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
     } catch (error) {
       reader.close();
       throw error;

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { sqliteEvents } from "../../src/sqlite/events.ts";
+import { watchLogSize } from "../../src/sqlite/log-size.ts";
+import { tempDatabase } from "../helpers/database.ts";
+import { newEvent } from "../helpers/events.ts";
+import { recordingLog } from "../helpers/log.ts";
+import { until } from "../helpers/until.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+test("a log that a long read has let grow is told of, and small again when the read has ended", async (t) => {
+  const { database } = tempDatabase(t);
+  const events = sqliteEvents(database);
+  let stored = 0;
+  const store = (megabytes: number) => {
+    for (let n = 0; n < megabytes; n++) {
+      events.append([newEvent({ eventId: `e-${stored++}`, payload: Buffer.alloc(MEGABYTE) })]);
+    }
+  };
+  const { log, named } = recordingLog();
+  const size = watchLogSize(database.name, log, 10, 40 * MEGABYTE);
+  t.after(() => size.stop());
+
+  const reader = new Sqlite(database.name, { readonly: true });
+  t.after(() => reader.close());
+  reader.exec("BEGIN; SELECT count(*) FROM events");
+  store(50);
+  assert.ok(size.bytes() > 50 * MEGABYTE);
+  await until(() => named("database_log_large").length === 1, 5000);
+  reader.exec("COMMIT");
+  store(20);
+  assert.ok(size.bytes() <= 17 * MEGABYTE, `${size.bytes()} bytes`);
+  assert.equal(named("database_log_large").length, 1);
+});
