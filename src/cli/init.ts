@@ -10,7 +10,7 @@ import { jsonText, say, showOnce } from "./output.ts";
 
 const ENV_FILE = ".env";
 /** Holds the password of a first start that nobody watched. */
-const PASSWORD_FILE = ".env.password";
+export const PASSWORD_FILE = ".env.password";
 
 /** What was written: the user's password, which is kept nowhere, or null when its hash was given. */
 export interface WrittenEnv {

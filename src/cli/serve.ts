@@ -20,7 +20,7 @@ const FIRST_EMAIL = "demo@example.com";
 
 /** Serves until SIGTERM or SIGINT, or the end of its terminal; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
 export async function runServe(options: { init?: boolean }): Promise<void> {
-  const password = options.init ? await writeFirstEnvFile() : null;
+  const password = options.init ? await writeFirstEnvFile() : "";
   const settings = readServerSettings(readEnvironment());
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
@@ -41,14 +41,16 @@ function warnOfEnvFile(log: Log): void {
   }
 }
 
-/** Returns the password that it has shown, or null when there is an `.env`, or the password is elsewhere. */
-async function writeFirstEnvFile(): Promise<string | null> {
-  const { isEnvFileThere, sayStarted, writeEnvFile } = await import("./init.ts");
+/** Returns the user's password as a word of a shell's command. */
+async function writeFirstEnvFile(): Promise<string> {
+  const { isEnvFileThere, PASSWORD_FILE, sayStarted, writeEnvFile } = await import("./init.ts");
   // Before anything is written: a start that fails would have shown a password that the next one does not show again.
   if (!isEnvFileThere()) await assertPortFree();
   const written = await writeEnvFile(FIRST_EMAIL, process.env);
   if (written !== null) await sayStarted(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
-  return process.stderr.isTTY ? (written?.password ?? null) : null;
+  const password = written?.password ?? null;
+  if (password === null) return "YOUR-PASSWORD";
+  return process.stderr.isTTY ? shellWord(password) : `"$(cat ${PASSWORD_FILE})"`;
 }
 
 async function assertPortFree(): Promise<void> {
@@ -98,9 +100,9 @@ function killDuringLookup(): void {
 
 const hasTerminal = () => [0, 1, 2].some((fd) => isatty(fd));
 
-/** Commands to paste into another terminal. */
-function firstSteps(url: string, settings: Settings, password: string | null): string {
-  const credentials = JSON.stringify({ email: settings.DEMO_EMAIL, password: password ?? "YOUR-PASSWORD" });
+/** Commands to paste into another terminal. A password is no argument of a program: `printf` is the shell's. */
+function firstSteps(url: string, settings: Settings, password: string): string {
+  const email = quoted(JSON.stringify(settings.DEMO_EMAIL));
   const command = shellWord(commandFrom(workingDirectory()));
   const testEvent = `
   # send a signed test event, then see what became of it
@@ -111,7 +113,7 @@ function firstSteps(url: string, settings: Settings, password: string | null): s
 authserve is ready at ${url}. In another terminal, in this folder:
 
   # log in
-  TOKEN=$(printf %s ${quoted(credentials)} |
+  TOKEN=$(printf '{"email":%s,"password":"%s"}' ${email} ${password} |
     curl -s ${url}/auth/login -H 'Content-Type: application/json' -d @- | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
 
   # who am I
