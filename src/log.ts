@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import { type DestinationStream, type Logger, pino } from "pino";
 
 type Write = (line: { event: LogEvent } & Record<string, unknown>, message: string) => void;
@@ -41,6 +42,7 @@ export const LOG_EVENTS = [
   "session_store_error",
   "tls_reloaded",
   "tls_reload_failed",
+  "log_lines_dropped",
 ] as const;
 
 export type LogEvent = (typeof LOG_EVENTS)[number];
@@ -50,11 +52,49 @@ export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] 
 // Lines kept while they cannot be written, e.g. on a full disk; what comes beyond is dropped.
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
-/** Opens standard output for log lines. A line that cannot be written holds nothing up: it is tried again with the next one. */
+/** Writes a line, and returns whether it was kept. */
+type WriteLine = (line: string) => boolean;
+
+/** Opens standard output for log lines. No line holds anything up: those that nobody takes are kept, dropped, and counted. */
 function openLogOutput(): DestinationStream {
+  const stats = fstatSync(1, { throwIfNoEntry: false });
+  const write = stats?.isFIFO() || stats?.isSocket() ? writeToPipe(process.stdout) : writeToFile();
+  let dropped = 0;
+  return {
+    write(line) {
+      if (dropped > 0 && write(droppedLine(dropped))) dropped = 0;
+      if (!write(line)) dropped++;
+    },
+  };
+}
+
+/** A write to a pipe that nobody reads would never return; Node keeps such lines, without a bound. */
+function writeToPipe(out: NodeJS.WriteStream): WriteLine {
+  return (line) => {
+    if (out.writableLength + line.length > MAX_UNWRITTEN_BYTES) return false;
+    out.write(line);
+    return true;
+  };
+}
+
+/** A line that cannot be written is tried again with the next one. */
+function writeToFile(): WriteLine {
   const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+  let isKept = true;
   out.on("error", () => {});
-  return out;
+  out.on("drop", () => {
+    isKept = false;
+  });
+  return (line) => {
+    isKept = true;
+    out.write(line);
+    return isKept;
+  };
+}
+
+function droppedLine(count: number): string {
+  const line = { level: "warn", time: new Date().toISOString(), event: "log_lines_dropped" satisfies LogEvent, count };
+  return `${JSON.stringify({ ...line, message: "log lines that nobody took were dropped" })}\n`;
 }
 
 /** Creates a log: JSON lines with ISO times and level names. */

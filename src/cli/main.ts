@@ -204,9 +204,12 @@ function inWords(error: unknown): string {
 
 /** Runs the process's command line and sets its exit code. */
 export async function run(): Promise<void> {
+  const argv = process.argv.slice(2);
+  const isServing = argv[0] === "serve";
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader of a pipe may leave early, as `head` does; what the command finds is still its exit code.
-    if (error.code === "EPIPE") return;
+    // The reader of a pipe may leave early, as `head` does; what the command finds is still its exit code. A server goes on
+    // without its log.
+    if (error.code === "EPIPE" || isServing) return;
     process.stderr.write(`authserve: standard output cannot be written (${error.code})\n`);
     process.exit(1);
   });
@@ -218,10 +221,9 @@ export async function run(): Promise<void> {
     process.stderr.write(`authserve: ${error.stack}\n`);
     process.exit(1);
   });
-  const argv = process.argv.slice(2);
   process.exitCode = await main(argv);
   // What failed, or served, may have left a handle open that would keep the process. A server's end waits for no reader.
-  if (argv[0] === "serve") process.exit();
+  if (isServing) process.exit();
   if (process.exitCode === 0) return;
   await Promise.all([process.stdout, process.stderr].map(isWritten));
   process.exit();

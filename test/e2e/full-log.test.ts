@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { test } from "node:test";
 import { findPort } from "../../src/http/listen.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { settings } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -31,5 +34,45 @@ test("a log that cannot be written costs no answer and no process", async () => 
     assert.deepEqual(await command.exited, { code: 0, signal: null });
   } finally {
     command.child.kill("SIGKILL");
+  }
+});
+
+test("a log that nobody reads stops neither the server nor its end, and says what was dropped", async () => {
+  const dir = workingDir();
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const env = { PATH: process.env.PATH, ...settings(dir, { PORT: String(port) }) };
+  const child = spawn(EXECUTABLE, ["serve"], { cwd: dir, env, stdio: ["ignore", "pipe", "ignore"] });
+  const exited = once(child, "exit");
+  try {
+    const isUp = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await until(isUp, 15_000);
+    // 250 bytes each: beyond what the pipe and the server keep.
+    const many = `GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50);
+    for (let n = 0; n < 160; n++) {
+      const last = "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+      assert.equal(statusesIn((await sendRaw(port, many + last)).text).length, 51);
+    }
+    assert.ok(await isUp());
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    const dropped = () => /^.*"event":"log_lines_dropped".*$/m.exec(text)?.[0];
+    await until(async () => {
+      await sendRaw(port, "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+      return dropped() !== undefined;
+    }, 10_000);
+    assert.ok(JSON.parse(dropped() ?? "").count > 1000);
+
+    child.stdout.pause();
+    for (let n = 0; n < 20; n++) await sendRaw(port, `${many}GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    child.kill("SIGTERM");
+    assert.deepEqual(await exited, [0, null]);
+  } finally {
+    child.kill("SIGKILL");
   }
 });
