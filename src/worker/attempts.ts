@@ -4,7 +4,7 @@ import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { RetryPolicy } from "./backoff.ts";
 import type { Breaker, Permit } from "./breaker.ts";
-import { decide } from "./decide.ts";
+import { decide, type Outcome } from "./decide.ts";
 import { createLookahead } from "./pacing.ts";
 import { type EventHandler, runEvent } from "./run.ts";
 import { logFailure, type Settling } from "./settling.ts";
@@ -180,9 +180,9 @@ async function makeAttempt(
     interruption.signal,
   );
   const finishedAt = now();
-  if (outcome.kind === "succeeded") breaker.end(permit, true, finishedAt);
-  else if (outcome.kind === "failed") breaker.end(permit, !outcome.isUnavailable, finishedAt);
-  else breaker.forget(permit);
+  // Out of descriptors, no target can be reached: each event would be tried in vain, with a log line.
+  if (outcome.kind === "interrupted") breaker.forget(permit);
+  else breaker.end(permit, isReached(outcome), finishedAt);
   const { attemptOfBudget, receivedAt } = job;
   const settlement = {
     event: job.event,
@@ -195,4 +195,9 @@ async function makeAttempt(
     error: outcome.kind === "succeeded" ? null : outcome.error,
   };
   return { settlement, end: Promise.allSettled(goingOn) };
+}
+
+/** Whether the target answered for itself. */
+function isReached(outcome: Outcome): boolean {
+  return outcome.kind === "succeeded" || (outcome.kind === "failed" && !outcome.isUnavailable);
 }

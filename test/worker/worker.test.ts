@@ -119,6 +119,22 @@ suite("the worker", () => {
     assert.match((await events.get("a"))[0]?.lastError ?? "", /did not finish within 20 ms/);
   });
 
+  test("without a descriptor left makes few attempts and counts none, and goes on when there are some", async (t) => {
+    let isOut = true;
+    const { worker, append, events, named } = openWorker(t, async () => {
+      if (isOut) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+    });
+    const ids = Array.from({ length: 200 }, (_, n) => `e-${n}`);
+    await append(...ids);
+    worker.start();
+    await until(() => named("target_unavailable").length === 1, 5000);
+    // Five, and those that had begun beside them.
+    await assert.rejects(until(() => named("event_retried").length > 10, 500));
+    isOut = false;
+    await until(async () => (await events.backlog()).processed === ids.length, 10_000);
+    assert.deepEqual(named("event_dead_lettered"), []);
+  });
+
   test("waits at its stop for what goes on behind a result, for as long as it may", async (t) => {
     for (const [deadlineMs, ends] of [
       [10_000, true],
