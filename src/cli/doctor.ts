@@ -21,7 +21,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   try {
     environment = readEnvironment(folder);
     findings.push(...checkSettings(environment));
-    findings.push(...misspeltNames(folder).map(({ found, remedy }) => warning("settings", found, remedy)));
+    findings.push(...misspeltNames(environment).map(({ found, remedy }) => warning("settings", found, remedy)));
   } catch (error) {
     findings.push(...wrongBy("settings", error));
   }

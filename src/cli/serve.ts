@@ -2,7 +2,8 @@ import { isAbsolute, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isatty } from "node:tty";
 import { misspeltNames, openEnvFile, readEnvironment, workingDirectory } from "../config/env-file.ts";
-import { readServerSettings, readSettings, type Settings } from "../config/settings.ts";
+import { readServerSettings } from "../config/server-settings.ts";
+import { type Environment, readSettings, type Settings } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { findPort, hostOf } from "../http/listen.ts";
 import { createLog, type Log } from "../log.ts";
@@ -21,11 +22,12 @@ const FIRST_EMAIL = "demo@example.com";
 /** Serves until SIGTERM or SIGINT, or the end of its terminal; a second signal ends the process at once. With `init`, makes `.env` first when it is missing. */
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : "";
-  const settings = readServerSettings(readEnvironment());
+  const environment = readEnvironment();
+  const settings = readServerSettings(environment);
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
   const log = createLog(settings.LOG_LEVEL);
-  warnOfEnvFile(log);
+  warnOfEnvFile(environment, log);
   const signals = takeSignals();
   const server = await serve(settings, log);
   if (options.init) say(firstSteps(server.url, settings, password));
@@ -33,10 +35,9 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   await Promise.race([server.stop().then(lookupsEnd), signals.second]);
 }
 
-function warnOfEnvFile(log: Log): void {
-  const folder = workingDirectory();
-  const open = openEnvFile(folder);
-  for (const { found, remedy } of [...misspeltNames(folder), ...(open ? [open] : [])]) {
+function warnOfEnvFile(environment: Environment, log: Log): void {
+  const open = openEnvFile(workingDirectory());
+  for (const { found, remedy } of [...misspeltNames(environment), ...(open ? [open] : [])]) {
     log.warn({ event: "setting_warning" }, `${found}: ${remedy}`);
   }
 }

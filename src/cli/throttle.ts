@@ -17,18 +17,11 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
   return withStores(
     async ({ throttle, settings }) => {
       const now = Date.now();
-      const { pair, email, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const own = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
       const shown = {
         total: await throttle.totals(now),
-        user: await countOf(throttle, email, now),
-        address:
-          asked === null
-            ? null
-            : {
-                address: asked,
-                ...(await addressCount(throttle, pair, now)),
-                inAll: await countOf(throttle, inAll, now),
-              },
+        user: await countOf(throttle, own.email, now),
+        address: asked === null ? null : { address: asked, ...(await addressCount(throttle, own, now)) },
       };
       if (json) return printJson(shown);
       const rows = [["user", ...cells(shown.user)]];
@@ -84,10 +77,11 @@ async function countOf(throttle: ThrottleStore, bucket: Bucket, now: number): Pr
   };
 }
 
-async function addressCount(throttle: ThrottleStore, pair: Bucket, now: number): Promise<Count & { known: boolean }> {
+async function addressCount(throttle: ThrottleStore, { pair, address }: ReturnType<typeof bucketsFor>, now: number) {
   return {
     ...(await countOf(throttle, pair, now)),
     known: await throttle.isKnown(pair.bucket, now - KNOWN_ADDRESS_MS),
+    inAll: await countOf(throttle, address, now),
   };
 }
 

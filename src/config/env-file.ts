@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
+import { openMode } from "../lib/files.ts";
 import { nearest } from "../lib/nearest.ts";
 import { ALL_NAMES, type Environment, isOurs, namesHeld, openQuote } from "./settings.ts";
 
@@ -50,29 +51,23 @@ function unreadNames(content: string): string[] {
   return Array.from(content.replace(QUOTED_VALUE, "=").matchAll(WITHOUT_VALUE), ([, name = ""]) => name).filter(isOurs);
 }
 
-/** Names in the `.env` file of a folder that are no setting, and likely meant to be one. */
-export function misspeltNames(folder: string): Fault[] {
-  return namesIn(`${folder}/.env`).flatMap((name) => {
-    const meant = isOurs(name) ? undefined : nearest(name, ALL_NAMES);
+/**
+ * Names that {@link readEnvironment} has found in `.env` alone, that are no setting, and likely meant to be one. The file
+ * is not read again: a pipe gives its content once.
+ */
+export function misspeltNames(environment: Environment, own: Environment = process.env): Fault[] {
+  const names = Object.keys(environment).filter((name) => !own[name] && !isOurs(name));
+  return names.flatMap((name) => {
+    const meant = nearest(name, ALL_NAMES);
     return meant === undefined ? [] : [{ found: `${name} in .env is no setting`, remedy: `is ${meant} meant?` }];
   });
 }
 
-function namesIn(file: string): string[] {
-  try {
-    return Object.keys(parseEnv(readFileSync(file, "utf8")));
-  } catch {
-    return [];
-  }
-}
-
-const GROUP_OR_OTHERS = 0o077;
-
 /** What is wrong with the mode of the `.env` file of a folder: it holds secrets. Null when nothing is, or there is none. */
 export function openEnvFile(folder: string): Fault | null {
-  const mode = statSync(`${folder}/.env`, { throwIfNoEntry: false })?.mode ?? 0;
-  if (process.platform === "win32" || (mode & GROUP_OR_OTHERS) === 0) return null;
-  return { found: `.env has mode ${(mode & 0o777).toString(8)}: others may read it`, remedy: "chmod go= .env" };
+  const stats = statSync(`${folder}/.env`, { throwIfNoEntry: false });
+  const mode = stats && openMode(stats);
+  return mode ? { found: `.env has mode ${mode}: others may read it`, remedy: "chmod go= .env" } : null;
 }
 
 /** The folder that the process runs in. Throws {@link SettingsError} when it is there no more. */

@@ -48,13 +48,12 @@ function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
     warnings.push("WEBHOOK_SECRET begins or ends with white space, which is part of it: every signature depends on it");
   }
   const whsecBytes = bytesOfWhsec(secret);
-  if (whsecBytes !== null && whsecBytes > 0 && whsecBytes < LEAST_WHSEC_BYTES) {
-    warnings.push(`WEBHOOK_SECRET is a whsec_ of ${whsecBytes} bytes, under ${LEAST_WHSEC_BYTES}: use a random one`);
-  }
   if (whsecBytes === 0) {
     warnings.push(
       "WEBHOOK_SECRET begins with whsec_ and is not base64 behind it: deliveries with webhook-signature will be 403",
     );
+  } else if (whsecBytes !== null && whsecBytes < LEAST_WHSEC_BYTES) {
+    warnings.push(`WEBHOOK_SECRET is a whsec_ of ${whsecBytes} bytes, under ${LEAST_WHSEC_BYTES}: use a random one`);
   }
   return warnings;
 }

@@ -47,9 +47,9 @@ export interface BuriedJob {
 /** What a claim has found. */
 interface Claimed {
   claimed: ClaimedJob[];
-  /** How many of them had an attempt that ended with its lease. */
+  /** How many jobs wait because their attempt ended with its lease. */
   expired: number;
-  /** What was dead-lettered instead. */
+  /** Those whose last attempt ended with its lease. */
   buried: BuriedJob[];
   /** When the next job is due or the next lease ends; null when nothing else is queued. */
   nextDueAt: number | null;

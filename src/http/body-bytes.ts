@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { createCounts } from "../lib/counts.ts";
 import { networkOf } from "../lib/network.ts";
 
 // Of large bodies, until they are whole. Whoever sends them has proved nothing yet: 1,500 senders of 1 MB each would take
@@ -14,7 +15,7 @@ const FIRST_ROOM = 16 * 1024;
 
 /** What is set aside for the large bodies that are coming now, in all and by network. */
 let setAside = 0;
-const setAsideFor = new Map<string, number>();
+const setAsideFor = createCounts();
 
 const counted = (room: number) => (room > UNCOUNTED_ROOM ? room : 0);
 
@@ -24,14 +25,12 @@ const isOver = (others: number, own: number, max: number) => others > 0 && own >
 /** Sets more or less aside for a body of a network. Throws `queue_full` when that is too much, in all or for the network. */
 function resize(network: string, from: number, to: number): void {
   const [before, after] = [counted(from), counted(to)];
-  const ofNetwork = setAsideFor.get(network) ?? 0;
   const isFull =
     isOver(setAside - before, after, MAX_UNFINISHED_BYTES) ||
-    isOver(ofNetwork - before, after, MAX_UNFINISHED_BYTES_PER_NETWORK);
+    isOver(setAsideFor.of(network) - before, after, MAX_UNFINISHED_BYTES_PER_NETWORK);
   if (isFull) throw new AppError("queue_full", { retryAfterSeconds: 1 });
   setAside += after - before;
-  setAsideFor.set(network, ofNetwork + after - before);
-  if (setAsideFor.get(network) === 0) setAsideFor.delete(network);
+  setAsideFor.add(network, after - before);
 }
 
 /**

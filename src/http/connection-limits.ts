@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { createCounts } from "../lib/counts.ts";
 import { networkOf } from "../lib/network.ts";
 import { peerAddress } from "./client-address.ts";
 
@@ -15,15 +16,12 @@ export interface ConnectionLimits {
   /** Whether an address may have as many as there are, because many clients share it. */
   isExempt(address: string): boolean;
   /** Told of each connection that is not taken. */
-  onRefused?(reason: ConnectionRefusal): void;
+  onRefused(reason: ConnectionRefusal): void;
 }
 
 /** Closes connections beyond the limits as soon as they come. */
-export function limitConnections(
-  server: Server,
-  { all, perAddress, isExempt, onRefused = () => {} }: ConnectionLimits,
-): void {
-  const open = new Map<string, number>();
+export function limitConnections(server: Server, { all, perAddress, isExempt, onRefused }: ConnectionLimits): void {
+  const open = createCounts();
 
   server.maxConnections = all;
   server.on("drop", () => onRefused("all"));
@@ -31,17 +29,12 @@ export function limitConnections(
     const address = peerAddress(socket);
     if (isExempt(address)) return;
     const network = networkOf(address);
-    const count = (open.get(network) ?? 0) + 1;
-    if (count > perAddress) {
+    if (open.of(network) >= perAddress) {
       socket.destroy();
       onRefused("address");
       return;
     }
-    open.set(network, count);
-    socket.on("close", () => {
-      const left = (open.get(network) ?? 0) - 1;
-      if (left > 0) open.set(network, left);
-      else open.delete(network);
-    });
+    open.add(network, 1);
+    socket.on("close", () => open.add(network, -1));
   });
 }

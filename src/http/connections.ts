@@ -90,7 +90,7 @@ function receive(request: IncomingMessage, response: ServerResponse, run: Reques
     return;
   }
   if (!own.newest.closed) own.before.push(own.newest);
-  while (own.before[0]?.closed) own.before.shift();
+  forgetClosed(own);
   own.newest = response;
   if (own.before.length >= MAX_UNANSWERED) {
     socket.destroy();
@@ -111,6 +111,11 @@ function onAnswered(this: ServerResponse): void {
   const own = connectionOf(req.socket);
   if (own.isHeld) readOn(req.socket, own);
   if (req.complete && own.newest === this) forget(own);
+}
+
+/** Answers are done in their order. */
+function forgetClosed({ before }: Connection): void {
+  while (before[0]?.closed) before.shift();
 }
 
 function isFull({ before }: Connection): boolean {
@@ -135,7 +140,7 @@ function stayPaused(this: Socket): void {
 
 /** Reads a connection on that is held, when few enough of its requests wait. */
 function readOn(socket: Socket, own: Connection): void {
-  own.before = own.before.filter(({ closed }) => !closed);
+  forgetClosed(own);
   if (isFull(own)) return;
   own.isHeld = false;
   socket.off("resume", stayPaused).resume();

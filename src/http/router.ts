@@ -116,9 +116,12 @@ function decodeSegment(segment: string): string | null {
   }
 }
 
+// Up to its path, with the authority.
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
+
 /** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */
 function pathOf(target: string): string {
-  const path = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*/i, "");
+  const path = target.replace(ABSOLUTE_FORM, "");
   const query = path.indexOf("?");
   return query === -1 ? path : path.slice(0, query);
 }
@@ -139,7 +142,7 @@ function refuseAmbiguous(request: IncomingMessage): void {
   if (request.rawHeaders.length > 2 * MAX_HEADER_FIELDS) throw new AppError("headers_too_large", { headers });
   const { httpVersion } = request;
   // User info in a target serves to mislead about its host (RFC 9110, 4.2.4).
-  const hasUserInfo = /^https?:\/\/[^/?#]*@/i.test(request.url ?? "");
+  const hasUserInfo = ABSOLUTE_FORM.exec(request.url ?? "")?.[1]?.includes("@");
   if (!httpVersion.startsWith("1.") || hasUserInfo || !hasUsableHost(request) || !hasUsableCoding(request))
     throw new AppError("bad_request", { headers });
 }

@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  type Stats,
   statfsSync,
   statSync,
 } from "node:fs";
@@ -56,6 +57,14 @@ function flushNames(folder: string): void {
   } catch {
     // The file system writes them when it does.
   }
+}
+
+const GROUP_OR_OTHERS = 0o077;
+
+/** The mode, in octal digits, of what others than its owner may use; null when nobody else may. */
+export function openMode({ mode }: Stats): string | null {
+  if (process.platform === "win32" || (mode & GROUP_OR_OTHERS) === 0) return null;
+  return (mode & 0o777).toString(8);
 }
 
 /** Gives a file a second name, or makes a copy of that name where there are no links. Throws EEXIST when the name is taken. */

@@ -1,7 +1,14 @@
-import { type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
+import {
+  type AttemptOutcome,
+  type Claim,
+  type ClaimedJob,
+  LONGEST_WAIT_MS,
+  type Next,
+  type Settlement,
+} from "../events/job.ts";
 import type { BuriedJob, ClaimRequest, EventStore } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
-import { eventTally, type NoteMove } from "./event-tally.ts";
+import { type EventTally, eventTally, type NoteMove } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import { takeFitting } from "./payload-budget.ts";
 import type { Sync } from "./promised.ts";
@@ -30,10 +37,12 @@ export function eventClaims(database: Database): EventClaims {
   const tally = eventTally(database);
   const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
-  const takeDue = atomic(database, leasing(database));
-  const settleOne = settling(database);
+  const end = ending(database, tally);
+  const takeDue = atomic(database, leasing(database, tally, end));
   const settleAll = atomic(database, (batch: Settlement[]) =>
-    tally.count((note) => batch.map((settlement) => settleOne(settlement, note))),
+    tally.count((note) =>
+      batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", note)),
+    ),
   );
   const releaseEach = atomic(database, (claims: Claim[], now: number) => {
     for (const { event, route, owner, attempt } of claims) release.run(now, event, route, owner, attempt);
@@ -58,12 +67,10 @@ export function eventClaims(database: Database): EventClaims {
 }
 
 /** What a claim takes. Expired leases end: their jobs wait, or are dead-lettered. */
-function leasing(database: Database) {
+function leasing(database: Database, tally: EventTally, end: EndAttempt) {
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
-  const expire = expiring(database);
-  const tally = eventTally(database);
 
   return (request: ClaimRequest) => {
     const { route, owner, limit, leaseMs, retryDelaysMs, now, holding = [] } = request;
@@ -72,15 +79,24 @@ function leasing(database: Database) {
     const buried: BuriedJob[] = [];
     let expired = 0;
 
+    function expire(row: DueRow, leaseOwner: string, note: NoteMove): void {
+      const { event, source, eventId, type, attempts: attempt, claimedAt } = row;
+      const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
+      const next: Next =
+        delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED } : { to: "queued", runAt: now + delayMs };
+      const times = { startedAt: claimedAt ?? now, finishedAt: now };
+      end({ event, route, owner: leaseOwner, attempt, next, ...times, error: LEASE_EXPIRED }, "lease_expired", note);
+      if (next.to === "queued") expired++;
+      else buried.push({ source, eventId, type, route, attempt, error: LEASE_EXPIRED });
+    }
+
     function take(row: DueRow, note: NoteMove): void {
       if (row.leaseOwner === owner && holding.includes(row.event)) {
         renew.run(leaseEndsAt, row.event, route, owner, row.attempts);
         return;
       }
       if (row.leaseOwner !== null) {
-        const last = expire(row, retryDelaysMs, now, note);
-        if (last) buried.push(last);
-        else expired++;
+        expire(row, row.leaseOwner, note);
         return;
       }
       lease.run(owner, now, leaseEndsAt, row.event, route);
@@ -96,42 +112,20 @@ function leasing(database: Database) {
   };
 }
 
-/** Ends an attempt with its lease; dead-letters the job when it was the last one, and returns it then. */
-function expiring(database: Database) {
-  const addAttempt = database.prepare(sql.ADD_ATTEMPT);
-  const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
-  const expire = database.prepare(sql.EXPIRE);
-  const tally = eventTally(database);
-
-  return (row: DueRow, retryDelaysMs: readonly number[], now: number, note: NoteMove): BuriedJob | undefined => {
-    const { event, route, attempts: attempt, source, eventId, type } = row;
-    addAttempt.run(event, route, attempt, row.claimedAt, now, "lease_expired", LEASE_EXPIRED);
-    const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
-    if (delayMs !== undefined) {
-      expire.run("queued", now + delayMs, now, LEASE_EXPIRED, event, route);
-      return undefined;
-    }
-    expire.run("failed", null, now, LEASE_EXPIRED, event, route);
-    addDeadLetter.run(event, route, now, LEASE_EXPIRED);
-    note("queued", tally.statusOf(event));
-    return { source, eventId, type, route, attempt, error: LEASE_EXPIRED };
-  };
-}
-
 /** Ends one attempt with its history; returns false, and changes nothing, when its claim is no longer held. */
-function settling(database: Database) {
+type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, note: NoteMove) => boolean;
+
+function ending(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(sql.SETTLE);
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
-  const tally = eventTally(database);
 
-  return (settlement: Settlement, note: NoteMove): boolean => {
-    const { event, route, owner, attempt, next, startedAt, finishedAt, error } = settlement;
+  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error }, outcome, note) => {
     const dueAt = next.to === "queued" ? next.runAt : null;
     const free = next.to === "queued" && next.isFree ? 1 : 0;
     const { changes } = settle.run(next.to, dueAt, finishedAt, error, free, event, route, owner, attempt);
     if (changes === 0) return false;
-    addAttempt.run(event, route, attempt, startedAt, finishedAt, error === null ? "succeeded" : "failed", error);
+    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error);
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason);
     if (next.to !== "queued") note("queued", tally.statusOf(event));
     return true;

@@ -100,17 +100,12 @@ UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FR
 WHERE ${HELD}`;
 
 /**
- * Ends every lease now, and every wait that is longer than any: the clock was wrong when it began. What was in work goes
- * before what has come since.
+ * Ends every lease now, and every wait that is longer than any: the clock was wrong when it began. Both go before what has
+ * come since.
  */
 export const RELEASE_ALL = `
 UPDATE jobs SET due_at = (SELECT min(received_at, @now) FROM events WHERE id = event)
 WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`;
-
-/** Ends an attempt whose lease ran out: status, due, now, error, event, route. */
-export const EXPIRE = `
-UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
-WHERE event = ? AND route = ?`;
 
 /** Adds an ended attempt to the history: event, route, attempt, started, finished, outcome, error. */
 export const ADD_ATTEMPT = `

@@ -1,4 +1,5 @@
 import { type FailureStore, STALE_ATTEMPT_MS, type ThrottleStore } from "../auth/throttle/store.ts";
+import { createCounts } from "../lib/counts.ts";
 import type { Sync } from "./promised.ts";
 
 interface Attempt {
@@ -19,7 +20,7 @@ export function countUnderWay(
 ): ThrottleStore {
   /** By id, oldest first. */
   const underWay = new Map<number, Attempt>();
-  const places = new Map<string, number>();
+  const places = createCounts();
   /** Failures that could not be written. Nobody tries a password while there are any. */
   const uncounted: Attempt[] = [];
   let lastId = 0;
@@ -32,11 +33,7 @@ export function countUnderWay(
   }
 
   function free(buckets: string[]): void {
-    for (const bucket of buckets) {
-      const left = (places.get(bucket) ?? 0) - 1;
-      if (left > 0) places.set(bucket, left);
-      else places.delete(bucket);
-    }
+    for (const bucket of buckets) places.add(bucket, -1);
   }
 
   /** Stores a failure, and only then frees its places: in between nobody gets through. */
@@ -76,13 +73,11 @@ export function countUnderWay(
       await countOverdue(now);
       const retryAfterMs = reads.retryAfterMs(buckets, now);
       if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
-      const isFull = buckets.some(
-        ({ bucket, limit }) => reads.failures(bucket, now) + (places.get(bucket) ?? 0) >= limit,
-      );
+      const isFull = buckets.some(({ bucket, limit }) => reads.failures(bucket, now) + places.of(bucket) >= limit);
       if (isFull) return { outcome: "wait" };
       const id = ++lastId;
       underWay.set(id, { buckets: buckets.map(({ bucket }) => bucket), at: now });
-      for (const { bucket } of buckets) places.set(bucket, (places.get(bucket) ?? 0) + 1);
+      for (const { bucket } of buckets) places.add(bucket, 1);
       return { outcome: "reserved", ids: [id] };
     },
     fail,

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
-import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
-import { connect as connectTls } from "node:tls";
-import { AppError } from "../../src/errors.ts";
-import { createHttpServer, type IdleLimits } from "../../src/http/server.ts";
-import { createTlsFiles } from "../../src/http/tls.ts";
+import type { IdleLimits } from "../../src/http/server.ts";
+import { connected } from "../helpers/http-server.ts";
 import { gather, HEALTH, statusesIn } from "../helpers/raw-http.ts";
-import { pairNamed } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
 
 const LONG_MS = 60_000;
@@ -22,22 +19,9 @@ async function endOf(socket: Socket, startedAt: number): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** A client that reads nothing by itself, of a server with these limits. */
-async function connected(t: TestContext, isTls: boolean, idleLimits: IdleLimits, listener = answerOk): Promise<Socket> {
-  const { cert, key } = pairNamed("first");
-  const tls = isTls ? createTlsFiles(cert, key) : undefined;
-  const server = createHttpServer(listener, { tls, refusal: () => new AppError("not_found"), idleLimits });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connectPlain(port, "127.0.0.1");
-  socket.on("error", () => {});
-  t.after(() => {
-    socket.destroy();
-    server.close();
-  });
-  await once(socket, isTls ? "secureConnect" : "connect");
-  return socket;
-}
+/** A client of a server with these limits. */
+const connectedWithin = (t: TestContext, isTls: boolean, idleLimits: IdleLimits, listener = answerOk) =>
+  connected(t, isTls, listener, { idleLimits });
 
 for (const [name, isTls] of [
   ["HTTP", false],
@@ -45,7 +29,7 @@ for (const [name, isTls] of [
 ] as const) {
   suite(`a connection of ${name}`, () => {
     test("ends when nothing has come or gone for the idle time, not before", async (t) => {
-      const socket = await connected(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
+      const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
       const received = gather(socket);
       socket.write(HEALTH);
       await until(() => received().endsWith("ok"));
@@ -54,7 +38,7 @@ for (const [name, isTls] of [
     });
 
     test("lives on while requests come within the idle time", async (t) => {
-      const socket = await connected(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
+      const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
       const received = gather(socket);
       const startedAt = performance.now();
       let asked = 0;
@@ -67,7 +51,7 @@ for (const [name, isTls] of [
     });
 
     test("waits for an answer longer than it stays idle, as long as it may stall", async (t) => {
-      const socket = await connected(t, isTls, { keepAliveTimeout: 100, timeout: 700 }, () => {});
+      const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 100, timeout: 700 }, () => {});
       const startedAt = performance.now();
       socket.write(HEALTH);
       const ms = await endOf(socket, startedAt);
@@ -77,7 +61,7 @@ for (const [name, isTls] of [
     test("ends when its client does not take the answer", async (t) => {
       const large = Buffer.alloc(64 * 1024 * 1024);
       let isOver = false;
-      const socket = await connected(t, isTls, { keepAliveTimeout: 100, timeout: 400 }, (_, response) => {
+      const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 100, timeout: 400 }, (_, response) => {
         response.on("close", () => {
           isOver = true;
         });

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
-import { connect as connectTls } from "node:tls";
-import { AppError } from "../../src/errors.ts";
-import { createHttpServer } from "../../src/http/server.ts";
-import { createTlsFiles } from "../../src/http/tls.ts";
+import { connected } from "../helpers/http-server.ts";
 import { gather, HEALTH, statusesIn } from "../helpers/raw-http.ts";
-import { pairNamed } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
 
 const REQUESTS = 96;
@@ -17,24 +12,13 @@ const WITH_BODY = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody`;
 // Two, and those that came with the second of them in one read.
 const MOST_RECEIVED = 2 + Math.ceil(65_536 / LARGE.length);
 
-/** A server that keeps its requests unanswered, and a client of it. */
+/** A client of a server that keeps its requests unanswered. */
 async function open(t: TestContext, isTls: boolean): Promise<{ socket: Socket; waiting: ServerResponse[] }> {
-  const { cert, key } = pairNamed("first");
-  const tls = isTls ? createTlsFiles(cert, key) : undefined;
   const waiting: ServerResponse[] = [];
-  const listener = (request: { resume(): void }, response: ServerResponse) => {
+  const socket = await connected(t, isTls, (request, response) => {
     request.resume();
     waiting.push(response);
-  };
-  const server = createHttpServer(listener, { tls, refusal: () => new AppError("not_found") });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connectPlain(port, "127.0.0.1");
-  t.after(() => {
-    socket.destroy();
-    server.close();
   });
-  await once(socket, isTls ? "secureConnect" : "connect");
   return { socket, waiting };
 }
 

@@ -168,7 +168,8 @@ test("L9 one network that sends all the logins it can holds up neither the owner
   assert.equal((await from("10.9.9.3")).status, 200);
   isOver = true;
   await Promise.all(flood);
-  assert.ok(seen.has(503) && !seen.has(200));
+  // 429 where the flood reaches the bound of its address.
+  assert.deepEqual([...seen].filter((status) => status !== 429).sort(), [401, 503]);
 });
 
 test("L4 fresh e-mails from one address share a bound, at which nothing is hashed any more", async () => {

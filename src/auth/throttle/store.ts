@@ -10,8 +10,8 @@ export const STALE_ATTEMPT_MS = 60_000;
 /** An address that logged in is known for this long. */
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
-// What the buckets of e-mails and addresses count is counted by the pair bucket of an address and an e-mail too, so they are
-// left out where failures are counted over all buckets. Only their names have a colon.
+// Each failure is counted by the pair bucket of an address and an e-mail, and once more by the buckets of the two. Where
+// failures are counted over all buckets these two are left out. Only their names have a colon.
 export const EMAIL_BUCKET_PREFIX = "email:";
 export const ADDRESS_BUCKET_PREFIX = "address:";
 

@@ -1,14 +1,15 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { readServerSettings } from "../../config/server-settings.ts";
 import type { Environment } from "../../config/settings.ts";
-import { readServerSettings, SECRET_NAMES } from "../../config/settings.ts";
+import { SECRET_NAMES } from "../../config/settings.ts";
 import { describeError } from "../../errors.ts";
+import { openMode } from "../../lib/files.ts";
 import { reportAddons } from "../../platform/checkout.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
 import { shellWord } from "../shell-quote.ts";
 import { type Finding, ok, warning, wrong, wrongBy } from "./finding.ts";
 
-const GROUP_OR_OTHERS = 0o077;
 const STICKY = 0o1000;
 
 export function checkSettings(environment: Environment): Finding[] {
@@ -30,13 +31,12 @@ export function checkModes(environment: Environment, folder: string, dataDir: st
     const stats = statOf(path);
     return stats ? [{ path, stats }] : [];
   });
-  const open = found.filter(({ stats }) => process.platform !== "win32" && (stats.mode & GROUP_OR_OTHERS) !== 0);
+  const open = found.filter(({ stats }) => openMode(stats) !== null);
   if (open.length === 0) return [ok("file modes", `${found.length} looked at, none is open to others`)];
   return open.map(({ path, stats }) => {
-    const mode = (stats.mode & 0o777).toString(8);
     const isShared = path === dataDir && (!stats.isDirectory() || !isOurs(stats) || isSystems(path, stats));
     const remedy = isShared ? "name a directory of its own in DATA_DIR" : `chmod go= ${shellWord(path)}`;
-    return wrong("file modes", `${path} has mode ${mode}`, remedy);
+    return wrong("file modes", `${path} has mode ${openMode(stats)}`, remedy);
   });
 }
 
