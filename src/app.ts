@@ -31,6 +31,8 @@ export interface AppParts {
   /** Told of each delivery that is not taken in. */
   onRefused(code: ErrorCode, reason?: string): void;
   ready: ReadyParts;
+  /** Names this start of the server. */
+  instance: string;
   metrics: Pick<Metrics, "render">;
   metricsAllowedAddresses: BlockList;
   trustedProxies: BlockList | undefined;
@@ -83,7 +85,7 @@ export function listRoutes(parts: AppParts): Route[] {
       method: "GET",
       path: "/readyz",
       response: ReadyAnswer,
-      handler: readyRoute(ready, log),
+      handler: readyRoute(ready, parts.instance, log),
       quiet: true,
     },
     {

@@ -17,6 +17,8 @@ export const LOG_EVENTS = [
   "server_stopping",
   "server_stopped",
   "setting_warning",
+  "proxy_not_trusted",
+  "instance_file_error",
   "request_completed",
   "request_failed",
   "not_ready",

@@ -13,10 +13,12 @@ import { OperatorError } from "./errors.ts";
 import { isTrusted } from "./http/client-address.ts";
 import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
+import { createInstanceFile } from "./http/instance.ts";
 import { hostOf, isLoopback, listen, urlOf } from "./http/listen.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
+import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
 import { countAppends, countExpired, countHashes, countLogins, countRefused, countSettled } from "./instrument.ts";
 import { createConcurrencyLimit } from "./lib/concurrency-limit.ts";
 import { timeout } from "./lib/timeout.ts";
@@ -68,6 +70,7 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
 
+  const instanceFile = createInstanceFile(settings.DATA_DIR, log);
   const routes = listRoutes({
     log,
     login: await openLogin(settings, stores, metrics, log),
@@ -77,17 +80,28 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
     intake,
     onRefused: countRefused(metrics),
     ready: { events: () => events.check(), sessions: () => sessions.check(user.id) },
+    instance: instanceFile.id,
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
   });
   const stopping = new AbortController();
-  const { listener, refusal } = createRouter(routes, { trustedProxies, log, stopping: stopping.signal });
+  const { listener, refusal } = createRouter(routes, {
+    trustedProxies,
+    watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
+      const { found, remedy } = faultOfUnnamedProxy(address);
+      log.warn({ event: "proxy_not_trusted", address }, `${found}: ${remedy}`);
+      instanceFile.update({ unnamedProxy: address });
+    }),
+    log,
+    stopping: stopping.signal,
+  });
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
+  instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   worker.start();
 
@@ -100,6 +114,7 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
     unwatchTls();
     await intake.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
+    instanceFile.remove();
     await stores.close();
   }
 

@@ -3,10 +3,9 @@ import { type Environment, REDIS_SETTING_NAMES, readSettings, type SettingName }
 import { OperatorError } from "../errors.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { type Finding, warning, wrong, wrongBy } from "./checks/finding.ts";
-import { checkPort, checkRedis, checkTls } from "./checks/network.ts";
+import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { counted, printData, printJson, say } from "./output.ts";
-import { ADDRESS_NAMES } from "./server-address.ts";
 
 /**
  * Looks at everything a server stands on, and exits 1 when something is wrong. It leaves nothing behind but its add-ons, and
@@ -34,8 +33,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (redis) findings.push(...untold(findings, await checkRedis(redis)));
   const tls = usable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...untold(findings, checkTls(tls)));
-  const address = usable(environment, ["DATA_DIR", ...ADDRESS_NAMES]);
-  if (address) findings.push(...(await checkPort(address)));
+  const address = usable(environment, ["DATA_DIR", "PORT", "HOST", "TLS_CERT_FILE"]);
+  if (address) findings.push(...(await checkServer(address)));
 
   if (json) printJson(findings);
   else for (const finding of findings) printData(lineOf(finding));

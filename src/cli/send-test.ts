@@ -6,7 +6,7 @@ import { isLoopback } from "../http/listen.ts";
 import { printable } from "../lib/printable.ts";
 import { ask } from "./ask.ts";
 import { printData, printJson, say } from "./output.ts";
-import { ADDRESS_NAMES, serverUrl } from "./server-address.ts";
+import { askServer } from "./running-server.ts";
 
 // The server itself gives up on a disk that stalls before this.
 const TIMEOUT_MS = 15_000;
@@ -18,14 +18,14 @@ interface SendOptions {
   json?: boolean;
 }
 
-/** Sends a signed event, as a provider would, to the server that this folder's settings describe. */
+/** Sends a signed event, as a provider would, to the server that runs on this folder's DATA_DIR. */
 export async function runSendTest({ type, id, url, json }: SendOptions): Promise<void> {
-  const settings = readSettings(readEnvironment(), ["WEBHOOK_SECRET", "WEBHOOK_PATH", ...ADDRESS_NAMES]);
+  const settings = readSettings(readEnvironment(), ["WEBHOOK_SECRET", "WEBHOOK_PATH", "DATA_DIR"]);
   if (settings.WEBHOOK_SECRET === undefined)
     throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw new OperatorError("--url is not an http or https URL: e.g. http://127.0.0.1:3000/webhook");
-  const target = url ?? serverUrl(settings) + settings.WEBHOOK_PATH;
+  const target = url ?? (await askServer(settings.DATA_DIR, TIMEOUT_MS)).url + settings.WEBHOOK_PATH;
   const body = JSON.stringify({
     id: id ?? `evt_test_${randomUUID()}`,
     object: "event",

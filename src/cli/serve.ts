@@ -9,13 +9,14 @@ import { findPort, hostOf } from "../http/listen.ts";
 import { createLog, type Log } from "../log.ts";
 import { COMMAND } from "../platform/checkout.ts";
 import { say } from "./output.ts";
-import { ADDRESS_NAMES } from "./server-address.ts";
 import { quoted, shellWord } from "./shell-quote.ts";
 
 // npm and timeout pass on a signal that a terminal, or they themselves, have sent to the whole group of processes.
 const SAME_SIGNAL_MS = 300;
 
 const LOOKUP_CHECK_MS = 50;
+
+const ADDRESS_NAMES = ["PORT", "HOST", "TLS_CERT_FILE", "TLS_KEY_FILE"] as const;
 
 const FIRST_EMAIL = "demo@example.com";
 
@@ -107,7 +108,7 @@ function firstSteps(url: string, settings: Settings, password: string): string {
   const command = shellWord(commandFrom(workingDirectory()));
   const testEvent = `
   # send a signed test event, then see what became of it
-  ${command} events send-test --url ${url}${settings.WEBHOOK_PATH}
+  ${command} events send-test
   ${command} events list
 `;
   return `

@@ -13,7 +13,18 @@ export const HealthAnswer = v.object({ status: v.literal("ok") });
 export const ReadyAnswer = v.object({
   status: v.picklist(["ready", "unavailable"]),
   parts: v.record(v.string(), v.picklist(["ok", "unavailable"])),
+  /** Differs at each start of the server. */
+  instance: v.string(),
 });
+
+/** The instance that the text of an answer of `/readyz` names; null of a text that is none. */
+export function instanceOfAnswer(text: string): string | null {
+  try {
+    return v.parse(ReadyAnswer, JSON.parse(text)).instance;
+  } catch {
+    return null;
+  }
+}
 
 export const MetricsAnswer = v.string();
 
@@ -27,7 +38,7 @@ const MAX_CHECK_MS = 3000;
 export type ReadyParts = Record<string, () => Promise<void>>;
 
 /** Answers 200 when every part does, else 503 naming those that do not. A part fails by throwing, or by taking too long. */
-export function readyRoute(parts: ReadyParts, log: Log): Handler {
+export function readyRoute(parts: ReadyParts, instance: string, log: Log): Handler {
   /** Checks that have no answer yet: whoever asks meanwhile shares it, or those who ask a store that hangs would pile up. */
   const underWay = new Map<string, Promise<void>>();
 
@@ -50,7 +61,7 @@ export function readyRoute(parts: ReadyParts, log: Log): Handler {
       }),
     );
     const ready = checked.every(([, state]) => state === "ok");
-    const body = { status: ready ? "ready" : "unavailable", parts: Object.fromEntries(checked) };
+    const body = { status: ready ? "ready" : "unavailable", parts: Object.fromEntries(checked), instance };
     return ready ? reply(200, body) : { status: 503, body, headers: { "Retry-After": "2" } };
   };
 }

@@ -51,6 +51,8 @@ export interface Route {
 /** What is the same for every route. */
 export interface RouteOptions {
   trustedProxies: BlockList | undefined;
+  /** Called with each request. */
+  watchForUnnamedProxy(request: IncomingMessage): void;
   log: Log;
   /** Aborted when the server is being stopped: answers then close their connections. */
   stopping: AbortSignal;
@@ -64,12 +66,13 @@ export async function answer(
   { path = "-", handler, quiet = false, onProblem }: Answering,
   response: ServerResponse,
   params: PathParams,
-  { log, trustedProxies, stopping }: RouteOptions,
+  { log, trustedProxies, watchForUnnamedProxy, stopping }: RouteOptions,
 ): Promise<void> {
   const startedAt = performance.now();
   const request = response.req;
   const requestId = requestIdOf(request);
   const address = clientAddress(request, trustedProxies);
+  watchForUnnamedProxy(request);
   let given: Reply;
   let code: ErrorCode | undefined;
   let reason: string | undefined;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ suite("authserve doctor", () => {
       "fsync",
       "clock",
       "Redis",
-      "port",
+      "server",
     ];
     assert.deepEqual(
       findings.map(({ check }) => check),
@@ -152,21 +152,50 @@ suite("authserve doctor", () => {
 
   test("a server that is not ready, or does not answer, is wrong", async () => {
     await using server = await startServer();
-    const at = { PORT: String(server.port) };
-    assert.match((await examine(server, at)).of("port")[0]?.found ?? "", /is ready$/);
+    assert.match((await examine(server)).of("server")[0]?.found ?? "", /is ready$/);
 
     const other = new Sqlite(join(server.dir, "data/authserve.db"));
     other.exec("BEGIN IMMEDIATE");
-    const held = await examine(server, at);
+    const held = await examine(server);
     other.close();
     assert.equal(held.code, 1);
-    assert.match(held.of("port")[0]?.found ?? "", /\/readyz (?:says 503|does not answer)/);
+    assert.match(held.of("server")[0]?.found ?? "", /\/readyz (?:says 503|does not answer)/);
 
     server.signal("SIGSTOP");
-    const stopped = await examine(server, at);
+    const stopped = await examine(server);
     server.signal("SIGCONT");
     assert.equal(stopped.code, 1);
-    assert.match(stopped.of("port")[0]?.found ?? "", /^a server runs on this DATA_DIR and .* does not answer/);
+    assert.match(stopped.of("server")[0]?.found ?? "", /^a server runs on this DATA_DIR, but .* does not answer/);
+  });
+
+  test("a proxy that is not trusted is told of once by the log, and by doctor until the server is started with it", async () => {
+    await using server = await startServer();
+    const throughProxy = () => fetch(`${server.url}/healthz`, { headers: { "X-Forwarded-For": "203.0.113.9" } });
+    await throughProxy();
+    await throughProxy();
+    const { code, of } = await examine(server);
+    assert.equal(code, 0);
+    const [finding] = of("proxy");
+    assert.equal(finding?.verdict, "warning");
+    assert.match(finding?.remedy ?? "", /^set TRUSTED_PROXIES=127\.0\.0\.1,/);
+    const [line, ...others] = server.log("proxy_not_trusted");
+    assert.equal(line?.message, `${finding?.found}: ${finding?.remedy}`);
+    assert.deepEqual(others, []);
+
+    await server.stop();
+    await using named = await startServer({ dir: server.dir, env: { TRUSTED_PROXIES: "127.0.0.1" } });
+    await fetch(`${named.url}/healthz`, { headers: { "X-Forwarded-For": "203.0.113.9" } });
+    assert.deepEqual((await examine(named)).of("proxy"), []);
+  });
+
+  test("another server where ours should answer is wrong", async () => {
+    await using server = await startServer();
+    await using other = await startServer();
+    const file = join(server.dir, "data/server.json");
+    writeFileSync(file, readFileSync(file, "utf8").replace(`:${server.port}`, `:${other.port}`));
+    const { code, of } = await examine(server);
+    assert.equal(code, 1);
+    assert.match(of("server")[0]?.found ?? "", /is answered by another server/);
   });
 
   test("a lock that is none, and a database that is a link to nowhere, are named as serve names them", async () => {
@@ -202,12 +231,6 @@ suite("authserve doctor", () => {
     } finally {
       holder.close();
     }
-  });
-
-  test("the port is looked at with TLS, too", async () => {
-    const dir = workingDir();
-    const { of } = await examine({ dir, env: settings(dir) }, tlsFiles("first.crt", "first.key"));
-    assert.equal(of("port").length, 1);
   });
 
   test("an .env that cannot be read, and a DATA_DIR that is no directory, are findings", async () => {

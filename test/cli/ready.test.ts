@@ -1,41 +1,96 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { authserve } from "../helpers/command.ts";
 import { settings, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
+const INSTANCE = "the only start";
+
+/** Puts the file in place that a server would leave. */
+function leaveInstance(dir: string, url: string): void {
+  mkdirSync(join(dir, "data"), { recursive: true, mode: 0o700 });
+  const instance = { id: INSTANCE, url, unnamedProxy: null };
+  writeFileSync(join(dir, "data/server.json"), JSON.stringify(instance), { mode: 0o600 });
+}
+
 suite("authserve ready", () => {
   test("returns when the server is ready", async () => {
     await using server = await startServer();
-    assert.equal((await server.run(["ready"], { PORT: String(server.port) })).code, 0);
+    assert.equal((await server.run(["ready"])).code, 0);
   });
 
-  test("exits 1 and names the address when no server answers in time", async () => {
-    const dir = workingDir();
-    const env = settings(dir, { PORT: "1" });
-    const { code, stderr } = await authserve(["ready", "--timeout", "100ms"], { dir, env });
+  test("exits 1 and names the address when the server does not answer in time", async () => {
+    await using server = await startServer();
+    await server.kill();
+    const { code, stderr } = await server.run(["ready", "--timeout", "100ms"]);
     assert.equal(code, 1);
-    assert.match(stderr, /http:\/\/127\.0\.0\.1:1\/readyz is not ready after 100ms \(ECONNREFUSED/);
+    const address = `http://127\\.0\\.0\\.1:${server.port}/readyz`;
+    assert.match(stderr, new RegExp(`Not ready after 100ms: ${address} does not answer .*ECONNREFUSED`));
+  });
+
+  test("finds no server before one was started, and after it was stopped", async () => {
+    await using server = await startServer();
+    await server.stop();
+    for (const dir of [workingDir(), server.dir]) {
+      for (const command of [
+        ["ready", "--timeout", "100ms"],
+        ["events", "send-test"],
+      ]) {
+        const { code, stderr } = await authserve(command, { dir, env: settings(dir) });
+        assert.equal(code, 1);
+        assert.match(stderr, /DATA_DIR\/server\.json is not there: start the server/);
+      }
+    }
+  });
+
+  test("takes no other server for its own, whatever PORT says", async () => {
+    await using server = await startServer();
+    await using other = await startServer();
+    const PORT = String(other.port);
+    assert.equal((await server.run(["events", "send-test", "--id", "mine"], { PORT })).code, 0);
+    await server.logged("event_received");
+    assert.deepEqual(other.log("event_received"), []);
+
+    await server.kill();
+    // As when another program has been given the port meanwhile.
+    leaveInstance(server.dir, other.url);
+    for (const command of [
+      ["ready", "--timeout", "100ms"],
+      ["events", "send-test"],
+    ]) {
+      const { code, stderr } = await server.run(command);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /is answered by another server/);
+    }
+    assert.deepEqual(other.log("event_received"), []);
+  });
+
+  test("keeps the address of a server to its user", async () => {
+    await using server = await startServer();
+    assert.equal(statSync(join(server.dir, "data/server.json")).mode & 0o777, 0o600);
   });
 
   test("says what the server answered last, also when its end cuts a try short", async (t) => {
     const dir = workingDir();
     let asked = 0;
     // From the third time on it does not answer.
-    const unready = createHttpServer((_, response) => void (++asked < 3 && response.writeHead(503).end()));
+    const body = JSON.stringify({ status: "unavailable", parts: {}, instance: INSTANCE });
+    const unready = createHttpServer((_, response) => void (++asked < 3 && response.writeHead(503).end(body)));
     t.after(() => {
       unready.close();
       unready.closeAllConnections();
     });
     await once(unready.listen(0, "127.0.0.1"), "listening");
-    const env = settings(dir, { PORT: String((unready.address() as AddressInfo).port) });
-    const { code, stderr } = await authserve(["ready", "--timeout", "500ms"], { dir, env });
+    leaveInstance(dir, `http://127.0.0.1:${(unready.address() as AddressInfo).port}`);
+    const { code, stderr } = await authserve(["ready", "--timeout", "500ms"], { dir, env: settings(dir) });
     assert.equal(code, 1);
-    assert.match(stderr, /is not ready after 500ms \(503\)/);
+    assert.match(stderr, /Not ready after 500ms: .*\/readyz says 503/);
   });
 
   test("takes no longer than its timeout when the server begins to hang meanwhile", async (t) => {
@@ -57,21 +112,10 @@ suite("authserve ready", () => {
     t.after(() => void hangs.close());
     await once(hangs.listen(0, "127.0.0.1"), "listening");
     const dir = workingDir();
-    const env = settings(dir, { PORT: String((hangs.address() as AddressInfo).port) });
+    leaveInstance(dir, `http://127.0.0.1:${(hangs.address() as AddressInfo).port}`);
+    const env = settings(dir);
     assert.equal((await authserve(["ready", "--timeout", `${timeoutMs}ms`], { dir, env })).code, 1);
     await until(() => longestMs > 0);
     assert.ok(longestMs < timeoutMs * 0.9, `${longestMs} ms`);
-  });
-
-  test("does not guess the port of a server that picks one", async () => {
-    const dir = workingDir();
-    for (const command of [["ready"], ["events", "send-test"]]) {
-      const { code, stderr } = await authserve(command, {
-        dir,
-        env: settings(dir, { PORT: "0", WEBHOOK_SECRET: "s" }),
-      });
-      assert.equal(code, 2);
-      assert.match(stderr, /PORT is 0, which is another port at each start: set PORT/);
-    }
   });
 });

@@ -16,6 +16,7 @@ test("whoever asks while a store has not answered shares its answer", async () =
         return answer.promise;
       },
     },
+    "this start",
     createLog("silent"),
   );
   const asked = Array.from({ length: 1000 }, () => ready(EXCHANGE));

@@ -39,7 +39,7 @@ const ROUTES = [
 async function asker(t: TestContext) {
   const { log } = recordingLog();
   const stopping = new AbortController().signal;
-  const { listener } = createRouter(ROUTES, { log, trustedProxies: undefined, stopping });
+  const { listener } = createRouter(ROUTES, { log, trustedProxies: undefined, watchForUnnamedProxy() {}, stopping });
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());

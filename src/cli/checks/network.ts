@@ -4,13 +4,13 @@ import type { RedisSettings, Settings } from "../../config/settings.ts";
 import { AppError, describeError, OperatorError, SettingsError } from "../../errors.ts";
 import { findPort, hostOf } from "../../http/listen.ts";
 import { createTlsFiles } from "../../http/tls.ts";
+import { faultOfUnnamedProxy } from "../../http/unnamed-proxy.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
 import { openRedis } from "../../stores.ts";
-import { ask } from "../ask.ts";
-import { type AddressSettings, serverUrl } from "../server-address.ts";
-import { type Finding, ok, wrong, wrongBy } from "./finding.ts";
+import { askServer, type RunningServer } from "../running-server.ts";
+import { type Finding, ok, warning, wrong, wrongBy } from "./finding.ts";
 
 // A server that is well answers within milliseconds.
 const ANSWER_MS = 2000;
@@ -75,11 +75,13 @@ export function checkTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: TlsSettings
   }
 }
 
-/** The port is free, or it is our own server that listens there and is ready. */
-export async function checkPort(settings: AddressSettings & Pick<Settings, "DATA_DIR">): Promise<Finding[]> {
+type AddressSettings = Pick<Settings, "DATA_DIR" | "PORT" | "HOST" | "TLS_CERT_FILE">;
+
+/** Our own server is running and ready, or it can have its port. */
+export async function checkServer(settings: AddressSettings): Promise<Finding[]> {
   const { PORT: port, DATA_DIR: dataDir } = settings;
   try {
-    if (isServed(dataDir)) return [await checkServer(settings)];
+    if (isServed(dataDir)) return await checkRunning(dataDir);
   } catch (error) {
     return wrongBy("lock", error);
   }
@@ -92,23 +94,24 @@ export async function checkPort(settings: AddressSettings & Pick<Settings, "DATA
   }
 }
 
-/** Whether the server that runs on this DATA_DIR says that it is ready. */
-async function checkServer(settings: AddressSettings): Promise<Finding> {
-  const { PORT: port } = settings;
-  if (port === 0) return ok("port", "a server runs on this DATA_DIR (PORT 0)");
-  const url = `${serverUrl(settings)}/readyz`;
+async function checkRunning(dataDir: string): Promise<Finding[]> {
+  let server: RunningServer;
   try {
-    const { status } = await ask({ url, isOurs: true, timeoutMs: ANSWER_MS });
-    if (status === 200) return ok("port", `a server runs on this DATA_DIR (PORT ${port}) and is ready`);
-    return wrong(
-      "port",
-      `${url} says ${status}`,
-      "see not_ready in the server's log: it names the part and the reason",
-    );
+    server = await askServer(dataDir, ANSWER_MS);
   } catch (error) {
-    const found = `a server runs on this DATA_DIR and ${url} does not answer (${describeError(error)})`;
-    return wrong("port", found, "see its log, and start it again; or set PORT and HOST to where it listens");
+    if (!(error instanceof OperatorError)) throw error;
+    const remedy = "see its log, and start it again";
+    return [wrong("server", `a server runs on this DATA_DIR, but ${error.message}`, remedy)];
   }
+  const { status, url, unnamedProxy } = server;
+  if (status !== 200) {
+    const remedy = "see not_ready in the server's log: it names the part and the reason";
+    return [wrong("server", `${url}/readyz says ${status}`, remedy)];
+  }
+  const found = ok("server", `runs at ${url} and is ready`);
+  if (unnamedProxy === null) return [found];
+  const fault = faultOfUnnamedProxy(unnamedProxy);
+  return [found, warning("proxy", fault.found, fault.remedy)];
 }
 
 function isServed(dataDir: string): boolean {
