@@ -34,6 +34,7 @@ export const LOG_EVENTS = [
   "event_processed",
   "event_retried",
   "event_dead_lettered",
+  "event_unreadable",
   "lease_lost",
   "target_unavailable",
   "target_available",

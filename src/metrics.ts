@@ -26,7 +26,7 @@ export interface Exposition {
 
 /** What is read when somebody asks for the metrics. */
 export interface MetricSources {
-  backlog(): Promise<{ queued: number; failed: number; oldestQueuedAt: number | null }>;
+  backlog(): Promise<{ queued: number; failed: number; unreadable: number; oldestQueuedAt: number | null }>;
   /** Deliveries that wait for a commit, and how many may. */
   waiting(): number;
   queueLimit: number;
@@ -83,6 +83,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(sources.queueLimit);
   const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
   const dead = gauge("events_dead_lettered", "Events in the dead letters");
+  const unreadable = gauge("events_unreadable", "Dead letters whose events lie where the database is damaged");
   const logBytes = gauge("database_log_bytes", "Size of the database's write-ahead log");
   const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
 
@@ -126,6 +127,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       waiting.set(sources.waiting());
       queued.set(backlog.queued);
       dead.set(backlog.failed);
+      unreadable.set(backlog.unreadable);
       logBytes.set(sources.logBytes());
       oldest.set(backlog.oldestQueuedAt === null ? 0 : Math.max(0, sources.now() - backlog.oldestQueuedAt) / 1000);
       return { text: await registry.metrics(), contentType: registry.contentType };

@@ -62,7 +62,7 @@ test("docs/deploy.md lists every metric with its type, and no other", async () =
   const rows = [...deployment.matchAll(/^\| `(authserve_[a-z_]+)` \| ([a-z]+) \|/gm)].map(
     (match) => `${match[1]} ${match[2]}`,
   );
-  const backlog = async () => ({ queued: 0, failed: 0, oldestQueuedAt: null });
+  const backlog = async () => ({ queued: 0, failed: 0, unreadable: 0, oldestQueuedAt: null });
   const { text: exposed } = await createMetrics({
     backlog,
     waiting: () => 0,

@@ -1,5 +1,5 @@
 import type { Status } from "./event.ts";
-import type { AttemptRecord, Claim, ClaimedJob, NewJob, Settlement } from "./job.ts";
+import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
 
 /** A verified delivery, ready to be stored. All times are Unix milliseconds. */
 export interface NewEvent {
@@ -44,6 +44,13 @@ export interface BuriedJob {
   error: string;
 }
 
+/** A job that became a dead letter because the store is damaged where its event lies. */
+export interface UnreadableJob extends JobName {
+  /** Null where not even that can be read. */
+  eventId: string | null;
+  error: string;
+}
+
 /** What a claim has found. */
 interface Claimed {
   claimed: ClaimedJob[];
@@ -51,6 +58,8 @@ interface Claimed {
   expired: number;
   /** Those whose last attempt ended with its lease. */
   buried: BuriedJob[];
+  /** Those whose events cannot be read, or have other bytes than came. */
+  unreadable: UnreadableJob[];
   /** When the next job is due or the next lease ends; null when nothing else is queued. */
   nextDueAt: number | null;
 }
@@ -130,6 +139,8 @@ export interface Backlog {
   processed: number;
   failed: number;
   conflicts: number;
+  /** Jobs among the dead letters whose events cannot be read. */
+  unreadable: number;
   /** When the queued event that came first was received; null when none is queued. */
   oldestQueuedAt: number | null;
 }
@@ -166,7 +177,7 @@ export interface EventStore {
   addJobs(upTo: number, jobs: NewJob[]): Promise<void>;
   /**
    * Leases due jobs, oldest due first, and counts the attempt. A job whose lease has expired waits as after any failed
-   * attempt; when that was the last one it is dead-lettered.
+   * attempt; when that was the last one it is dead-lettered. So is a job whose event cannot be read: the others go on.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
@@ -188,7 +199,7 @@ export interface EventStore {
   backlog(): Promise<Backlog>;
   /** Tells the listener when events have come or jobs have become due through this store. Those of other processes are found by polling. */
   onWork(listener: () => void): void;
-  /** Throws `store_unavailable` when the store does not answer. */
+  /** Throws `store_unavailable` when the store does not answer, and while there are jobs whose events cannot be read. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -117,6 +117,11 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   }
 }
 
+/** Another connection to the file of an open database, which only reads. */
+export function openReader({ name }: Database): Database {
+  return new Sqlite(name, { readonly: true, fileMustExist: true });
+}
+
 function makePrivate(file: string): void {
   for (const end of ["", "-wal", "-shm"]) {
     try {

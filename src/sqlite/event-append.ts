@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
@@ -31,7 +32,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     const { source, type, receivedAt, address, headers, contentType, secret, bytesSha256, payload } = event;
     const digest = bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex");
     const origin = [address, headers, contentType, secret];
-    return insert.run(source, eventId, type, receivedAt, ...origin, digest, payload).changes === 1;
+    return insert.run(source, eventId, type, receivedAt, ...origin, digest, crc32(payload), payload).changes === 1;
   }
 
   /** Stores an event whose name is taken by other bytes under the id that its bytes give. */
@@ -51,6 +52,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     addConflict.run({
       event: known.id,
       payloadSha256,
+      payloadCrc32: crc32(payload),
       payload,
       type,
       secret,

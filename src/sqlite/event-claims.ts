@@ -6,14 +6,17 @@ import {
   type Next,
   type Settlement,
 } from "../events/job.ts";
-import type { BuriedJob, ClaimRequest, EventStore } from "../events/store.ts";
+import type { BuriedJob, ClaimRequest, EventStore, UnreadableJob } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type NoteMove } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import { takeFitting } from "./payload-budget.ts";
 import type { Sync } from "./promised.ts";
+import { eventReader } from "./stored-event.ts";
 
-interface DueRow extends Omit<ClaimedJob, "attempt" | "attemptOfBudget"> {
+type EventName = Pick<BuriedJob, "source" | "eventId" | "type">;
+
+interface DueRow {
+  event: number;
   attempts: number;
   attemptsBeforeReplay: number;
   leaseOwner: string | null;
@@ -28,8 +31,8 @@ export interface EventClaims extends Sync<Pick<EventStore, "claim" | "renew" | "
   releaseAll(now: number): number;
 }
 
-/** Prepares the claims of a database. */
-export function eventClaims(database: Database): EventClaims {
+/** Prepares the claims of a database; `reader` reads the events. */
+export function eventClaims(database: Database, reader: Database): EventClaims {
   const nextDue = database.prepare(sql.NEXT_DUE).pluck();
   const renew = database.prepare(sql.RENEW);
   const release = database.prepare(sql.RELEASE);
@@ -38,7 +41,7 @@ export function eventClaims(database: Database): EventClaims {
   const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
   const end = ending(database, tally);
-  const takeDue = atomic(database, leasing(database, tally, end));
+  const takeDue = atomic(database, leasing(database, reader, tally, end));
   const settleAll = atomic(database, (batch: Settlement[]) =>
     tally.count((note) =>
       batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", note)),
@@ -52,7 +55,9 @@ export function eventClaims(database: Database): EventClaims {
     claim(request) {
       // An idle poll writes nothing.
       const nextDueAt = readNextDue(request.route);
-      if (nextDueAt === null || nextDueAt > request.now) return { claimed: [], expired: 0, buried: [], nextDueAt };
+      if (nextDueAt === null || nextDueAt > request.now) {
+        return { claimed: [], expired: 0, buried: [], unreadable: [], nextDueAt };
+      }
       return { ...takeDue(request), nextDueAt: readNextDue(request.route) };
     },
     renew({ event, route, owner, attempt }, leaseMs, now) {
@@ -66,49 +71,74 @@ export function eventClaims(database: Database): EventClaims {
   };
 }
 
-/** What a claim takes. Expired leases end: their jobs wait, or are dead-lettered. */
-function leasing(database: Database, tally: EventTally, end: EndAttempt) {
+// A claim reads and hands over its payloads while deliveries wait: 0.1 s for these.
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+/** What a claim takes. Expired leases end: their jobs wait, or are dead-lettered. What cannot be read is set aside. */
+function leasing(database: Database, reader: Database, tally: EventTally, end: EndAttempt) {
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
+  const setAside = database.prepare(sql.SET_ASIDE);
+  const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
+  const readEvent = eventReader(reader);
 
   return (request: ClaimRequest) => {
     const { route, owner, limit, leaseMs, retryDelaysMs, now, holding = [] } = request;
     const leaseEndsAt = now + leaseMs;
     const claimed: ClaimedJob[] = [];
     const buried: BuriedJob[] = [];
+    const unreadable: UnreadableJob[] = [];
     let expired = 0;
+    let bytes = 0;
 
-    function expire(row: DueRow, leaseOwner: string, note: NoteMove): void {
-      const { event, source, eventId, type, attempts: attempt, claimedAt } = row;
+    function expire(row: DueRow, leaseOwner: string, name: EventName, note: NoteMove): void {
+      const { event, attempts: attempt, claimedAt } = row;
       const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
       const next: Next =
         delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED } : { to: "queued", runAt: now + delayMs };
       const times = { startedAt: claimedAt ?? now, finishedAt: now };
       end({ event, route, owner: leaseOwner, attempt, next, ...times, error: LEASE_EXPIRED }, "lease_expired", note);
       if (next.to === "queued") expired++;
-      else buried.push({ source, eventId, type, route, attempt, error: LEASE_EXPIRED });
+      else buried.push({ ...name, route, attempt, error: LEASE_EXPIRED });
     }
 
-    function take(row: DueRow, note: NoteMove): void {
-      if (row.leaseOwner === owner && holding.includes(row.event)) {
-        renew.run(leaseEndsAt, row.event, route, owner, row.attempts);
-        return;
-      }
-      if (row.leaseOwner !== null) {
-        expire(row, row.leaseOwner, note);
-        return;
-      }
-      lease.run(owner, now, leaseEndsAt, row.event, route);
-      const { attempts, attemptsBeforeReplay, leaseOwner: _, claimedAt: __, ...job } = row;
-      claimed.push({ ...job, attempt: attempts + 1, attemptOfBudget: attempts + 1 - attemptsBeforeReplay });
+    function setAsideJob(event: number, eventId: string | null, fault: string, note: NoteMove): void {
+      setAside.run(now, fault, event, route);
+      addDeadLetter.run(event, route, now, fault, 1);
+      note("queued", tally.statusOf(event));
+      unreadable.push({ event, eventId, route, error: fault });
     }
 
-    const rows = takeFitting(due.iterate(route, now, limit));
-    tally.count((note) => {
-      for (const row of rows) take(row, note);
-    });
-    return { claimed, expired, buried };
+    /** False when no more payloads fit. */
+    function take(row: DueRow, note: NoteMove): boolean {
+      const { event, attempts, leaseOwner } = row;
+      if (leaseOwner === owner && holding.includes(event)) {
+        renew.run(leaseEndsAt, event, route, owner, attempts);
+        return true;
+      }
+      const reading = readEvent(event);
+      if (reading.event === null) {
+        setAsideJob(event, reading.eventId, reading.fault, note);
+        return true;
+      }
+      const { source, eventId, type, payload } = reading.event;
+      if (leaseOwner !== null) {
+        expire(row, leaseOwner, { source, eventId, type }, note);
+        return true;
+      }
+      bytes += payload.length;
+      // One, whatever its size.
+      if (claimed.length > 0 && bytes > MAX_PAYLOAD_BYTES) return false;
+      lease.run(owner, now, leaseEndsAt, event, route);
+      const attemptOfBudget = attempts + 1 - row.attemptsBeforeReplay;
+      claimed.push({ event, route, ...reading.event, attempt: attempts + 1, attemptOfBudget });
+      return true;
+    }
+
+    const rows = due.all(route, now, limit);
+    tally.count((note) => rows.every((row) => take(row, note)));
+    return { claimed, expired, buried, unreadable };
   };
 }
 
@@ -126,7 +156,7 @@ function ending(database: Database, tally: EventTally): EndAttempt {
     const { changes } = settle.run(next.to, dueAt, finishedAt, error, free, event, route, owner, attempt);
     if (changes === 0) return false;
     addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error);
-    if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason);
+    if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
     if (next.to !== "queued") note("queued", tally.statusOf(event));
     return true;
   };

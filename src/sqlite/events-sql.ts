@@ -7,11 +7,11 @@ import type { EventFilter } from "../events/store.ts";
 
 /**
  * Stores a delivery unless its identity is known: source, event id, type, received, address, headers, content type, secret,
- * digest of the bytes, payload.
+ * digest of the bytes, CRC-32 of the payload, payload.
  */
 export const APPEND = `
-INSERT INTO events (source, event_id, type, received_at, address, headers, content_type, secret, bytes_sha256, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO events (source, event_id, type, received_at, address, headers, content_type, secret, bytes_sha256, payload_crc32, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`;
 
 /** What is stored under an identity: event id, source. */
@@ -24,8 +24,10 @@ SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha2
 
 /** Keeps other bytes under a known identity once, and counts how often they came. */
 export const ADD_CONFLICT = `
-INSERT INTO conflicts (event, payload_sha256, payload, type, secret, content_type, headers, address, first_at, last_at, deliveries)
-VALUES (@event, @payloadSha256, @payload, @type, @secret, @contentType, @headers, @address, @receivedAt, @receivedAt, 1)
+INSERT INTO conflicts (event, payload_sha256, payload_crc32, payload, type, secret, content_type, headers, address, first_at,
+  last_at, deliveries)
+VALUES (@event, @payloadSha256, @payloadCrc32, @payload, @type, @secret, @contentType, @headers, @address, @receivedAt,
+  @receivedAt, 1)
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
 
 /** Counts a delivery of other bytes. */
@@ -63,12 +65,16 @@ export const TALLY_MOVED = `UPDATE tally SET queued = queued + ?, processed = pr
 /** The statuses of an event's jobs. */
 export const JOB_STATUSES = `SELECT status FROM jobs WHERE event = ?`;
 
-/** Due jobs and expired leases of a route, oldest first, with their events: route, now, limit. */
+/** Due jobs and expired leases of a route, oldest first: route, now, limit. */
 export const DUE = `
-SELECT jobs.event, route, source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, attempts,
-  attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt, payload
-FROM jobs CROSS JOIN events ON events.id = jobs.event
-WHERE status = 'queued' AND route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
+SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
+FROM jobs WHERE status = 'queued' AND route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
+
+/** What an attempt needs of an event: its number. */
+export const EVENT_OF_JOB = `
+SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt,
+  payload_crc32 AS payloadCrc32, payload
+FROM events WHERE id = ?`;
 
 /** When the next queued job of a route is due, or its lease ends: route. */
 export const NEXT_DUE = `SELECT min(due_at) FROM jobs WHERE status = 'queued' AND route = ?`;
@@ -93,6 +99,11 @@ UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, e
   attempts_before_replay = attempts_before_replay + ?
 WHERE ${HELD}`;
 
+/** Ends a job whose event cannot be read, whoever holds it: end, error, event, route. */
+export const SET_ASIDE = `
+UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
+WHERE event = ? AND route = ? AND status = 'queued'`;
+
 /** Undoes a claim that is still held: now, claim. */
 export const RELEASE = `
 UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FROM events WHERE id = event),
@@ -111,8 +122,12 @@ WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at
 export const ADD_ATTEMPT = `
 INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-/** Puts a job that has failed for good into the dead letters: event, route, failed, reason. */
-export const ADD_DEAD_LETTER = `INSERT INTO dead_letters (event, route, failed_at, reason) VALUES (?, ?, ?, ?)`;
+/** Puts a job that has failed for good into the dead letters: event, route, failed, reason, whether it is unreadable. */
+export const ADD_DEAD_LETTER = `
+INSERT INTO dead_letters (event, route, failed_at, reason, unreadable) VALUES (?, ?, ?, ?, ?)`;
+
+/** How many jobs are dead letters because their events cannot be read. */
+export const UNREADABLE = `SELECT count(*) FROM dead_letters WHERE unreadable = 1`;
 
 /** The number of an event: event id, source. */
 export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
@@ -134,8 +149,9 @@ SELECT DISTINCT event FROM dead_letters WHERE event > ? AND event <= ? ORDER BY 
 
 /** Makes an event of its own of the conflict with a number, from 1 as {@link CONFLICTS} lists them. No row when there is none. */
 export const REPLAY_CONFLICT = `
-INSERT INTO events (source, event_id, type, received_at, secret, address, headers, content_type, payload)
-SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, secret, address, headers, content_type, payload
+INSERT INTO events (source, event_id, type, received_at, secret, address, headers, content_type, payload_crc32, payload)
+SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, secret, address, headers, content_type,
+  payload_crc32, payload
 FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
 ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
 ON CONFLICT DO NOTHING`;
@@ -215,6 +231,7 @@ function conditionsOf({ type, source, since }: EventFilter): string[] {
 /** How many events there are in each status, and which came first of those that are queued. An event without jobs is queued. */
 export const BACKLOG = `
 SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, conflicts,
+  (${UNREADABLE}) AS unreadable,
   (SELECT received_at FROM events WHERE id = coalesce(
     (SELECT min(event) FROM jobs WHERE status = 'queued' AND status <> 'processed'),
     (SELECT min(id) FROM events WHERE id > routed_to))) AS oldestQueuedAt

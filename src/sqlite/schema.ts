@@ -8,6 +8,7 @@ const STEPS: readonly string[] = [
   CREATE TABLE events (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, event_id TEXT NOT NULL, type TEXT NOT NULL, received_at INTEGER NOT NULL,
     secret INTEGER NOT NULL, bytes_sha256 BLOB, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
+    payload_crc32 INTEGER NOT NULL,  -- tells a disk that gives back other bytes
     payload BLOB NOT NULL  -- last, so that a list never reads its overflow pages
   ) STRICT;
   -- Makes a duplicate of a signed id, and finds an event by its id.
@@ -54,14 +55,17 @@ const STEPS: readonly string[] = [
 
   -- Jobs that have failed for good.
   CREATE TABLE dead_letters (
-    event INTEGER, route TEXT, failed_at INTEGER NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (event, route)
+    event INTEGER, route TEXT, failed_at INTEGER NOT NULL, reason TEXT NOT NULL,
+    unreadable INTEGER NOT NULL DEFAULT 0,  -- 1: the database is damaged where the event lies
+    PRIMARY KEY (event, route)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX dead_letters_unreadable ON dead_letters (event) WHERE unreadable = 1;
 
   -- Other bytes that came under the signed id of an event.
   CREATE TABLE conflicts (
     event INTEGER NOT NULL, payload_sha256 BLOB NOT NULL, type TEXT NOT NULL, secret INTEGER NOT NULL, address TEXT NOT NULL,
     headers TEXT NOT NULL, content_type TEXT NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
-    deliveries INTEGER NOT NULL, payload BLOB NOT NULL,
+    deliveries INTEGER NOT NULL, payload_crc32 INTEGER NOT NULL, payload BLOB NOT NULL,
     PRIMARY KEY (event, payload_sha256)
   ) STRICT;
 
@@ -86,8 +90,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest schema that can be read. What was made before the first release is not carried over: versions 1 to 6. */
-const FIRST_SCHEMA = 7;
+/** The oldest schema that can be read. What was made before the first release is not carried over: versions 1 to 7. */
+const FIRST_SCHEMA = 8;
 
 /** The schema of this version; `PRAGMA user_version` holds that of a file. A released step is never edited: a change is a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

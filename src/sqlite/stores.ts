@@ -17,10 +17,13 @@ export interface SqliteStores {
   throttle: ThrottleStore;
 }
 
-/** The stores on an open database, which they close. */
-export function storesOn(database: Database): SqliteStores {
+/** The stores on an open database, which they close; `reader` is that of {@link sqliteEvents}. */
+export function storesOn(database: Database, reader?: Database): SqliteStores {
   return {
-    events: withWakeUps({ ...promised<LocalEvents>(sqliteEvents(database)), close: async () => void database.close() }),
+    events: withWakeUps({
+      ...promised<LocalEvents>(sqliteEvents(database, reader)),
+      close: async () => void database.close(),
+    }),
     sessions: createEmbeddedSessionStore(database),
     throttle: createSqliteThrottleStore(database),
   };

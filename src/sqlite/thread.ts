@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type RpcTargets, serveCalls } from "../lib/thread-rpc.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
-import { assertInPlace, type FileId, openDatabase } from "./database.ts";
+import { assertInPlace, type FileId, openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteFailures } from "./throttle.ts";
@@ -22,9 +22,11 @@ function run(): void {
   const database = openDatabase(dataDir, { isOpen: true, file });
   const inPlace = () => assertInPlace(dataDir, file);
   const writes = watchWrites(database, inPlace);
-  const events = sqliteEvents(database);
+  const reader = openReader(database);
+  const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);
   const end = () => {
+    reader.close();
     database.close();
     port.close();
   };

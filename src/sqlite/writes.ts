@@ -50,6 +50,8 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
 
   /** Whether what has been written now shows that no such change would be lost any more. */
   function isOver({ error, changes }: LostChange): boolean {
+    // A change elsewhere in the file says nothing of the damaged page.
+    if (isDamage(error.cause)) return false;
     if (isRefused(error.cause)) return proves;
     return totalChanges.get() !== changes && !lacksRoom(error);
   }
@@ -83,7 +85,6 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
     check() {
       inPlace();
       if (!lost) return;
-      // A change elsewhere in the file would say nothing of the damaged page.
       if (isDamage(lost.error.cause) || lacksRoom(lost.error)) throw lost.error;
       if (isRefused(lost.error.cause)) {
         metadata.set(CHECK, "x".repeat(ROOM_BYTES));

@@ -69,6 +69,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const fanOut = createFanOut({ store, routing: routeToDefault, pollIntervalMs, now });
   let renewal: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
+  /** What keeps it from looking, which the log has been told. */
+  let fault: string | undefined;
   let isStopped = true;
 
   async function lookWheneverItRings(): Promise<void> {
@@ -86,11 +88,15 @@ export function createWorker(options: WorkerOptions): Worker {
         await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT);
         const nextLookAt = await claim(isYielding ? attempts.places() : attempts.room());
         if (isYielding) await delay(REST_MS);
+        fault = undefined;
         if (nextLookAt !== null && !fanOut.isDue()) return nextLookAt;
       }
       return now() + pollIntervalMs;
     } catch (error) {
-      log.error({ event: "worker_error", error: describeError(error) }, "jobs could not be made or claimed");
+      if (describeError(error) !== fault) {
+        fault = describeError(error);
+        log.error({ event: "worker_error", error: fault }, "jobs could not be made or claimed; trying until they can");
+      }
       return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
     }
   }
@@ -101,7 +107,7 @@ export function createWorker(options: WorkerOptions): Worker {
       const nextPlaceAt = attempts.nextPlaceAt() ?? 0;
       return nextPlaceAt > now() ? Math.min(nextPlaceAt, now() + pollIntervalMs) : now() + pollIntervalMs;
     }
-    const { claimed, expired, buried, nextDueAt } = await store.claim({
+    const { claimed, expired, buried, unreadable, nextDueAt } = await store.claim({
       route: DEFAULT_ROUTE,
       owner,
       limit,
@@ -112,8 +118,14 @@ export function createWorker(options: WorkerOptions): Worker {
     });
     onExpired(expired, buried.length);
     for (const job of buried) logDeadLetter(log, job);
+    for (const { event: number, ...job } of unreadable) {
+      log.error(
+        { event: "event_unreadable", number, ...job },
+        "event dead-lettered: it cannot be read; see authserve doctor",
+      );
+    }
     attempts.take(claimed);
-    if (claimed.length + expired + buried.length === limit) return null;
+    if (claimed.length + expired + buried.length + unreadable.length === limit) return null;
     return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
   }
 

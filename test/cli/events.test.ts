@@ -184,7 +184,14 @@ test("replay says how many and refuses by name what it cannot, with exit code 1"
 
 test("stats counts events by status", async () => {
   await until(async () => (await stats(server)).queued === 0, 5000);
-  assert.deepEqual(await stats(server), { queued: 0, failed: 1, conflicts: 0, oldestQueuedAt: null, processed: 2 });
+  assert.deepEqual(await stats(server), {
+    queued: 0,
+    processed: 2,
+    failed: 1,
+    conflicts: 0,
+    unreadable: 0,
+    oldestQueuedAt: null,
+  });
   const { stdout } = await server.run(["events", "stats"]);
   assert.match(stdout, /queued/);
   assert.equal(stdout.trimEnd().split("\n").length, 2);

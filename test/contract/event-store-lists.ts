@@ -130,7 +130,14 @@ export function listContract(adapter: string, open: OpenEventStore): void {
 
     test("agree with the counts", async (t) => {
       const counts = await (await filled(t)).backlog();
-      assert.deepEqual(counts, { queued: 2, processed: 1, failed: 1, conflicts: 0, oldestQueuedAt: NOW + 20 });
+      assert.deepEqual(counts, {
+        queued: 2,
+        processed: 1,
+        failed: 1,
+        conflicts: 0,
+        unreadable: 0,
+        oldestQueuedAt: NOW + 20,
+      });
     });
 
     test("of an empty store are empty, and so are its counts", async (t) => {
@@ -141,6 +148,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         processed: 0,
         failed: 0,
         conflicts: 0,
+        unreadable: 0,
         oldestQueuedAt: null,
       });
     });

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import assert from "node:assert/strict";
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 
 const PAGE_BYTES = 4096;
@@ -30,4 +31,23 @@ export function loseIndexEntry(file: string): void {
   database.pragma("writable_schema = ON");
   putBack.run(entry);
   database.close();
+}
+
+/** Writes other bytes over the first place of a text in a file. */
+export function overwrite(file: string, text: string, other: string): void {
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf(text);
+  assert.notEqual(at, -1, `${file} does not hold ${text}`);
+  bytes.write(other, at, "latin1");
+  writeFileSync(file, bytes);
+}
+
+/** As {@link flipBits}, only the page in which a text stands first. */
+export function flipPageWith(file: string, text: string): void {
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf(text);
+  assert.notEqual(at, -1, `${file} does not hold ${text}`);
+  const page = at - (at % PAGE_BYTES);
+  bytes[page] = (bytes[page] as number) ^ 0x80;
+  writeFileSync(file, bytes);
 }

@@ -203,6 +203,31 @@ suite("stopping", () => {
     assert.deepEqual([event?.status, event?.leased], ["queued", true]);
   });
 
+  test("tells once of a store that fails again and again", async (t) => {
+    let calls = 0;
+    const { worker, named } = openWorker(
+      t,
+      async () => {},
+      (events) => ({
+        pollIntervalMs: 10,
+        store: {
+          ...events,
+          claim() {
+            calls++;
+            return Promise.reject(new Error("the page is damaged"));
+          },
+        },
+      }),
+    );
+    worker.start();
+    await until(() => calls > 2, 10_000);
+    assert.deepEqual(
+      named("worker_error").map(({ error }) => error),
+      ["the page is damaged"],
+    );
+    await worker.stop(0);
+  });
+
   test("a worker that is idle ends at once", async (t) => {
     const { worker } = openWorker(t, async () => {});
     worker.start();

@@ -21,9 +21,10 @@ import {
   inspectDatabase,
   isHeld,
   isLogAlone,
-  newestEventAt,
+  readEventFacts,
 } from "../../sqlite/maintenance/inspect.ts";
 import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
+import { counted } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
@@ -75,7 +76,13 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "another program's database", "name another DATA_DIR"));
   else findings.push(checkSchema(schema));
-  return { findings, newestAt: isOurs && schema === SCHEMA ? newestEventAt(file) : null };
+  if (!isOurs || schema !== SCHEMA) return { findings, newestAt: null };
+  const { newestAt, unreadable } = readEventFacts(file);
+  if (unreadable > 0) {
+    const found = `the events of ${counted(unreadable, "job", "jobs")} cannot be read: they are dead letters`;
+    findings.push(wrong("database", found, `look at event_unreadable in the log, and at the disk; ${RESTORE}`));
+  }
+  return { findings, newestAt };
 }
 
 function checkSchema(schema: number): Finding {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { describeError, systemCode } from "../../errors.ts";
+import { UNREADABLE } from "../events-sql.ts";
 
 /** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
 export const APPLICATION_ID = 0x61757468;
@@ -73,12 +74,21 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
-/** When the newest event of a database file of this version came, in Unix milliseconds. */
-export function newestEventAt(file: string): number | null {
+/** What the events of a database say of it. */
+export interface EventFacts {
+  /** When the newest came, in Unix milliseconds. */
+  newestAt: number | null;
+  /** How many jobs were set aside because their events cannot be read. */
+  unreadable: number;
+}
+
+/** Reads the events of a database file of this version. */
+export function readEventFacts(file: string): EventFacts {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
   try {
     const newest = database.prepare("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
-    return (newest.get() as number | undefined) ?? null;
+    const unreadable = database.prepare(UNREADABLE).pluck();
+    return { newestAt: (newest.get() as number | undefined) ?? null, unreadable: unreadable.get() as number };
   } finally {
     database.close();
   }
