@@ -21,6 +21,13 @@ export const needsRedis = () =>
     "redis-server is not on the path (Debian: apt-get install redis-server)",
   );
 
+export const needsStrace = () =>
+  needs(
+    "the disk faults",
+    () => spawnSync("strace", ["-f", "-e", "trace=none", "true"], { stdio: "ignore" }).status === 0,
+    "strace is not on the path, or may trace nothing here (Debian: apt-get install strace)",
+  );
+
 const canMount = () =>
   spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" }).status === 0;
 
