@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/main.ts";
 import { manPage } from "../src/cli/man.ts";
@@ -12,12 +13,14 @@ import { buildExecutable } from "./build/executable.ts";
 import { sbom } from "./build/sbom.ts";
 import { ownTarget, TARGETS, type Target } from "./build/targets.ts";
 
+const { values: options } = parseArgs({ options: { all: { type: "boolean" }, node: { type: "string" } } });
+
 const DIST = join(ROOT, "dist");
 
 const scratch = mkdtempSync(join(tmpdir(), "authserve-packages-"));
 try {
   mkdirSync(DIST, { recursive: true });
-  if (process.argv.includes("--all")) await buildArchives();
+  if (options.all) await buildArchives();
   else await buildOwn();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -26,7 +29,7 @@ try {
 async function buildOwn(): Promise<void> {
   const target = ownTarget();
   const output = join(DIST, executableName(target));
-  await build(target, componentsOf(target), output);
+  await build(target, componentsOf(target), output, options.node);
   process.stderr.write(`built ${output}\n`);
 }
 
@@ -53,9 +56,15 @@ async function buildArchives(): Promise<void> {
   writeFileSync(join(DIST, "SHA256SUMS"), sums.join(""));
 }
 
-async function build(target: Target, components: readonly Component[], output: string): Promise<void> {
+async function build(
+  target: Target,
+  components: readonly Component[],
+  output: string,
+  nodeArchive?: string,
+): Promise<void> {
   rmSync(output, { force: true });
-  await buildExecutable(target, { "licenses.json": JSON.stringify(components) }, output, scratch);
+  const texts = { "licenses.json": JSON.stringify(components) };
+  await buildExecutable(target, { texts, output, scratch, nodeArchive });
 }
 
 function executableName({ os }: Target): string {

@@ -1,9 +1,10 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import packer from "@yao-pkg/pkg/lib-es5/sea.js";
 import { THREADS } from "../../src/platform/checkout.ts";
 import { type AddonFiles, bundle } from "./bundle.ts";
+import { executableIn } from "./official-node.ts";
 import { lockedVersion, packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
 import { ownTarget, type Target } from "./targets.ts";
@@ -20,8 +21,18 @@ import { run } from "./cli/main.ts";
 void run();
 `;
 
-/** Builds the executable of one target at `output`. Packages of other platforms are fetched into `scratch`. */
-export async function buildExecutable(target: Target, texts: Texts, output: string, scratch: string): Promise<void> {
+export interface BuildOptions {
+  texts: Texts;
+  output: string;
+  /** Packages of other platforms are fetched into this folder. */
+  scratch: string;
+  /** The official archive of Node for the target, instead of the registry's package. */
+  nodeArchive?: string | undefined;
+}
+
+/** Builds the executable of one target. */
+export async function buildExecutable(target: Target, options: BuildOptions): Promise<void> {
+  const { texts, output, scratch, nodeArchive } = options;
   const addons = addonsOf(target, scratch);
   await takeStage();
   try {
@@ -37,7 +48,11 @@ export async function buildExecutable(target: Target, texts: Texts, output: stri
     const staged = Object.entries({ ...threads, ...texts }).map(([name, text]) => [name, stage(name, text)]);
     const version = lockedVersion(target.nodePackage);
     // The Node that reads the content, and one of the same version that lays it out on this machine.
-    for (const platform of new Set([target, ownTarget()])) stageNode(platform, version, scratch);
+    for (const platform of new Set([target, ownTarget()])) {
+      const isOfficial = platform === target && nodeArchive !== undefined;
+      const node = isOfficial ? executableIn(nodeArchive, target, version) : packagedNode(platform, version, scratch);
+      stageNode(platform, version, node);
+    }
     const platform = { linux: "linux", darwin: "macos", win32: "win" }[target.os];
     await withHome(STAGE, () =>
       packer.default(entry, {
@@ -94,11 +109,16 @@ function addonsOf(target: Target, scratch: string): AddonFiles {
   };
 }
 
+/** The registry's Node. */
+function packagedNode(target: Target, version: string, scratch: string): Buffer {
+  return readFileSync(join(packageFolder(target.nodePackage, scratch, version), target.nodePath));
+}
+
 /**
- * Puts the registry's Node where pkg keeps what it has downloaded, below its home, and marks it as complete, so that
+ * Puts a Node where pkg keeps what it has downloaded, below its home, and marks it as complete, so that
  * nothing is downloaded.
  */
-function stageNode(target: Target, version: string, scratch: string): void {
+function stageNode(target: Target, version: string, node: Buffer): void {
   const cache = join(STAGE, ".pkg-cache/sea");
   const os = target.os === "win32" ? "win" : target.os;
   const name = `node-v${version}-${os}-${target.cpu}`;
@@ -106,8 +126,6 @@ function stageNode(target: Target, version: string, scratch: string): void {
   const executable = os === "win" ? join(cache, `${name}.exe`) : join(cache, name, "bin/node");
   mkdirSync(join(executable, ".."), { recursive: true });
   for (const file of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(file, "");
-  const source = join(packageFolder(target.nodePackage, scratch, version), target.nodePath);
-  if (target.os === "linux") writeFileSync(executable, stripElf(readFileSync(source)));
-  else copyFileSync(source, executable);
+  writeFileSync(executable, target.os === "linux" ? stripElf(node) : node);
   chmodSync(executable, 0o755);
 }

@@ -21,6 +21,9 @@ export const needsRedis = () =>
     "redis-server is not on the path (Debian: apt-get install redis-server)",
   );
 
+export const needsGpg = () =>
+  needs("signed releases", () => hasProgram("gpg"), "gpg is not on the path (Debian: apt-get install gnupg)");
+
 export const needsStrace = () =>
   needs(
     "the disk faults",
