@@ -88,7 +88,7 @@ async function withDeadLetters(count: number): Promise<{ dir: string; database: 
   await events.append(batch);
   await fanOut(events);
   database.exec("UPDATE jobs SET status = 'failed', attempts = 5, due_at = NULL");
-  database.exec("INSERT INTO dead_letters SELECT event, route, 1, 'no' FROM jobs");
+  database.exec("INSERT INTO dead_letters (event, route, failed_at, reason) SELECT event, route, 1, 'no' FROM jobs");
   database.exec("UPDATE tally SET failed = queued, queued = 0");
   return { dir, database };
 }
