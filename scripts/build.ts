@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/main.ts";
@@ -80,20 +80,19 @@ function componentsOf(target: Target): Component[] {
   });
 }
 
-/** What lies beside the executable in an archive: the README with what it links to, among others. */
+/** What lies beside the executable in an archive: the pages, and the files of an installation. */
 function accompanying(): Entry[] {
-  const links = readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\(([^):#]+)[^):]*\)/g);
-  const linked = new Set([...links].map(([, path]) => path as string));
-  const files = ["LICENSE", "README.md", "CHANGELOG.md", ...[...linked].sort()];
-  if (existsSync(join(ROOT, "deploy")))
-    files.push(
-      ...readdirSync(join(ROOT, "deploy"))
-        .sort()
-        .map((file) => `deploy/${file}`),
-    );
+  const files = ["LICENSE", "README.md", "CHANGELOG.md", "bench/intake.svg", ...filesIn("docs"), ...filesIn("deploy")];
   const entries = files.map((path) => ({ path, content: readFileSync(join(ROOT, path)), executable: false }));
   return [
     ...entries,
     { path: "authserve.1", content: Buffer.from(`${manPage(createProgram())}\n`), executable: false },
   ];
+}
+
+/** The files below a folder, in an order that is always the same. */
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return files.map((file) => relative(ROOT, file).replaceAll("\\", "/")).sort();
 }

@@ -38,6 +38,19 @@ export interface AppParts {
   trustedProxies: BlockList | undefined;
 }
 
+const BEARER = "`Authorization: Bearer <accessToken>`";
+
+// What the guard throws, and what a body is refused with where none is taken.
+const GUARDED: ErrorCode[] = [
+  "validation_failed",
+  "missing_token",
+  "invalid_token",
+  "session_invalidated",
+  "payload_too_large",
+  "unsupported_media_type",
+  "store_unavailable",
+];
+
 /** Every route there is. */
 export function listRoutes(parts: AppParts): Route[] {
   const { log, login, authenticate, sessions, sources, intake, onRefused, ready, metrics } = parts;
@@ -46,20 +59,38 @@ export function listRoutes(parts: AppParts): Route[] {
     {
       method: "POST",
       path: "/auth/login",
+      summary:
+        "Logs the user in and ends the session before. A password has 6 to 1024 characters, compared in Unicode NFC, and at most 64 combining marks in a row.",
       request: LoginBody,
       response: LoginAnswer,
+      problems: [
+        "malformed_json",
+        "validation_failed",
+        "invalid_credentials",
+        "payload_too_large",
+        "unsupported_media_type",
+        "too_many_attempts",
+        "login_busy",
+        "store_unavailable",
+      ],
       handler: loginRoute(login),
     },
     {
       method: "POST",
       path: "/auth/logout",
+      summary: "Ends the session of the token.",
+      needs: BEARER,
       response: LogoutAnswer,
+      problems: GUARDED,
       handler: logoutRoute(authenticate, sessions, log),
     },
     {
       method: "GET",
       path: "/auth/me",
+      summary: "Tells whose token it is, if its session is active.",
+      needs: BEARER,
       response: MeAnswer,
+      problems: GUARDED,
       handler: meRoute(authenticate),
       quiet: true,
     },
@@ -67,8 +98,20 @@ export function listRoutes(parts: AppParts): Route[] {
       (source): Route => ({
         method: "POST",
         path: source.path,
+        summary:
+          "Receives a delivery, and answers when the event is on disk. `duplicate` is true when it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` there is no such route.",
+        needs: `a signature in one of the headers ${source.schemes.map(({ header }) => `\`${header}\``).join(", ")}`,
         request: DeliveryBody,
         response: DeliveryAnswer,
+        problems: [
+          "invalid_payload",
+          "address_not_allowed",
+          "signature_mismatch",
+          "payload_too_large",
+          "unsupported_media_type",
+          "queue_full",
+          "store_unavailable",
+        ],
         handler: webhookRoute(source, intake, log),
         quiet: true,
         onProblem: onRefused,
@@ -77,6 +120,7 @@ export function listRoutes(parts: AppParts): Route[] {
     {
       method: "GET",
       path: "/healthz",
+      summary: "Answers as long as the process serves.",
       response: HealthAnswer,
       handler: healthRoute,
       quiet: true,
@@ -84,13 +128,18 @@ export function listRoutes(parts: AppParts): Route[] {
     {
       method: "GET",
       path: "/readyz",
+      summary:
+        "Answers 200 when all stores do, else 503 with the parts that do not. `instance` differs at each start of the server.",
       response: ReadyAnswer,
+      statuses: [200, 503],
       handler: readyRoute(ready, parts.instance, log),
       quiet: true,
     },
     {
       method: "GET",
       path: "/metrics",
+      summary:
+        "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES` only. Others get 404.",
       response: MetricsAnswer,
       handler: metricsRoute(() => metrics.render(), access),
       quiet: true,

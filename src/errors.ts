@@ -4,32 +4,116 @@ const SESSION_INVALIDATED = "Sesión invalidada. Inicia sesión de nuevo.";
 const UNAUTHORIZED = "Unauthorized";
 
 /**
- * Every error a client can meet: its HTTP status and the sentence it reads.
+ * Every error a client can meet: its HTTP status, the sentence it reads, and for the reference when it comes.
  * The only place where a code gets a status.
  */
 export const PROBLEMS = {
-  bad_request: { status: 400, detail: "The request is not valid HTTP" },
-  malformed_json: { status: 400, detail: "The body is not strict JSON" },
-  validation_failed: { status: 400, detail: "The body does not have the declared shape" },
-  invalid_payload: { status: 400, detail: "The event payload is not valid" },
-  invalid_credentials: { status: 401, detail: INVALID_CREDENTIALS },
-  missing_token: { status: 401, detail: UNAUTHORIZED },
-  invalid_token: { status: 401, detail: UNAUTHORIZED },
-  session_invalidated: { status: 401, detail: SESSION_INVALIDATED },
-  address_not_allowed: { status: 403, detail: "This address may not deliver here" },
-  signature_mismatch: { status: 403, detail: "No valid signature was found for this body" },
-  not_found: { status: 404, detail: "There is nothing at this path" },
-  method_not_allowed: { status: 405, detail: "This path does not answer that method" },
-  request_timeout: { status: 408, detail: "The request did not arrive in time" },
-  payload_too_large: { status: 413, detail: "The body is larger than this path accepts" },
-  unsupported_media_type: { status: 415, detail: "Send application/json in UTF-8 without Content-Encoding" },
-  too_many_attempts: { status: 429, detail: "Too many failed logins; wait and try again" },
-  headers_too_large: { status: 431, detail: "The request headers are too large" },
-  internal_error: { status: 500, detail: "The request could not be completed" },
-  login_busy: { status: 503, detail: "Too many logins are under way; try again" },
-  queue_full: { status: 503, detail: "The intake queue is full; deliver again later" },
-  store_unavailable: { status: 503, detail: "Storage is not available; try again later" },
-} as const satisfies Record<string, { status: number; detail: string }>;
+  bad_request: {
+    status: 400,
+    detail: "The request is not valid HTTP",
+    when: "The request is not valid HTTP, or its `Host` header is missing in HTTP/1.1, repeated or malformed.",
+  },
+  malformed_json: {
+    status: 400,
+    detail: "The body is not strict JSON",
+    when: "A login body is not JSON in UTF-8, begins with a byte order mark, repeats a member name, or is nested deeper than 64 levels.",
+  },
+  validation_failed: {
+    status: 400,
+    detail: "The body does not have the declared shape",
+    when: "A member of a login is missing, unknown or invalid. `errors` names it. Or a request under `/auth` has a body where none is accepted.",
+  },
+  invalid_payload: {
+    status: 400,
+    detail: "The event payload is not valid",
+    when: "A signed delivery is not a JSON object, or not strict JSON as for `malformed_json`. Or its Stripe or OpenAI envelope is incomplete, its id exceeds 512 characters, or its type 256.",
+  },
+  invalid_credentials: {
+    status: 401,
+    detail: INVALID_CREDENTIALS,
+    when: "The e-mail is unknown or the password is wrong.",
+  },
+  missing_token: {
+    status: 401,
+    detail: UNAUTHORIZED,
+    when: "The request has no Bearer token.",
+  },
+  invalid_token: {
+    status: 401,
+    detail: UNAUTHORIZED,
+    when: "The token is malformed, over 4 KiB, wrongly signed, expired or issued in the future, or names another e-mail than `DEMO_EMAIL`.",
+  },
+  session_invalidated: {
+    status: 401,
+    detail: SESSION_INVALIDATED,
+    when: "The token is genuine, but its session was replaced by a new login, ended or expired.",
+  },
+  address_not_allowed: {
+    status: 403,
+    detail: "This address may not deliver here",
+    when: "The client is not in `WEBHOOK_ALLOWED_ADDRESSES`.",
+  },
+  signature_mismatch: {
+    status: 403,
+    detail: "No valid signature was found for this body",
+    when: "The delivery has no valid signature, or its timestamp is more than 5 minutes off.",
+  },
+  not_found: {
+    status: 404,
+    detail: "There is nothing at this path",
+    when: "No route has this path, which must match to the letter. `/metrics` is not found by clients outside of `METRICS_ALLOWED_ADDRESSES`.",
+  },
+  method_not_allowed: {
+    status: 405,
+    detail: "This path does not answer that method",
+    when: "The route does not take this method. `Allow` lists those that it takes.",
+  },
+  request_timeout: {
+    status: 408,
+    detail: "The request did not arrive in time",
+    when: "The headers took more than 10 seconds to arrive, or the whole request more than 30.",
+  },
+  payload_too_large: {
+    status: 413,
+    detail: "The body is larger than this path accepts",
+    when: "The body exceeds 16 KiB at login, `WEBHOOK_BODY_LIMIT` at the webhook, or 1 KiB elsewhere under `/auth`.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    detail: "Send application/json in UTF-8 without Content-Encoding",
+    when: "The `Content-Type` is not `application/json` in UTF-8, or there is a `Content-Encoding`.",
+  },
+  too_many_attempts: {
+    status: 429,
+    detail: "Too many failed logins; wait and try again",
+    when: "Within 5 minutes there were 10 failed logins at one e-mail from one address (or IPv6 /64), 50 from one address, or 100 at one e-mail. An address that logged in during the last 30 days is exempt from the last limit. `Retry-After` says how long to wait.",
+  },
+  headers_too_large: {
+    status: 431,
+    detail: "The request headers are too large",
+    when: "The headers exceed 16 KiB, or there are more than 100 of them.",
+  },
+  internal_error: {
+    status: 500,
+    detail: "The request could not be completed",
+    when: "The server has a defect. The log line `request_failed` with the `requestId` has the stack.",
+  },
+  login_busy: {
+    status: 503,
+    detail: "Too many logins are under way; try again",
+    when: "256 logins wait for a password check, or 128 from one address (or IPv6 /64). Addresses that logged in during the last 30 days have 256 places of their own.",
+  },
+  queue_full: {
+    status: 503,
+    detail: "The intake queue is full; deliver again later",
+    when: "`WEBHOOK_QUEUE_LIMIT` deliveries, or 64 MiB of them, wait for the disk. Or bodies over 64 KiB that are still arriving take 64 MiB, or 16 MiB from one address (or IPv6 /64).",
+  },
+  store_unavailable: {
+    status: 503,
+    detail: "Storage is not available; try again later",
+    when: "The disk or Redis is down, full or too slow.",
+  },
+} as const satisfies Record<string, { status: number; detail: string; when: string }>;
 
 export type ErrorCode = keyof typeof PROBLEMS;
 

@@ -1,5 +1,7 @@
 import { fstatSync } from "node:fs";
 import { type DestinationStream, type Logger, pino } from "pino";
+import { logText } from "./lib/log-text.ts";
+import type { LogEvent } from "./log-events.ts";
 
 type Write = (line: { event: LogEvent } & Record<string, unknown>, message: string) => void;
 
@@ -10,45 +12,6 @@ export interface Log extends Pick<Logger, "isLevelEnabled"> {
   warn: Write;
   error: Write;
 }
-
-/** The stable names of log lines, for programs that read the log. */
-export const LOG_EVENTS = [
-  "server_started",
-  "server_stopping",
-  "server_stopped",
-  "setting_warning",
-  "proxy_not_trusted",
-  "instance_file_error",
-  "request_completed",
-  "request_failed",
-  "not_ready",
-  "login_succeeded",
-  "login_failed",
-  "login_throttled",
-  "throttle_cleared",
-  "session_superseded",
-  "session_ended",
-  "session_revoked",
-  "delivery_conflict",
-  "event_received",
-  "event_processed",
-  "event_retried",
-  "event_dead_lettered",
-  "event_unreadable",
-  "lease_lost",
-  "target_unavailable",
-  "target_available",
-  "worker_error",
-  "storage_thread_died",
-  "database_log_large",
-  "session_store_ready",
-  "session_store_error",
-  "tls_reloaded",
-  "tls_reload_failed",
-  "log_lines_dropped",
-] as const;
-
-export type LogEvent = (typeof LOG_EVENTS)[number];
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 
@@ -100,8 +63,20 @@ function droppedLine(count: number): string {
   return `${JSON.stringify({ ...line, message: "log lines that nobody took were dropped" })}\n`;
 }
 
-/** Creates a log: JSON lines with ISO times and level names. */
-export function createLog(level: (typeof LOG_LEVELS)[number], out: DestinationStream = openLogOutput()): Log {
+/** How a log is written: a JSON object a line, or words for a person. */
+export const LOG_FORMATS = ["json", "text"] as const;
+
+const WRITE_AS = { json: withoutRawControls, text: logText };
+
+interface LogOptions {
+  out?: DestinationStream;
+  format?: (typeof LOG_FORMATS)[number];
+}
+
+/** Creates a log, on standard output and as JSON unless it is told otherwise. */
+export function createLog(level: (typeof LOG_LEVELS)[number], options: LogOptions = {}): Log {
+  const { out = openLogOutput(), format = "json" } = options;
+  const written = WRITE_AS[format];
   return pino(
     {
       level,
@@ -110,7 +85,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], out: DestinationSt
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => out.write(withoutRawControls(line)) },
+    { write: (line) => out.write(written(line)) },
   );
 }
 

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
 
 /** What the server counts. None has a label with a person in it. */
@@ -43,10 +43,7 @@ const ATTEMPT_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const PROCESSING_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
-// What the labels of the counters say.
-const DELIVERY_RESULTS = ["new", "duplicate", "conflict"];
-const ATTEMPT_OUTCOMES = ["processed", "retried", "dead_lettered", "lease_lost"];
-// What the webhook and the login answer when they refuse.
+// What the webhook answers when it refuses.
 const REFUSAL_CODES: ErrorCode[] = [
   "bad_request",
   "request_timeout",
@@ -59,15 +56,6 @@ const REFUSAL_CODES: ErrorCode[] = [
   "store_unavailable",
   "internal_error",
 ];
-const REFUSAL_REASONS = [
-  "no_signature",
-  "malformed_signature",
-  "signature_mismatch",
-  "timestamp_missing",
-  "timestamp_too_old",
-  "timestamp_in_future",
-  "address_not_allowed",
-];
 const LOGIN_CODES: ErrorCode[] = [
   "invalid_credentials",
   "too_many_attempts",
@@ -76,52 +64,107 @@ const LOGIN_CODES: ErrorCode[] = [
   "internal_error",
 ];
 
+/** The label of a counter: its values with what they mean, and the error codes among its values. */
+interface LabelDescription {
+  label: string;
+  values?: Record<string, string>;
+  codes?: readonly ErrorCode[];
+}
+
+/** The counters that have a label. */
+export const LABELS = {
+  deliveries_total: {
+    label: "result",
+    values: {
+      new: "The event was stored.",
+      duplicate: "The event was stored before.",
+      conflict: "An event with this id and other bytes was stored before.",
+    },
+  },
+  deliveries_refused_total: { label: "code", codes: REFUSAL_CODES },
+  deliveries_not_genuine_total: {
+    label: "reason",
+    values: {
+      no_signature: "No signature header is present.",
+      malformed_signature: "The signature header holds no HMAC-SHA256 in hex or base64.",
+      signature_mismatch: "The signature does not match the body and the secret.",
+      timestamp_missing: "The signed timestamp is missing or not a number.",
+      timestamp_too_old: "The signed timestamp is more than 5 minutes old.",
+      timestamp_in_future: "The signed timestamp is more than 5 minutes ahead.",
+      address_not_allowed: "The sender is not in `WEBHOOK_ALLOWED_ADDRESSES`.",
+    },
+  },
+  attempts_total: {
+    label: "outcome",
+    values: {
+      processed: "The event is processed.",
+      retried: "The event is queued again.",
+      dead_lettered: "The event is in the dead letters.",
+      lease_lost: "Another worker has the event.",
+    },
+  },
+  logins_total: {
+    label: "outcome",
+    values: { succeeded: "The user logged in." },
+    codes: LOGIN_CODES,
+  },
+  connections_refused_total: {
+    label: "limit",
+    values: { all: "`MAX_CONNECTIONS` was reached.", address: "`MAX_CONNECTIONS_PER_ADDRESS` was reached." },
+  },
+} as const satisfies Record<string, LabelDescription>;
+
+/** Every value that the label of a counter has. */
+export function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
+  return [...Object.keys(values), ...codes];
+}
+
 /** Creates the metrics. What stands in a source is read whenever they are rendered. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { registry, counter, gauge, histogram } = openRegistry();
-  const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for a commit to begin");
-  gauge("intake_queue_limit", "Deliveries that may wait; more get 503").set(sources.queueLimit);
-  const queued = gauge("events_queued", "Stored events that wait for processing or a retry");
-  const dead = gauge("events_dead_lettered", "Events in the dead letters");
-  const unreadable = gauge("events_unreadable", "Dead letters whose events lie where the database is damaged");
-  const logBytes = gauge("database_log_bytes", "Size of the database's write-ahead log");
-  const oldest = gauge("events_oldest_queued_seconds", "Age of the oldest queued event");
+  const { registry, counter, labelledCounter, gauge, histogram } = openRegistry();
+  const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
+  gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.").set(sources.queueLimit);
+  const queued = gauge("events_queued", "Events that wait for processing or a retry.");
+  const dead = gauge("events_dead_lettered", "Events in the dead letters.");
+  const unreadable = gauge(
+    "events_unreadable",
+    "Dead letters whose event cannot be read because the database is damaged.",
+  );
+  const logBytes = gauge(
+    "database_log_bytes",
+    "Size of the write-ahead log of the database: up to 16 MiB, more only while a program reads the database for a long time.",
+  );
+  const oldest = gauge(
+    "events_oldest_queued_seconds",
+    "Age of the oldest queued event since its receipt, also after a replay. 0 when none is queued.",
+  );
 
   return {
-    deliveries: counter("deliveries_total", "Genuine deliveries by what became of them", "result", DELIVERY_RESULTS),
-    refusals: counter("deliveries_refused_total", "Deliveries that were refused, by error code", "code", REFUSAL_CODES),
-    refusalReasons: counter(
+    deliveries: labelledCounter("deliveries_total", "Genuine deliveries."),
+    refusals: labelledCounter("deliveries_refused_total", "Deliveries answered with an error."),
+    refusalReasons: labelledCounter(
       "deliveries_not_genuine_total",
-      "Deliveries that were refused as not genuine, by the reason that their senders are not told",
-      "reason",
-      REFUSAL_REASONS,
+      "Deliveries answered with 403, by the reason that the sender is not told.",
     ),
-    batchEvents: histogram("intake_batch_events", "Events that shared a commit", BATCH_BUCKETS),
-    commitSeconds: histogram(
-      "intake_commit_seconds",
-      "Time from handing a batch to the store until it is on disk",
-      COMMIT_BUCKETS,
-    ),
-    attempts: counter(
+    batchEvents: histogram("intake_batch_events", "Events stored in one commit.", BATCH_BUCKETS),
+    commitSeconds: histogram("intake_commit_seconds", "Time until a batch of events was on disk.", COMMIT_BUCKETS),
+    attempts: labelledCounter(
       "attempts_total",
-      "Attempts at processing by where they left the event",
-      "outcome",
-      ATTEMPT_OUTCOMES,
+      "Attempts to process an event. One that was killed with the server counts when its event is attempted again.",
     ),
-    attemptSeconds: histogram("attempt_seconds", "Time that an attempt at processing took", ATTEMPT_BUCKETS),
+    attemptSeconds: histogram(
+      "attempt_seconds",
+      "Duration of attempts, without those killed with the server.",
+      ATTEMPT_BUCKETS,
+    ),
     processingSeconds: histogram(
       "processing_seconds",
-      "Time from the receipt of an event until it was processed; replayed ones are left out",
+      "Time from the receipt of an event until it was processed, retries included. Left out are replayed events and events with an attempt that did not count.",
       PROCESSING_BUCKETS,
     ),
-    logins: counter("logins_total", "Login requests by answer", "outcome", ["succeeded", ...LOGIN_CODES]),
-    passwordHashes: counter("password_hashes_total", "Password hashes computed"),
-    refusedConnections: counter(
-      "connections_refused_total",
-      "Connections that were closed at once, by the limit that was reached",
-      "limit",
-      ["all", "address"],
-    ),
+    logins: labelledCounter("logins_total", "Well-formed login requests."),
+    passwordHashes: counter("password_hashes_total", "Password hashes computed."),
+    refusedConnections: labelledCounter("connections_refused_total", "Connections closed at once because of a limit."),
     async render() {
       const backlog = await sources.backlog();
       waiting.set(sources.waiting());
@@ -137,14 +180,18 @@ export function createMetrics(sources: MetricSources): Metrics {
 
 function openRegistry() {
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const named = (name: string, help: string) => ({ name: `authserve_${name}`, help, registers });
   return {
     registry,
-    /** A counter, or one for each value of a label. They start at 0: from nothing to 1 is no increase to Prometheus. */
-    counter: <Label extends string>(name: string, help: string, label?: Label, values: readonly string[] = []) => {
-      const counter = new Counter<Label>({ ...named(name, help), labelNames: label === undefined ? [] : [label] });
-      for (const value of values) counter.labels(value).inc(0);
+    counter: (name: string, help: string) => new Counter(named(name, help)),
+    /** A counter with a label. Each value starts at 0: from nothing to 1 is no increase to Prometheus. */
+    labelledCounter: <Name extends keyof typeof LABELS>(name: Name, help: string) => {
+      const described = LABELS[name];
+      const labelNames: (typeof LABELS)[Name]["label"][] = [described.label];
+      const counter = new Counter({ ...named(name, help), labelNames });
+      for (const value of labelValues(described)) counter.labels(value).inc(0);
       return counter;
     },
     gauge: (name: string, help: string) => new Gauge(named(name, help)),

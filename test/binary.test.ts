@@ -209,7 +209,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       const env = { ...settings(dir), LD_LIBRARY_PATH: dir, HOME: join(dir, "home") };
       const { code, stderr } = await runBinary(["serve"], { dir, env });
       assert.equal(code, 2);
-      assert.match(stderr, /^authserve: The native add-ons cannot be loaded:\n {2}.*GLIBCXX_.* not found/);
+      assert.match(stderr, /^error: The native add-ons cannot be loaded:\n {2}.*GLIBCXX_.* not found/);
       assert.match(stderr, /\n {2}this system is too old: [^\n]* needs glibc [0-9.]+ [^\n]*\n$/);
       const { stdout } = await runBinary(["doctor", "--json"], { dir, env });
       const found = (JSON.parse(stdout) as { check: string; remedy: string | null }[]).find(
@@ -228,7 +228,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       );
       assert.equal(`${library}_${found.sort(byVersion).at(-1)}`, newest);
     }
-    for (const file of ["README.md", "docs/deploy.md"]) {
+    for (const file of ["README.md", "docs/operate.md"]) {
       const text = readFileSync(join(import.meta.dirname, "..", file), "utf8").replaceAll(/\s+/g, " ");
       assert.match(text, /glibc 2\.34 .*GCC 11/, file);
     }

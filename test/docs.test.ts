@@ -1,88 +1,101 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { test } from "node:test";
-import type { Command } from "commander";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { suite, test } from "node:test";
+import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
-import { withoutHelp } from "../src/cli/command-tree.ts";
-import { createProgram } from "../src/cli/main.ts";
-import { SECRET_NAMES, SETTING_NAMES } from "../src/config/settings.ts";
-import { PROBLEMS } from "../src/errors.ts";
-import { LOG_EVENTS } from "../src/log.ts";
-import { createMetrics } from "../src/metrics.ts";
+import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
+import { SETTING_GROUPS } from "../src/config/setting-table.ts";
+import { LOG_EVENTS } from "../src/log-events.ts";
 
-const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
-const deployment = readFileSync(join(import.meta.dirname, "../docs/deploy.md"), "utf8");
-
-function sectionOf(text: string, heading: string): string {
-  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
-  assert.ok(section, `there is no section ${heading}`);
-  return section;
-}
-
-/** The rows of the README's tables: first cell's code → the whole row. */
-function rowsOf(heading: string): Map<string, string> {
-  const rows = sectionOf(readme, heading).matchAll(/^\| `([^`]+)` \|.*$/gm);
-  return new Map([...rows].map((match) => [match[1] as string, match[0]]));
-}
+const ROOT = join(import.meta.dirname, "..");
 
 const sorted = (values: Iterable<string>) => [...values].sort();
+const filesIn = (folder: string, ending: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(ROOT, folder, file));
 
-test("the README lists every command, and no other", () => {
-  const commands: [string, Command][] = withoutHelp(createProgram().commands).flatMap((command) =>
-    command.commands.length === 0
-      ? [[command.name(), command] as [string, Command]]
-      : withoutHelp(command.commands).map((child) => [`${command.name()} ${child.name()}`, child] as [string, Command]),
-  );
-  const rows = rowsOf("Commands");
-  assert.deepEqual(sorted(rows.keys()), sorted(commands.map(([name]) => name)));
-  for (const [name, command] of commands) {
-    const documented = [...(rows.get(name) as string).matchAll(/`(--[a-z-]+)`/g)].map((match) => match[1] as string);
-    assert.deepEqual(sorted(documented), sorted(command.options.map((option) => option.long as string)), name);
+suite("the reference is what the code says", () => {
+  for (const [name, render] of Object.entries(PAGES)) {
+    test(name, async () => {
+      const written = readFileSync(join(REFERENCE_DIR, name), "utf8");
+      assert.equal(written, await render(), `${name} is stale: run npm run docs`);
+    });
+  }
+
+  test("and has no other page", () => assert.deepEqual(sorted(readdirSync(REFERENCE_DIR)), sorted(Object.keys(PAGES))));
+});
+
+test("the example of each setting is a value that it accepts", () => {
+  for (const [name, { schema, example, secret }] of Object.values(SETTING_GROUPS).flatMap(Object.entries)) {
+    if (secret) continue;
+    const { issues = [] } = v.safeParse(schema, example);
+    assert.deepEqual(issues, [], name);
   }
 });
 
-test("the README lists every setting with its kind, and no other", () => {
-  const rows = rowsOf("Settings");
-  assert.deepEqual(sorted(rows.keys()), sorted(SETTING_NAMES));
-  const secret = [...rows].filter(([, row]) => row.includes("*secret*")).map(([name]) => name);
-  assert.deepEqual(sorted(secret), sorted(SECRET_NAMES));
-});
-
-test("the README lists every error code with its status, and no other", () => {
-  const rows = [...rowsOf("Endpoints")].filter(([code]) => !/[ /]/.test(code));
-  const documented = rows.map(([code, row]) => `${code} ${row.split("|")[2]?.trim()}`);
+test("each log event is written, at its level", () => {
+  const written = new Set<string>();
+  for (const file of filesIn("src", ".ts")) {
+    const text = readFileSync(file, "utf8");
+    for (const [, name = ""] of text.matchAll(/event: "([a-z_]+)"/g)) written.add(name);
+    for (const [, level, name = ""] of text.matchAll(/log\.([a-z]+)\(\s*\{ event: "([a-z_]+)"/g)) {
+      assert.equal(level, LOG_EVENTS[name as keyof typeof LOG_EVENTS].level, name);
+    }
+  }
   assert.deepEqual(
-    sorted(documented),
-    sorted(Object.entries(PROBLEMS).map(([code, { status }]) => `${code} ${status}`)),
+    Object.keys(LOG_EVENTS).filter((name) => !written.has(name)),
+    [],
   );
 });
 
-test("docs/deploy.md lists every metric with its type, and no other", async () => {
-  const rows = [...deployment.matchAll(/^\| `(authserve_[a-z_]+)` \| ([a-z]+) \|/gm)].map(
-    (match) => `${match[1]} ${match[2]}`,
-  );
-  const backlog = async () => ({ queued: 0, failed: 0, unreadable: 0, oldestQueuedAt: null });
-  const { text: exposed } = await createMetrics({
-    backlog,
-    waiting: () => 0,
-    queueLimit: 1,
-    logBytes: () => 0,
-    now: Date.now,
-  }).render();
-  const metrics = [...exposed.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((match) => `${match[1]} ${match[2]}`);
-  assert.deepEqual(sorted(rows), sorted(metrics));
-});
+/** The text of a page without what stands in blocks of code. */
+function proseOf(file: string): string {
+  return readFileSync(file, "utf8").replace(/^```.*?^```$/gms, "");
+}
 
-test("docs/deploy.md lists every log event, and no other", () => {
-  const section = sectionOf(deployment, "Log");
-  const firstCells = [...section.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|/gm)].map((match) => match[1] as string);
-  const documented = firstCells.flatMap((cell) => cell.split(", ").map((name) => name.slice(1, -1)));
-  assert.deepEqual(sorted(documented.filter((name) => name !== "event")), sorted(LOG_EVENTS));
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(file: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ""] of proseOf(file).matchAll(/^#+ (.*)$/gm)) {
+    const slug = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-");
+    for (let count = 0; ; count++) {
+      const anchor = count === 0 ? slug : `${slug}-${count}`;
+      if (anchors.has(anchor)) continue;
+      anchors.add(anchor);
+      break;
+    }
+  }
+  return anchors;
+}
+
+/** What is wrong with a link of a page; null when nothing is, or it leads out of the project. */
+function faultOfLink(file: string, link: string): string | null {
+  if (/^[a-z]+:/.test(link)) return null;
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? file : join(dirname(file), path);
+  const shown = `${relative(ROOT, file)}: ${link}`;
+  if (!existsSync(target)) return `${shown} leads to no file`;
+  return anchor === undefined || anchorsOf(target).has(anchor) ? null : `${shown} leads to no heading`;
+}
+
+test("every link in the README and the docs leads to a file, and to a heading of it", () => {
+  const pages = [join(ROOT, "README.md"), ...filesIn("docs", ".md")];
+  const faults = pages.flatMap((file) =>
+    Array.from(proseOf(file).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => faultOfLink(file, link)),
+  );
+  assert.deepEqual(
+    faults.filter((fault) => fault !== null),
+    [],
+  );
 });
 
 test("docs/dependencies.md gives a reason for every production package, and no other", () => {
-  const text = readFileSync(join(import.meta.dirname, "../docs/dependencies.md"), "utf8");
+  const text = readFileSync(join(ROOT, "docs/dependencies.md"), "utf8");
   const documented = [...text.matchAll(/^\| `([^`]+)` \| \S/gm)].map((match) => match[1] as string);
   const { dependencies, optionalDependencies } = packageJson;
   assert.deepEqual(sorted(documented), sorted(Object.keys({ ...dependencies, ...optionalDependencies })));

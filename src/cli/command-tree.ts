@@ -21,9 +21,12 @@ export function commandTree(command: Command, path: string[] = []): CommandNode 
   };
 }
 
-/** The commands but `help`, which is like `--help`. */
+/** The hidden command that completion asks for event ids. */
+export const EVENT_IDS = "event-ids";
+
+/** The commands that people call by name: without `help`, which is like `--help`, and what only completion calls. */
 export function withoutHelp(commands: readonly Command[]): Command[] {
-  return commands.filter((command) => command.name() !== "help");
+  return commands.filter((command) => !["help", EVENT_IDS].includes(command.name()));
 }
 
 /** The node and all below it, in the order of `--help`. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { allNodes, type CommandNode, commandTree } from "./command-tree.ts";
+import { allNodes, type CommandNode, commandTree, EVENT_IDS } from "./command-tree.ts";
 import { printData } from "./output.ts";
 import { quoted } from "./shell-quote.ts";
 
@@ -26,6 +26,8 @@ const choicesOf = (root: CommandNode) =>
     node.options.flatMap(({ long, argChoices }) => (argChoices ? [{ node, long, values: argChoices }] : [])),
   );
 
+const takesEventIds = ({ args }: CommandNode) => args.some((argument) => /^ids?$/.test(argument.name()));
+
 const takesFile = ({ args }: CommandNode) => args.some((argument) => argument.name() === "file");
 
 function bash(root: CommandNode): string {
@@ -51,7 +53,11 @@ ${nodes
     const words = `words='${entriesOf(node)
       .map(([word]) => word)
       .join(" ")}'`;
-    return `    '${key(node)}/'*) ${takesFile(node) ? `[[ $current == -* ]] && ${words}` : words} ;;`;
+    if (takesFile(node)) return `    '${key(node)}/'*) [[ $current == -* ]] && ${words} ;;`;
+    const ids = takesEventIds(node)
+      ? `; [[ $current == -* ]] || words+=" $("\${COMP_WORDS[0]}" ${EVENT_IDS} 2>/dev/null)"`
+      : "";
+    return `    '${key(node)}/'*) ${words}${ids} ;;`;
   })
   .join("\n")}
   esac
@@ -83,7 +89,11 @@ ${nodes
     const entries = `entries=(${entriesOf(node)
       .map(([word, text]) => quoted(text === "" ? word : `${word}:${text.replaceAll(":", "\\:")}`))
       .join(" ")})`;
-    return `    '${key(node)}/'*) ${takesFile(node) ? `[[ $words[CURRENT] == -* ]] && ${entries}` : entries} ;;`;
+    if (takesFile(node)) return `    '${key(node)}/'*) [[ $words[CURRENT] == -* ]] && ${entries} ;;`;
+    const ids = takesEventIds(node)
+      ? `; [[ $words[CURRENT] == -* ]] || entries+=(\${\${(f)"$($words[1] ${EVENT_IDS} 2>/dev/null)"}//:/\\:})`
+      : "";
+    return `    '${key(node)}/'*) ${entries}${ids} ;;`;
   })
   .join("\n")}
   esac
@@ -107,6 +117,7 @@ function fish(root: CommandNode): string {
         argChoices ? [`${complete} -f -a ${quoted(argChoices.join(" "))}`] : [],
       ),
       ...(takesFile(node) ? [`${complete} -F`] : []),
+      ...(takesEventIds(node) ? [`${complete} -f -a '(authserve ${EVENT_IDS} 2>/dev/null)'`] : []),
       ...node.options.map(({ long, required, argChoices = [], description }) => {
         const value = required ? ` -x -a ${quoted(argChoices.join(" "))}` : "";
         return `${complete} -l ${long?.slice(2)}${value} -d ${quoted(description)}`;

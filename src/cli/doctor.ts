@@ -6,6 +6,7 @@ import { type Finding, warning, wrong, wrongBy } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { styled } from "./table.ts";
 
 /**
  * Looks at everything a server stands on, and exits 1 when something is wrong. It leaves nothing behind but its add-ons, and
@@ -64,6 +65,8 @@ function usable<const Name extends SettingName>(environment: Environment, names:
   }
 }
 
+const VERDICT_STYLE = { ok: "green", warning: "yellow", wrong: "red" } as const;
+
 function lineOf({ check, verdict, found, remedy }: Finding): string {
-  return `${verdict.padEnd(8)} ${check.padEnd(10)} ${found}${remedy === null ? "" : ` → ${remedy}`}`;
+  return `${styled(VERDICT_STYLE[verdict], verdict.padEnd(8))} ${check.padEnd(10)} ${found}${remedy === null ? "" : ` → ${remedy}`}`;
 }

@@ -1,66 +1,134 @@
-import { parseDurationMs } from "../config/units.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import type { Status } from "../events/event.ts";
-import type { EventFilter } from "../events/store.ts";
-import { summaryForOutput } from "./event-summary.ts";
-import { printJson, printTable, say } from "./output.ts";
+import type { EventFilter, EventStore, EventSummary } from "../events/store.ts";
+import { printable } from "../lib/printable.ts";
+import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
+import { jsonLine, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { type Column, printTable, styled } from "./table.ts";
+import { parseTime, timeFormat } from "./time.ts";
 
 interface ListOptions {
   status?: Status;
   type?: string;
   source?: string;
   since?: string;
+  until?: string;
+  error?: string;
+  cursor?: string;
   limit: string;
+  follow?: boolean;
+  utc?: boolean;
   json?: boolean;
 }
 
-/** Prints stored events, newest first. Throws {@link OperatorError} for an option that is none. */
+const FOLLOW_INTERVAL_MS = 500;
+
+/** Prints stored events, newest first; with `--follow` then those that come, oldest first. Throws {@link OperatorError} for an option that is none. */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
   return withStores(async ({ events }) => {
-    const found = (await events.list(filter)).map(summaryForOutput);
-    if (options.json) return printJson(found);
-    printTable(
-      ["RECEIVED", "STATUS", "ATTEMPTS", "SOURCE", "TYPE", "EVENT ID", "LAST ERROR"],
-      found.map((event) => [
-        event.receivedAt,
-        event.status,
-        String(event.attempts),
-        event.source,
-        event.type,
-        event.eventId,
-        event.lastError ?? "",
-      ]),
-    );
-    if (found.length === filter.limit) say(`The newest ${filter.limit}; more with --limit.`);
+    const { items, older, newer } = await events.list(filter);
+    if (options.follow) {
+      for (const event of items.reverse()) printLine(event, options);
+      return follow(events, { ...filter, after: newer }, options);
+    }
+    if (options.json) return printJson(items.map(summaryForOutput));
+    if (items.length === 0) return say(isFiltered(filter) ? "No event fits." : "There are no events yet.");
+    printEvents(items, options);
+    if (older !== null) say(`These are ${filter.limit}; the next with --cursor ${older}`);
   });
 }
 
+interface EventColumn extends Column {
+  value(event: EventSummary): string;
+  /** Whether it tells anything of these events. */
+  isNeeded?(items: readonly EventSummary[]): boolean;
+}
+
+function columnsFor(time: (ms: number) => string): EventColumn[] {
+  return [
+    { heading: "RECEIVED", value: ({ receivedAt }) => time(receivedAt) },
+    { heading: "STATUS", value: ({ status }) => status, style: (status) => STATUS_STYLE[status as Status] },
+    { heading: "ATTEMPTS", value: ({ attempts }) => String(attempts) },
+    {
+      heading: "SOURCE",
+      leastWidth: 8,
+      value: ({ source }) => source,
+      isNeeded: (items) => new Set(items.map(({ source }) => source)).size > 1,
+    },
+    { heading: "TYPE", leastWidth: 8, value: ({ type }) => type },
+    { heading: "EVENT ID", leastWidth: 12, isCutLast: true, value: ({ eventId }) => eventId },
+    {
+      heading: "LAST ERROR",
+      leastWidth: 10,
+      value: ({ lastError }) => lastError ?? "",
+      isNeeded: (items) => items.some(({ lastError }) => lastError !== null),
+    },
+  ];
+}
+
+function printEvents(items: readonly EventSummary[], { utc }: ListOptions): void {
+  const columns = columnsFor(timeFormat(utc, Date.now())).filter(({ isNeeded }) => isNeeded?.(items) ?? true);
+  printTable(
+    columns,
+    items.map((event) => columns.map(({ value }) => value(event))),
+  );
+}
+
+/** Prints events as they come, until the process is ended. */
+async function follow(
+  events: EventStore,
+  filter: EventFilter & { after: string },
+  options: ListOptions,
+): Promise<void> {
+  let { after } = filter;
+  for (;;) {
+    await delay(FOLLOW_INTERVAL_MS);
+    const page = await newerThan(events, { ...filter, after });
+    for (const event of page.items.reverse()) printLine(event, options);
+    after = page.newer;
+  }
+}
+
+/** Every event behind a cursor, newest first. */
+async function newerThan(events: EventStore, filter: EventFilter): Promise<{ items: EventSummary[]; newer: string }> {
+  const { items, older, newer } = await events.list(filter);
+  if (older === null) return { items, newer };
+  const rest = await newerThan(events, { ...filter, before: older });
+  return { items: [...items, ...rest.items], newer };
+}
+
+/** One event in a line of its own, whose columns nothing is known of that comes later. */
+function printLine(event: EventSummary, { json }: ListOptions): void {
+  const shown = summaryForOutput(event);
+  if (json) {
+    printData(jsonLine(shown));
+    return;
+  }
+  const { receivedAt, status, source, type, eventId } = shown;
+  printData([receivedAt, styled(STATUS_STYLE[status], status), source, printable(type), printable(eventId)].join("  "));
+}
+
+const isFiltered = ({ limit: _, ...conditions }: EventFilter) => Object.keys(conditions).length > 0;
+
 /** Reads the options of `events list`; a bad one is an {@link OperatorError} that names it. */
-function toFilter({ status, type, source, since, limit }: ListOptions, now: number): EventFilter {
+function toFilter(options: ListOptions, now: number): EventFilter {
+  const { status, type, source, since, until, error, cursor, limit } = options;
   if (!/^[1-9][0-9]{0,5}$/.test(limit)) throw new OperatorError("--limit is a whole number from 1 to 999999");
+  if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
+    throw new OperatorError("--cursor is what an earlier list has printed");
+  if (options.follow && (until !== undefined || cursor !== undefined))
+    throw new OperatorError("--follow takes no --until and no --cursor: it shows what comes");
   return {
     limit: Number(limit),
     ...(status === undefined ? {} : { status }),
     ...(type === undefined ? {} : { type }),
     ...(source === undefined ? {} : { source }),
-    ...(since === undefined ? {} : { since: toTime(since, now) }),
+    ...(since === undefined ? {} : { since: parseTime("--since", since, now) }),
+    ...(until === undefined ? {} : { until: parseTime("--until", until, now) }),
+    ...(error === undefined ? {} : { error }),
+    ...(cursor === undefined ? {} : { before: cursor }),
   };
-}
-
-const ISO_TIME =
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
-
-function toTime(text: string, now: number): number {
-  const ago = parseDurationMs(text);
-  if (ago !== null) return now - ago;
-  // UTC like all that is printed; Date.parse takes a date for UTC and a time of day for the machine's own.
-  const withZone = /[T ][0-9:.]+$/.test(text) ? `${text}Z` : text;
-  const time = ISO_TIME.test(text) ? Date.parse(withZone) : Number.NaN;
-  // Date.parse takes 31 February for 3 March.
-  const day = Number(text.slice(8, 10));
-  if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day)
-    throw new OperatorError("--since is a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z");
-  return time;
 }

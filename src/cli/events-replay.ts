@@ -5,6 +5,7 @@ import type { EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
 import { counted, printJson, say } from "./output.ts";
+import { createProgress } from "./progress.ts";
 import { withStores } from "./stores.ts";
 
 interface ReplayOptions {
@@ -29,7 +30,7 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
   if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
   return withStores(async ({ events }) => {
     if (deadLetter) {
-      const replayed = await replayDeadLetters(events);
+      const replayed = await replayDeadLetters(events, json ? null : (await events.backlog()).failed);
       return json ? printJson({ replayed, refused: [] }) : say(`${replayed} replayed.`);
     }
     const refused: { eventId: string; reason: string }[] = [];
@@ -73,15 +74,18 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
   });
 }
 
-/** Replays all dead letters, page by page. Returns how many. */
-async function replayDeadLetters(events: EventStore): Promise<number> {
+/** Replays all dead letters, page by page, and draws how far it is of `total` when that is not null. Returns how many. */
+async function replayDeadLetters(events: EventStore, total: number | null): Promise<number> {
+  const progress = createProgress((perSecond) => `${Math.round(perSecond)} events/s`);
   let { count, nextPage } = await events.replay("dead letters", Date.now());
   let replayed = count;
   while (nextPage !== null) {
     await delay(PAUSE_MS);
     ({ count, nextPage } = await events.replay("dead letters", Date.now(), nextPage));
     replayed += count;
+    if (total !== null) progress.update(replayed, total);
   }
+  if (total !== null) progress.end();
   return replayed;
 }
 

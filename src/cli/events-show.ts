@@ -1,34 +1,28 @@
 import { OperatorError } from "../errors.ts";
-import type { EventDetail, JobDetail } from "../events/store.ts";
+import type { AttemptRecord } from "../events/job.ts";
+import type { Conflict, EventDetail, JobDetail } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
-import { summaryForOutput } from "./event-summary.ts";
+import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
 import { findEvent } from "./find-event.ts";
-import { counted, isoTime, printData, printJson, say } from "./output.ts";
+import { counted, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { styled } from "./table.ts";
+import { isoTime, timeFormat } from "./time.ts";
 
 interface ShowOptions {
   source?: string;
+  utc?: boolean;
   json?: boolean;
 }
 
 /** Prints one event with its attempts, origin and payload. Throws {@link OperatorError} when there is none. */
-export function runEventsShow(eventId: string, { source, json }: ShowOptions): Promise<void> {
+export function runEventsShow(eventId: string, { source, utc, json }: ShowOptions): Promise<void> {
   return withStores(async ({ events }) => {
     const event = await findEvent(events, { eventId, source });
     if (!event) throw new OperatorError(`There is no event ${printable(eventId)}: ${whereIdsAre(eventId)}`, 1);
-    const shown = detailForOutput(event);
-    if (json) return printJson(shown);
-    const { jobs, conflicts, headers, payload, ...facts } = shown;
-    for (const [name, value] of Object.entries(facts))
-      printData(`${name.padEnd(12)} ${printable(String(value ?? "-"))}`);
-    for (const job of jobs) printJob(job);
-    for (const conflict of conflicts) {
-      const deliveries = counted(conflict.deliveries, "delivery", "deliveries");
-      printData(`conflict     ${conflict.firstAt} ${deliveries} of other bytes, sha256 ${conflict.payloadSha256}`);
-    }
-    for (const [name, value] of Object.entries(headers)) printData(`header       ${printable(`${name}: ${value}`)}`);
-    printData(printableLines(payload));
-    if (conflicts.length > 0) say("The other bytes are printed with --json.");
+    if (json) return printJson(detailForOutput(event));
+    printDetail(event, timeFormat(utc, Date.now()));
+    if (event.conflicts.length > 0) say("The other bytes are printed with --json.");
   });
 }
 
@@ -38,20 +32,53 @@ function whereIdsAre(eventId: string): string {
   return isEscaped ? "authserve events list --json prints ids exactly" : "see authserve events list";
 }
 
-function printJob({
-  route,
-  status,
-  attempts,
-  nextAttemptAt,
-  deadLetter,
-  history,
-}: ReturnType<typeof jobForOutput>): void {
-  const next = nextAttemptAt === null ? "" : `, the next at ${nextAttemptAt}`;
-  printData(`job          ${printable(route)}: ${status}, ${counted(attempts, "attempt")}${next}`);
-  if (deadLetter) printData(`deadLetter   ${deadLetter.failedAt} ${printable(deadLetter.reason)}`);
-  for (const { attempt, startedAt, outcome, error } of history) {
-    printData(`attempt ${attempt}    ${startedAt} ${outcome}${error ? `: ${printable(error)}` : ""}`);
-  }
+type FormatTime = (ms: number) => string;
+
+const NAME_WIDTH = 10;
+
+function printFact(name: string, value: string): void {
+  printData(`${styled("bold", name.padEnd(NAME_WIDTH))}${value}`);
+}
+
+function printDetail(event: EventDetail, time: FormatTime): void {
+  const { status, payload } = event;
+  printFact("event", printable(event.eventId));
+  printFact("type", printable(event.type));
+  printFact("source", printable(event.source));
+  printFact("status", styled(STATUS_STYLE[status], status));
+  printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
+  for (const job of event.jobs) printJob(job, time);
+  for (const conflict of event.conflicts) printConflict(conflict, time);
+  for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
+  printFact("payload", `${counted(payload.length, "byte")} of ${printable(event.contentType)}`);
+  printData(printableLines(textOf(payload)));
+}
+
+function printJob({ route, attempts, dueAt, leased, deadLetter, history }: JobDetail, time: FormatTime): void {
+  const next = leased ? ", one is under way" : dueAt === null ? "" : `, the next ${time(dueAt)}`;
+  printFact("route", `${printable(route)}, ${counted(attempts, "attempt")}${next}`);
+  for (const attempt of history) printAttempt(attempt, time);
+  if (deadLetter)
+    printData(`  ${time(deadLetter.failedAt)}  ${styled("red", "dead letter")}  ${printable(deadLetter.reason)}`);
+}
+
+const OUTCOME_STYLE = { succeeded: "green", failed: "red", lease_expired: "yellow" } as const;
+
+function printAttempt(
+  { attempt, startedAt, finishedAt, outcome, error, response }: AttemptRecord,
+  time: FormatTime,
+): void {
+  const took = `${Math.max(0, finishedAt - startedAt)} ms`;
+  const end = styled(OUTCOME_STYLE[outcome], outcome.replace("_", " "));
+  printData(
+    `  ${time(startedAt)}  attempt ${attempt}  ${took}  ${end}${error === null ? "" : `  ${printable(error)}`}`,
+  );
+  if (response !== null) printData(printableLines(response).replace(/^/gm, "    > "));
+}
+
+function printConflict({ firstAt, deliveries, payloadSha256 }: Conflict, time: FormatTime): void {
+  const times = counted(deliveries, "delivery", "deliveries");
+  printFact("conflict", `${time(firstAt)}, ${times} of other bytes, sha256 ${payloadSha256}`);
 }
 
 function detailForOutput(event: EventDetail) {

@@ -1,5 +1,7 @@
-import { isoTime, printJson, printTable } from "./output.ts";
+import { printJson } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
+import { isoTime } from "./time.ts";
 
 /** Prints how many events there are of each status, and since when the oldest waits. */
 export function runEventsStats({ json }: { json?: boolean }): Promise<void> {

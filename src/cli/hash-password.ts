@@ -15,15 +15,23 @@ interface HashOptions {
 /** Prints the argon2id hash of a password that is asked for, or read from standard input. */
 export async function runHashPassword({ allowWeak, calibrate: target, json }: HashOptions): Promise<void> {
   const targetMs = target === undefined ? null : parseTarget(target);
+  const hash = await newPasswordHash(allowWeak, targetMs);
+  if (json) return printJson({ hash });
+  printData(hash);
+  if (process.stdout.isTTY) say("Set it as DEMO_PASSWORD, in single quotes, and restart the server.");
+}
+
+/**
+ * The hash of a password that is asked for, or read from standard input. With a time in milliseconds its parameters make
+ * one hash take about as long. Throws {@link OperatorError} for a password that is weak, unless that is allowed.
+ */
+export async function newPasswordHash(allowWeak = false, targetMs: number | null = null): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : onlyLine(await readStdin());
   const weakness = weaknessOf(password);
   if (weakness !== null && !allowWeak) throw new OperatorError(`${weakness}: choose another, or say --allow-weak`);
   if (weakness !== null) say(`${weakness}; it was hashed all the same.`);
   const cost = targetMs === null ? undefined : await chooseCost(targetMs);
-  const hash = await hashPassword(password, cost);
-  if (json) return printJson({ hash });
-  printData(hash);
-  if (process.stdout.isTTY) say("Set it as DEMO_PASSWORD, in single quotes, and restart the server.");
+  return hashPassword(password, cost);
 }
 
 /** What speaks against a password. Throws {@link OperatorError} for what no login could send. */

@@ -1,5 +1,6 @@
 import { readComponents } from "../platform/checkout.ts";
-import { printData, printJson, printTable } from "./output.ts";
+import { printData, printJson } from "./output.ts";
+import { printTable } from "./table.ts";
 
 /** Lists the packages that the program is made of; with `full`, their licences word for word. */
 export function runLicenses({ full, json }: { full?: boolean; json?: boolean }): void {

@@ -1,7 +1,9 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { AppError, describeError, OperatorError, PROBLEMS } from "../errors.ts";
+import { AppError, describeError, type Fault, OperatorError, PROBLEMS, SettingsError } from "../errors.ts";
 import { STATUSES } from "../events/event.ts";
+import { EVENT_IDS } from "./command-tree.ts";
+import { exampleText } from "./examples.ts";
 
 /** The command line. Each command's code is loaded when it runs, so that `--help` and `--version` start fast. */
 export function createProgram(): Command {
@@ -9,7 +11,7 @@ export function createProgram(): Command {
     .description(
       "Log one user in with at most one live session, and receive webhooks: verified, durable, processed once.",
     )
-    .version(packageJson.version)
+    .version(packageJson.version, "-v, --version", "print the version")
     .showHelpAfterError("(see --help)")
     .configureOutput({ outputError: (text, write) => write(withoutExcess(text)) })
     .exitOverride();
@@ -32,6 +34,11 @@ export function createProgram(): Command {
     .option("--calibrate <duration>", "make one hash take about this long on this machine, e.g. 250ms")
     .option("--json", "print an object")
     .action(async (options) => (await import("./hash-password.ts")).runHashPassword(options));
+  program
+    .command("passwd")
+    .description("set a new password of the user in .env, or print what to set")
+    .option("--allow-weak", "take a short or very common password all the same")
+    .action(async (options) => (await import("./passwd.ts")).runPasswd(options));
 
   const events = program.command("events").description("look at stored events and run them again");
   events
@@ -41,13 +48,19 @@ export function createProgram(): Command {
     .option("--type <type>", "only this type")
     .option("--source <name>", "only this source")
     .option("--since <time>", "received since then: 1h, 7d, or an ISO 8601 time, UTC unless it says otherwise")
+    .option("--until <time>", "received before then, like --since")
+    .option("--error <text>", "whose last error holds this text")
+    .option("--cursor <cursor>", "go on where an earlier list has ended")
     .option("--limit <count>", "how many", "50")
-    .option("--json", "print an array of objects")
+    .option("--follow", "go on with events as they come")
+    .option("--utc", "exact times instead of relative ones")
+    .option("--json", "print an array of objects, with --follow an object a line")
     .action(async (options) => (await import("./events-list.ts")).runEventsList(options));
   events
     .command("show <id>")
     .description("one event with its attempts, origin and payload")
     .option("--source <name>", "where two sources share the id")
+    .option("--utc", "exact times instead of relative ones")
     .option("--json", "print an object")
     .action(async (id, options) => (await import("./events-show.ts")).runEventsShow(id, options));
   events
@@ -122,6 +135,7 @@ export function createProgram(): Command {
   program
     .command("backup <file>")
     .description("write a checked copy of the database, while the server runs or not")
+    .option("--force", "replace an older backup of this name")
     .option("--json", "print an object")
     .action(async (file, options) => (await import("./backup.ts")).runBackup(file, options));
   program
@@ -151,7 +165,12 @@ export function createProgram(): Command {
     .command("man")
     .description("print the manual page; read it with: authserve man | man -l -")
     .action(async () => (await import("./man.ts")).runMan(program));
+  program
+    .command(EVENT_IDS, { hidden: true })
+    .description("print the ids of the newest events, for completion")
+    .action(async () => (await import("./event-ids.ts")).runEventIds());
   addHelp(program);
+  addExamples(program, []);
   return program;
 }
 
@@ -167,6 +186,13 @@ function addHelp(group: Command): void {
     .command("help [command...]", { hidden: true })
     .description("display help for a command")
     .action((words: string[]) => helpFor(group, words));
+}
+
+/** Shows examples behind the help of each command. */
+function addExamples(command: Command, path: readonly string[]): void {
+  const text = exampleText(path.join(" "));
+  if (text !== "") command.addHelpText("after", text);
+  for (const child of command.commands) addExamples(child, [...path, child.name()]);
 }
 
 /** Prints the help of the command that the words lead to. */
@@ -187,20 +213,23 @@ export async function main(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof OperatorError) {
-      process.stderr.write(`authserve: ${error.message}\n`);
-      return error.exitCode;
-    }
-    process.stderr.write(`authserve: ${inWords(error)}\n`);
-    return 1;
+    process.stderr.write(inWords(error));
+    return error instanceof OperatorError ? error.exitCode : 1;
   }
 }
 
-/** What a command failed of: a store in words, a defect with its stack. */
+/** What a command failed of, with a hint where there is one; a defect with its stack. */
 function inWords(error: unknown): string {
-  if (!(error instanceof AppError)) return error instanceof Error ? String(error.stack) : String(error);
-  return `${PROBLEMS[error.code].detail} (${describeError(error.cause)}); authserve doctor looks for the reason`;
+  if (error instanceof SettingsError) return error.faults.map(faultInWords).join("");
+  if (error instanceof OperatorError) return `error: ${error.message}\n`;
+  if (error instanceof AppError) {
+    const found = `${PROBLEMS[error.code].detail} (${describeError(error.cause)})`;
+    return faultInWords({ found, remedy: "authserve doctor looks for the reason" });
+  }
+  return `error: ${error instanceof Error ? error.stack : error}\n`;
 }
+
+const faultInWords = ({ found, remedy }: Fault) => `error: ${found}\n  hint: ${remedy}\n`;
 
 /** Runs the process's command line and sets its exit code. */
 export async function run(): Promise<void> {
@@ -210,7 +239,7 @@ export async function run(): Promise<void> {
     // The reader of a pipe may leave early, as `head` does; what the command finds is still its exit code. A server goes on
     // without its log.
     if (error.code === "EPIPE" || isServing) return;
-    process.stderr.write(`authserve: standard output cannot be written (${error.code})\n`);
+    process.stderr.write(`error: standard output cannot be written (${error.code})\n`);
     process.exit(1);
   });
   // Words that nobody can be told are no reason to stop.
@@ -218,7 +247,7 @@ export async function run(): Promise<void> {
   // Node would open its debugger, to every user of this machine: it reads the secrets and runs what it is told.
   process.on("SIGUSR1", () => {});
   process.on("uncaughtException", (error) => {
-    process.stderr.write(`authserve: ${error.stack}\n`);
+    process.stderr.write(`error: ${error.stack}\n`);
     process.exit(1);
   });
   process.exitCode = await main(argv);

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import { SECRET_NAMES, SETTING_NAMES } from "../config/settings.ts";
 import { allNodes, type CommandNode, commandTree } from "./command-tree.ts";
+import { EXAMPLES } from "./examples.ts";
 import { printData } from "./output.ts";
 
 /** Prints the manual page, in the man macros. */
@@ -52,6 +53,17 @@ function describe({ path, description, args, options }: CommandNode): string[] {
       `.B ${escaped(option.flags)}`,
       escaped(option.description + valuesOf([option]) + defaultOf(option)),
     ]),
+    ...examplesOf(path.join(" ")),
+  ];
+}
+
+function examplesOf(path: string): string[] {
+  const examples = EXAMPLES[path] ?? [];
+  if (examples.length === 0) return [];
+  return [
+    ".PP",
+    "Examples:",
+    ...examples.flatMap(([commandLine, what]) => [".TP", `.B ${escaped(commandLine)}`, `${escaped(what)}.`]),
   ];
 }
 

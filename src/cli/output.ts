@@ -1,5 +1,5 @@
-import { printable } from "../lib/printable.ts";
-import { createLog, type LogEvent, withoutRawControls } from "../log.ts";
+import { createLog, withoutRawControls } from "../log.ts";
+import type { LogEvent } from "../log-events.ts";
 
 /** Writes data to standard output. */
 export function printData(text: string): void {
@@ -28,7 +28,7 @@ export function showOnce(stream: NodeJS.WriteStream, text: string, takeBack: () 
 /** Tells a person in words, and as a line of the log whoever keeps standard error elsewhere. */
 export function sayAndLog(line: { event: LogEvent } & Record<string, unknown>, words: string): void {
   if (process.stderr.isTTY) say(words);
-  else createLog("info", process.stderr).info(line, words);
+  else createLog("info", { out: process.stderr }).info(line, words);
 }
 
 // A text holds no more than 512 MB, which a list of events can exceed.
@@ -50,33 +50,17 @@ function* piecesOf(values: readonly unknown[]): Generator<string> {
   yield `${end}\n`;
 }
 
+/** JSON in one line, also on a terminal. */
+export function jsonLine(value: unknown): string {
+  return withoutRawControls(JSON.stringify(value));
+}
+
 /** JSON as it is printed: readable on a terminal, else compact. */
 export function jsonText(value: unknown): string {
   return withoutRawControls(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
 }
 
-/** Prints rows under headings, columns as wide as their widest cell. */
-export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  const lines = [headings, ...rows.map((row) => row.map(printable))];
-  const widths = headings.map((_, column) =>
-    lines.reduce((most, line) => Math.max(most, line[column]?.length ?? 0), 0),
-  );
-  for (const line of lines) {
-    printData(
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-  }
-}
-
 /** A number and what is counted: `1 delivery`, `2 deliveries`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
-}
-
-/** Unix milliseconds as ISO 8601. */
-export function isoTime<T extends number | null>(ms: T): T extends null ? null : string {
-  return (ms === null ? null : new Date(ms).toISOString()) as T extends null ? null : string;
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describeError, OperatorError } from "../errors.ts";
 import { INSTANCE_FILE, type Instance, readInstance } from "../http/instance.ts";
 import { instanceOfAnswer } from "../http/operations.ts";
@@ -11,7 +12,11 @@ export interface RunningServer extends Instance {
 /** Asks the server of a data directory whether it is ready. Throws {@link OperatorError} when it does not answer, or another does. */
 export async function askServer(dataDir: string, timeoutMs: number): Promise<RunningServer> {
   const instance = readInstance(dataDir);
-  if (instance === null) throw new OperatorError(`DATA_DIR/${INSTANCE_FILE} is not there: start the server`, 1);
+  if (instance === null)
+    throw new OperatorError(
+      `${join(dataDir, INSTANCE_FILE)} is not there: start the server, or name its directory in DATA_DIR`,
+      1,
+    );
   const url = `${instance.url}/readyz`;
   const { status, text } = await ask({ url, isOurs: true, timeoutMs }).catch((error: unknown) => {
     throw new OperatorError(`${url} does not answer (${describeError(error)}): is the server running?`, 1);

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { type RaceResult, raceSessions } from "../auth/session-races.ts";
 import { namesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { printJson, printTable, say } from "./output.ts";
+import { printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
 
 interface SelftestOptions {
   rounds: string;

@@ -27,7 +27,8 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const settings = readServerSettings(environment);
   // Only now, as it loads the native add-ons: bad settings are told first, and together.
   const { serve } = await import("../serve.ts");
-  const log = createLog(settings.LOG_LEVEL);
+  const format = settings.LOG_FORMAT ?? (process.stdout.isTTY ? "text" : "json");
+  const log = createLog(settings.LOG_LEVEL, { format });
   warnOfEnvFile(environment, log);
   const signals = takeSignals();
   const server = await serve(settings, log);

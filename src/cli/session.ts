@@ -1,7 +1,8 @@
 import { userIdProblem } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { isoTime, printData, printJson, say, sayAndLog } from "./output.ts";
+import { printData, printJson, say, sayAndLog } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { isoTime } from "./time.ts";
 
 interface SessionOptions {
   json?: boolean;

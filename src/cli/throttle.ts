@@ -3,8 +3,9 @@ import { bucketsFor } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { OperatorError } from "../errors.ts";
 import { canonicalAddress } from "../http/client-address.ts";
-import { counted, printData, printJson, printTable, say, sayAndLog } from "./output.ts";
+import { counted, printData, printJson, say, sayAndLog } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
 
 interface ThrottleOptions {
   address?: string;

@@ -1,8 +1,9 @@
 import { explainToken } from "../auth/explain-token.ts";
 import { OperatorError } from "../errors.ts";
-import { printJson, printTable, say } from "./output.ts";
+import { printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
 import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
 
 /** Explains a token that is asked for, or read from standard input; exit code 1 when it is not accepted. */
 export async function runTokenExplain({ json }: { json?: boolean }): Promise<void> {

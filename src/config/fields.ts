@@ -11,7 +11,29 @@ export const DEFAULT_TTL_SECONDS = 900;
 const MAX_TTL_SECONDS = 30 * 86_400;
 
 /** Any text. */
-export const text = v.string();
+export const text = v.pipe(v.string(), v.description("text"));
+
+/** The path of a file. */
+export const file = v.pipe(text, v.description("path of a file"));
+
+/** The path of a directory. */
+export const directory = v.pipe(text, v.description("path of a directory"));
+
+/** The type of a field as documentation names it: what its message says is expected. */
+function typeIn(expectation: string): string {
+  return expectation.replace(/^expected (?:an? )?/, "").replace(/, e\.g\. .*$/, "");
+}
+
+/** Text of a form; any other is an issue whose message is `expectation`. */
+export function matching(form: RegExp, expectation: string) {
+  return v.pipe(text, v.regex(form, expectation), v.description(typeIn(expectation)));
+}
+
+/** One of some words. */
+export function oneOf<const Word extends string>(...words: Word[]) {
+  const expectation = `expected one of ${words.join(", ")}`;
+  return v.pipe(v.picklist(words, expectation), v.description(typeIn(expectation)));
+}
 
 /** A field that `read` parses; null from it is an issue whose message is `expectation`. */
 function parsed<T>(read: (value: string) => T | null, expectation: string) {
@@ -23,6 +45,7 @@ function parsed<T>(read: (value: string) => T | null, expectation: string) {
       addIssue({ message: expectation });
       return NEVER;
     }),
+    v.description(typeIn(expectation)),
   );
 }
 
@@ -70,6 +93,7 @@ export const strongSecret = v.pipe(
     const weakness = weaknessOf(dataset.value);
     if (weakness) addIssue({ message: `${weakness}: make one with openssl rand -base64 48` });
   }),
+  v.description("text of at least 32 bytes"),
 );
 
 /** A password hash, read by {@link parsePasswordHash}. */
@@ -81,15 +105,19 @@ export const passwordHash = v.pipe(
     addIssue({ message: `${result.reason}: make one with authserve hash-password` });
     return NEVER;
   }),
+  v.description("argon2id or bcrypt hash"),
 );
 
 /** An e-mail address by {@link isEmail}, as it was written. */
-export const email = v.pipe(text, v.check(isEmail, "expected an e-mail address, e.g. demo@example.com"));
+export const email = v.pipe(
+  text,
+  v.check(isEmail, "expected an e-mail address, e.g. demo@example.com"),
+  v.description("e-mail address"),
+);
 
 /** The path of a route, without dot segments, a trailing slash, or the beginning of a path that is taken. */
 export const path = v.pipe(
-  text,
-  v.regex(
+  matching(
     /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/,
     "expected a path of letters, digits and . _ ~ -, e.g. /webhook",
   ),
@@ -132,6 +160,7 @@ export const host = v.pipe(
       (!/^[0-9]+(?:\.[0-9]+){3}$/.test(value) && isHostName(value)),
     "expected a host name or an IP address without scheme, port, brackets and zone, e.g. 127.0.0.1",
   ),
+  v.description("host name or IP address"),
 );
 
 /** Comma-separated `host:port`; an IPv6 address stands in brackets. */
@@ -154,10 +183,16 @@ export const yesOrNo = parsed(
 );
 
 /** What stands before every key in Redis. */
-export const keyPrefix = v.pipe(
-  text,
-  v.regex(/^[A-Za-z0-9._:-]{1,64}$/, "expected 1 to 64 letters, digits and . _ : -, e.g. authserve:"),
+export const keyPrefix = matching(
+  /^[A-Za-z0-9._:-]{1,64}$/,
+  "expected 1 to 64 letters, digits and . _ : -, e.g. authserve:",
 );
+
+export const USER_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
+export const USER_ID_FORM = "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1";
+
+/** What names the user in tokens. */
+export const userId = matching(USER_ID, USER_ID_FORM);
 
 /** A number from 0 to 1. */
 export const fraction = parsed(

@@ -1,121 +1,35 @@
 import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
-import { LOG_LEVELS } from "../log.ts";
-import {
-  addresses,
-  duration,
-  email,
-  fraction,
-  host,
-  integer,
-  keyPrefix,
-  LONGEST_WAIT,
-  networks,
-  passwordHash,
-  path,
-  size,
-  strongSecret,
-  text,
-  ttl,
-  url,
-  yesOrNo,
-} from "./fields.ts";
+import { USER_ID, USER_ID_FORM } from "./fields.ts";
 import { readSecretFile } from "./secrets.ts";
+import { REDIS, SETTINGS } from "./setting-table.ts";
 
 export type Environment = Record<string, string | undefined>;
-
-const USER_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
-const USER_ID_FORM = "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1";
 
 /** Says what a user id is like when this is none, else null. */
 export function userIdProblem(text: string): string | null {
   return USER_ID.test(text) ? null : USER_ID_FORM;
 }
 
-/** One schema for the environment. Order is the order of the README's table. */
-const SCHEMA = v.object({
-  JWT_SECRET: strongSecret,
-  JWT_SECRET_PREVIOUS: v.optional(strongSecret),
-  JWT_TTL: v.optional(ttl, "900s"),
-  DEMO_EMAIL: email,
-  DEMO_PASSWORD: passwordHash,
-  DEMO_USER_ID: v.optional(v.pipe(text, v.regex(USER_ID, USER_ID_FORM)), "1"),
-  REDIS_HOST: v.optional(host),
-  REDIS_PORT: v.optional(integer(1, 65_535), "6379"),
-  REDIS_USERNAME: v.optional(text),
-  REDIS_PASSWORD: v.optional(text),
-  REDIS_DB: v.optional(integer(0, 999), "0"),
-  REDIS_TLS: v.optional(yesOrNo, "false"),
-  REDIS_TLS_CA_FILE: v.optional(text),
-  REDIS_SENTINELS: v.optional(addresses),
-  REDIS_SENTINEL_PASSWORD: v.optional(text),
-  REDIS_MASTER_NAME: v.optional(text, "mymaster"),
-  REDIS_CLUSTER: v.optional(addresses),
-  REDIS_KEY_PREFIX: v.optional(keyPrefix, "authserve:"),
-  REDIS_TIMEOUT: v.optional(duration(10, "1s"), "1s"),
-  PORT: v.optional(integer(0, 65_535), "3000"),
-  HOST: v.optional(host),
-  TLS_CERT_FILE: v.optional(text),
-  TLS_KEY_FILE: v.optional(text),
-  TRUSTED_PROXIES: v.optional(networks),
-  MAX_CONNECTIONS: v.optional(integer(1, 1_000_000), "10000"),
-  MAX_CONNECTIONS_PER_ADDRESS: v.optional(integer(1, 1_000_000), "1024"),
-  DATA_DIR: v.optional(text, "./data"),
-  ADDON_DIR: v.optional(text),
-  LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`), "info"),
-  METRICS_ALLOWED_ADDRESSES: v.optional(networks, "127.0.0.0/8,::1"),
-  SHUTDOWN_TIMEOUT: v.optional(duration(0, "10s"), "10s"),
-  WEBHOOK_PATH: v.optional(path, "/webhook"),
-  WEBHOOK_SECRET: v.optional(text),
-  WEBHOOK_SECRET_PREVIOUS: v.optional(text),
-  WEBHOOK_ALLOWED_ADDRESSES: v.optional(networks),
-  WEBHOOK_BODY_LIMIT: v.optional(size, "1m"),
-  WEBHOOK_QUEUE_LIMIT: v.optional(integer(1, 1_000_000), "10000"),
-  FORWARD_URL: v.optional(url),
-  RETRY_ATTEMPTS: v.optional(integer(1, 100), "10"),
-  RETRY_BACKOFF: v.optional(v.picklist(["exponential", "linear"], "expected exponential or linear"), "exponential"),
-  RETRY_DELAY: v.optional(duration(1, "1s", LONGEST_WAIT)),
-  RETRY_JITTER: v.optional(fraction, "0.2"),
-  WORKER_CONCURRENCY: v.optional(integer(1, 1000), "10"),
-  WORKER_POLL_INTERVAL: v.optional(duration(10, "1s"), "1s"),
-  HANDLER_TIMEOUT: v.optional(duration(1, "30s"), "30s"),
-});
+export type SettingName = keyof typeof SETTINGS;
+export type Settings = v.InferOutput<
+  v.ObjectSchema<{ [Name in SettingName]: (typeof SETTINGS)[Name]["schema"] }, undefined>
+>;
 
-export type Settings = v.InferOutput<typeof SCHEMA>;
-export type SettingName = keyof typeof SCHEMA.entries;
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-export const SETTING_NAMES = Object.keys(SCHEMA.entries) as SettingName[];
+type SecretName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { secret: true } ? Name : never;
+}[SettingName];
 
 /** Settings that also come as `NAME_FILE`, the path of a file that holds the value. */
-export const SECRET_NAMES = [
-  "JWT_SECRET",
-  "JWT_SECRET_PREVIOUS",
-  "DEMO_PASSWORD",
-  "REDIS_PASSWORD",
-  "REDIS_SENTINEL_PASSWORD",
-  "WEBHOOK_SECRET",
-  "WEBHOOK_SECRET_PREVIOUS",
-] as const satisfies SettingName[];
+export const SECRET_NAMES = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]) as SecretName[];
 
 // What decoding puts in the place of bytes that are no UTF-8, in the environment and in files.
 const NO_CHARACTER = "\uFFFD";
 
 /** Settings that say how Redis is reached. */
-export const REDIS_SETTING_NAMES = [
-  "REDIS_HOST",
-  "REDIS_PORT",
-  "REDIS_USERNAME",
-  "REDIS_PASSWORD",
-  "REDIS_DB",
-  "REDIS_TLS",
-  "REDIS_TLS_CA_FILE",
-  "REDIS_SENTINELS",
-  "REDIS_SENTINEL_PASSWORD",
-  "REDIS_MASTER_NAME",
-  "REDIS_CLUSTER",
-  "REDIS_KEY_PREFIX",
-  "REDIS_TIMEOUT",
-] as const satisfies SettingName[];
+export const REDIS_SETTING_NAMES = Object.keys(REDIS) as (keyof typeof REDIS)[];
 
 export type RedisSettings = Pick<Settings, (typeof REDIS_SETTING_NAMES)[number]>;
 
@@ -189,7 +103,7 @@ export function readSettings<const Name extends SettingName = SettingName>(
     told.add(name);
   }
 
-  const entries = Object.fromEntries(names.map((name) => [name, SCHEMA.entries[name]]));
+  const entries = Object.fromEntries(names.map((name) => [name, SETTINGS[name].schema]));
   const result = v.safeParse(v.object(entries), values);
   for (const issue of result.issues ?? []) {
     const name = String(issue.path?.[0]?.key);

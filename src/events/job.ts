@@ -37,6 +37,8 @@ export interface Settlement extends Claim {
   finishedAt: number;
   /** What went wrong; null after success. */
   error: string | null;
+  /** How the target's answer begins, if there was one. */
+  response?: string | undefined;
 }
 
 /** Where an attempt leaves its job; a free one uses up nothing of the budget. Times are Unix milliseconds. */
@@ -58,4 +60,5 @@ export interface AttemptRecord {
   finishedAt: number;
   outcome: AttemptOutcome;
   error: string | null;
+  response: string | null;
 }

@@ -118,7 +118,23 @@ export interface EventFilter {
   source?: string;
   /** Unix milliseconds: received at or after. */
   since?: number;
+  /** Unix milliseconds: received before. */
+  until?: number;
+  /** A part of the last error of one of its jobs, whatever the case of its letters. */
+  error?: string;
+  /** Cursors of an earlier page: older than one of its ends, newer than the other. */
+  before?: string;
+  after?: string;
   limit: number;
+}
+
+/** A part of a list of events, newest first. */
+export interface EventPage {
+  items: EventSummary[];
+  /** Where the next page begins (`before`); null when this was the last. */
+  older: string | null;
+  /** Where newer events will come (`after`). */
+  newer: string;
 }
 
 /** What to replay: one event of one source, the bytes of one of its conflicts (from 1, oldest first), or every dead letter. */
@@ -192,7 +208,7 @@ export interface EventStore {
    */
   replay(filter: ReplayFilter, now: number, page?: string): Promise<Replayed>;
   /** Events newest first: the last to come is the first. */
-  list(filter: EventFilter): Promise<EventSummary[]>;
+  list(filter: EventFilter): Promise<EventPage>;
   /** The events with this id: one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
   /** As quick with millions of events as with none. */

@@ -37,10 +37,18 @@ export interface Route {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "*";
   /** Segments are taken to the letter, or are parameters: `/events/:id`. */
   path: string;
+  /** What it is for. */
+  summary: string;
+  /** What a request needs beside its body. */
+  needs?: string;
   /** The shape of the request's JSON body, where it has one. */
   request?: GenericSchema;
   /** The shape of the body of a success. */
   response: GenericSchema;
+  /** The statuses that come with that body; 200 by default. */
+  statuses?: readonly number[];
+  /** The codes that it is refused with, beside those that any request may be. */
+  problems?: readonly ErrorCode[];
   handler: Handler;
   /** Success of a quiet route is logged at debug: it has a log line of its own, or is asked all the time. */
   quiet?: boolean;

@@ -3,13 +3,16 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
+  readSync,
   type Stats,
   statfsSync,
   statSync,
+  writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
@@ -74,6 +77,30 @@ export function linkOrCopy(file: string, name: string): void {
   } catch (error) {
     if (!NO_LINK.includes(systemCode(error))) throw error;
     copyFileSync(file, name, constants.COPYFILE_EXCL);
+  }
+}
+
+const COPY_BYTES = 4 * 1024 * 1024;
+
+/** Copies a file, and tells after each piece how many bytes are copied, of how many. */
+export function copyFile(from: string, to: string, onProgress: (copied: number, total: number) => void): void {
+  const buffer = Buffer.allocUnsafe(COPY_BYTES);
+  const source = openSync(from, "r");
+  try {
+    const target = openSync(to, "w");
+    try {
+      const total = fstatSync(source).size;
+      let copied = 0;
+      for (let read = readSync(source, buffer); read > 0; read = readSync(source, buffer)) {
+        for (let written = 0; written < read; ) written += writeSync(target, buffer, written, read - written);
+        copied += read;
+        onProgress(copied, total);
+      }
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
   }
 }
 

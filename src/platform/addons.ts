@@ -57,7 +57,7 @@ function unpack(name: string, { dir }: Candidate): string {
   const file = addonFile(prepareAddonDir(dir), name, sha256);
   const problem = problemOf(name, file);
   if (problem === null) return file;
-  if (problem !== "is missing") process.stderr.write(`authserve: ${file} ${problem}: it was replaced\n`);
+  if (problem !== "is missing") process.stderr.write(`warning: ${file} ${problem}: it was replaced\n`);
   // In containers numbers of processes come again: a name with one may be that of a file which a killed start has left.
   const half = `${file}.${randomUUID()}`;
   try {

@@ -75,7 +75,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 /** What a claim takes. Expired leases end: their jobs wait, or are dead-lettered. What cannot be read is set aside. */
-function leasing(database: Database, reader: Database, tally: EventTally, end: EndAttempt) {
+function leasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
@@ -97,8 +97,8 @@ function leasing(database: Database, reader: Database, tally: EventTally, end: E
       const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
       const next: Next =
         delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED } : { to: "queued", runAt: now + delayMs };
-      const times = { startedAt: claimedAt ?? now, finishedAt: now };
-      end({ event, route, owner: leaseOwner, attempt, next, ...times, error: LEASE_EXPIRED }, "lease_expired", note);
+      const end = { startedAt: claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED };
+      endAttempt({ event, route, owner: leaseOwner, attempt, next, ...end }, "lease_expired", note);
       if (next.to === "queued") expired++;
       else buried.push({ ...name, route, attempt, error: LEASE_EXPIRED });
     }
@@ -150,12 +150,12 @@ function ending(database: Database, tally: EventTally): EndAttempt {
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
 
-  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error }, outcome, note) => {
+  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, note) => {
     const dueAt = next.to === "queued" ? next.runAt : null;
     const free = next.to === "queued" && next.isFree ? 1 : 0;
     const { changes } = settle.run(next.to, dueAt, finishedAt, error, free, event, route, owner, attempt);
     if (changes === 0) return false;
-    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error);
+    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null);
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
     if (next.to !== "queued") note("queued", tally.statusOf(event));
     return true;

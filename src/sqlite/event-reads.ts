@@ -51,10 +51,16 @@ export function eventReads(database: Database): EventReads {
 
   const list = database.transaction((filter: EventFilter) => {
     const rows = (text: string, limit: number) => database.prepare<unknown[], EventRow>(text).all({ ...filter, limit });
-    const mayBeUnrouted = filter.status === undefined || filter.status === "queued";
+    const mayBeUnrouted = (filter.status === undefined || filter.status === "queued") && filter.error === undefined;
     const unrouted = mayBeUnrouted ? rows(sql.listUnroutedStatement(filter), filter.limit) : [];
     const routed = rows(sql.listRoutedStatement(filter), filter.limit - unrouted.length);
-    return [...unrouted.map((row) => summaryOf(row, null)), ...routed.map((row) => summaryOf(row, jobs.all(row.id)))];
+    const found = [...unrouted, ...routed];
+    const isFull = found.length === filter.limit;
+    return {
+      items: [...unrouted.map((row) => summaryOf(row, null)), ...routed.map((row) => summaryOf(row, jobs.all(row.id)))],
+      older: isFull ? String(found.at(-1)?.id) : null,
+      newer: String(found[0]?.id ?? filter.after ?? 0),
+    };
   });
   const getAll = database.transaction((eventId: string, source: string | undefined) => {
     const mark = routedTo.get() as number;

@@ -118,9 +118,10 @@ export const RELEASE_ALL = `
 UPDATE jobs SET due_at = (SELECT min(received_at, @now) FROM events WHERE id = event)
 WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`;
 
-/** Adds an ended attempt to the history: event, route, attempt, started, finished, outcome, error. */
+/** Adds an ended attempt to the history: event, route, attempt, started, finished, outcome, error, response. */
 export const ADD_ATTEMPT = `
-INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Puts a job that has failed for good into the dead letters: event, route, failed, reason, whether it is unreadable. */
 export const ADD_DEAD_LETTER = `
@@ -172,7 +173,7 @@ FROM jobs WHERE event = ? ORDER BY route`;
 
 /** The ended attempts of a job, oldest first: event, route. */
 export const HISTORY = `
-SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error
+SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response
 FROM attempts WHERE event = ? AND route = ? ORDER BY attempt`;
 
 /** Why and when a job became a dead letter: event, route. No row when it is none. */
@@ -189,28 +190,30 @@ export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
 /** Events without jobs, newest first. They are queued. */
 export function listUnroutedStatement(filter: EventFilter): string {
-  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter)];
+  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id")];
   return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
 }
 
-const HAS = (status: string) => `EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id AND jobs.status ${status})`;
+const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.event = events.id AND ${condition})`;
 
 /** Events with jobs, newest first: those of an index that has the rarest of what is asked for, that fit all the rest. */
 export function listRoutedStatement(filter: EventFilter): string {
-  const { status, type, source, since } = filter;
-  const conditions = conditionsOf(filter);
+  const { status, type, source, since, error } = filter;
   const isOpen = status === "queued" || status === "failed";
   let [from, event] = ["events", "events.id"];
+  let chosen = "events.id <= (SELECT routed_to FROM tally)";
   if (isOpen) {
     [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
-    conditions.push("jobs.status = @status AND jobs.status <> 'processed'");
+    chosen = "jobs.status = @status AND jobs.status <> 'processed'";
   } else if (type !== undefined || source !== undefined) {
     const index = type === undefined ? "events_by_source" : "events_by_type";
     [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
-    conditions.push(type === undefined ? "listed.source = @source" : "listed.type = @type");
-  } else conditions.push("events.id <= (SELECT routed_to FROM tally)");
-  if (status === "failed") conditions.push(`NOT ${HAS("= 'queued'")}`);
-  if (status === "processed") conditions.push(`NOT ${HAS("<> 'processed'")}`);
+    chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
+  }
+  const conditions = [chosen, ...conditionsOf(filter, event)];
+  if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
+  if (status === "processed") conditions.push(`NOT ${HAS("job.status <> 'processed'")}`);
+  if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
   if (since !== undefined) {
     conditions.push(
       `${event} >= (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))`,
@@ -220,11 +223,15 @@ export function listRoutedStatement(filter: EventFilter): string {
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }
 
-function conditionsOf({ type, source, since }: EventFilter): string[] {
+/** `event` is the column that the list is ordered by. */
+function conditionsOf({ type, source, since, until, before, after }: EventFilter, event: string): string[] {
   const conditions: string[] = [];
   if (type !== undefined) conditions.push("events.type = @type");
   if (source !== undefined) conditions.push("events.source = @source");
   if (since !== undefined) conditions.push("events.received_at >= @since");
+  if (until !== undefined) conditions.push("events.received_at < @until");
+  if (before !== undefined) conditions.push(`${event} < CAST(@before AS INTEGER)`);
+  if (after !== undefined) conditions.push(`${event} > CAST(@after AS INTEGER)`);
   return conditions;
 }
 

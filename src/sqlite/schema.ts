@@ -49,7 +49,7 @@ const STEPS: readonly string[] = [
   CREATE TABLE attempts (
     event INTEGER, route TEXT, attempt INTEGER, started_at INTEGER NOT NULL, finished_at INTEGER NOT NULL,
     outcome TEXT NOT NULL CHECK (outcome = 'succeeded' OR outcome = 'failed' OR outcome = 'lease_expired'),
-    error TEXT,
+    error TEXT, response TEXT,
     PRIMARY KEY (event, route, attempt)
   ) STRICT, WITHOUT ROWID;
 
@@ -90,8 +90,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest schema that can be read. What was made before the first release is not carried over: versions 1 to 7. */
-const FIRST_SCHEMA = 8;
+/** The oldest schema that can be read. What was made before the first release is not carried over: versions 1 to 8. */
+const FIRST_SCHEMA = 9;
 
 /** The schema of this version; `PRAGMA user_version` holds that of a file. A released step is never edited: a change is a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

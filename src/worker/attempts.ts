@@ -193,6 +193,7 @@ async function makeAttempt(
     startedAt,
     finishedAt,
     error: outcome.kind === "succeeded" ? null : outcome.error,
+    response: "response" in outcome ? outcome.response : undefined,
   };
   return { settlement, end: Promise.allSettled(goingOn) };
 }

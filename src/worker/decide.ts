@@ -6,8 +6,14 @@ import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
  * not what it takes to try. `interrupted`: the server stopped before the handler had.
  */
 export type Outcome =
-  | { kind: "succeeded" }
-  | { kind: "failed"; error: string; isUnavailable?: boolean; retryAfterMs?: number | undefined }
+  | { kind: "succeeded"; response?: string | undefined }
+  | {
+      kind: "failed";
+      error: string;
+      isUnavailable?: boolean;
+      retryAfterMs?: number | undefined;
+      response?: string | undefined;
+    }
   | { kind: "unable"; error: string }
   | { kind: "interrupted"; error: string };
 

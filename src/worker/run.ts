@@ -4,10 +4,11 @@ import type { Outcome } from "./decide.ts";
 
 /**
  * Does the work for one event. It may run again for the same event, with the same `eventId` as idempotency key.
- * It fails by throwing. When `signal` aborts its result no longer counts, and it should stop. What goes on behind the result
+ * It returns how the target's answer begins, if there is one, and fails by throwing. When `signal` aborts its result no longer counts, and it should stop. What goes on behind the result
  * is given to `keepPlace`.
  */
-export type EventHandler = (event: ClaimedJob, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<void>;
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that has no answer returns nothing
+export type EventHandler = (event: ClaimedJob, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<string | void>;
 
 /** A handler's failure that says more of its target than that it failed. */
 export class TargetError extends Error {
@@ -15,16 +16,23 @@ export class TargetError extends Error {
   readonly isUnavailable: boolean;
   /** How long the target wants to be left alone. */
   readonly retryAfterMs: number | undefined;
+  /** How its answer begins. */
+  readonly response: string | undefined;
 
-  constructor(
-    message: string,
-    options: { isUnavailable: boolean; retryAfterMs?: number | undefined; cause?: unknown },
-  ) {
+  constructor(message: string, options: TargetErrorOptions) {
     super(message, { cause: options.cause });
     this.name = "TargetError";
     this.isUnavailable = options.isUnavailable;
     this.retryAfterMs = options.retryAfterMs;
+    this.response = options.response;
   }
+}
+
+interface TargetErrorOptions {
+  isUnavailable: boolean;
+  retryAfterMs?: number | undefined;
+  response?: string | undefined;
+  cause?: unknown;
 }
 
 /** Keeps the place of an event among those that run at once until the promise settles. */
@@ -51,8 +59,8 @@ export async function runEvent(
   const abort = new AbortController();
   let ended: Outcome | undefined;
   let giveUp: () => void = () => {};
-  const givenUp = new Promise<void>((resolve) => {
-    giveUp = resolve;
+  const givenUp = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
   });
   const end = (outcome: Outcome & { error: string }) => {
     ended ??= outcome;
@@ -71,8 +79,8 @@ export async function runEvent(
   interruption.addEventListener("abort", onInterruption);
   try {
     if (interruption.aborted) onInterruption();
-    else await Promise.race([handler(event, abort.signal), givenUp]);
-    return ended ?? { kind: "succeeded" };
+    const response = interruption.aborted ? undefined : await Promise.race([handler(event, abort.signal), givenUp]);
+    return ended ?? { kind: "succeeded", response: response ?? undefined };
   } catch (error) {
     return ended ?? failure(error);
   } finally {
@@ -86,6 +94,6 @@ function failure(error: unknown): Outcome {
   const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
   if (isOutOfDescriptors(error)) return { kind: "unable", error: text };
   if (!(error instanceof TargetError)) return { kind: "failed", error: text };
-  const { isUnavailable, retryAfterMs } = error;
-  return { kind: "failed", error: text, isUnavailable, retryAfterMs };
+  const { isUnavailable, retryAfterMs, response } = error;
+  return { kind: "failed", error: text, isUnavailable, retryAfterMs, response };
 }

@@ -72,21 +72,25 @@ suite("authserve backup", () => {
     await using server = await startServer();
     const line = `${EXECUTABLE} backup ${join(server.dir, "backup.db")}`;
     for (const [columns, bar] of [
-      [80, 40],
+      [80, 30],
       [30, 21],
     ]) {
-      const args = ["-qec", `stty cols ${columns}; ${line}`, "/dev/null"];
+      const args = ["-qec", `stty cols ${columns}; ${line} --force`, "/dev/null"];
       const command = startProgram("script", args, { dir: server.dir, env: server.env });
       assert.equal((await command.exited).code, 0);
       assert.match(command.stdout(), new RegExp(`\\[#{${bar}}\\] 100 %`));
     }
   });
 
-  test("replaces an earlier backup, and nothing else", async () => {
+  test("replaces an earlier backup with --force only, and nothing else", async () => {
     const { server, backup } = await withBackup(3);
     await using _ = server;
     await deliver(server, event("evt_later"));
-    assert.equal((await server.run(["backup", backup])).code, 0);
+    const refused = await server.run(["backup", backup]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /backup\.db is there already: name another file, or replace it with --force\n$/);
+    assert.equal(eventCount(backup), 3);
+    assert.equal((await server.run(["backup", "--force", backup])).code, 0);
     assert.equal(eventCount(backup), 4);
     const notes = join(server.dir, "notes.txt");
     writeFileSync(notes, "keep me");
@@ -125,7 +129,7 @@ suite("authserve backup", () => {
       const file = join(server.dir, "b".repeat(length));
       const { code, stderr } = await server.run(["backup", file]);
       assert.equal(code, 1);
-      assert.match(stderr, /^authserve: [^\n]*\n$/);
+      assert.match(stderr, /^error: [^\n]*\n$/);
     }
     assert.deepEqual(
       readdirSync(server.dir).filter((file) => file.startsWith("bbb")),
@@ -139,7 +143,7 @@ suite("authserve backup", () => {
     await deliver(server, event("evt_later"));
     const link = join(server.dir, "link.db");
     symlinkSync("backup.db", link);
-    assert.equal((await server.run(["backup", link])).code, 0);
+    assert.equal((await server.run(["backup", "--force", link])).code, 0);
     assert.ok(lstatSync(link).isSymbolicLink());
     assert.equal(eventCount(backup), 2);
     rmSync(backup);
@@ -148,7 +152,7 @@ suite("authserve backup", () => {
     assert.match(stderr, /link\.db is a link that leads nowhere: remove it, or make the file that it names\n$/);
     assert.ok(lstatSync(link).isSymbolicLink());
     writeFileSync(backup, "");
-    assert.equal((await server.run(["backup", link])).code, 0);
+    assert.equal((await server.run(["backup", "--force", link])).code, 0);
     assert.equal(eventCount(backup), 2);
   });
 
@@ -195,7 +199,7 @@ suite("authserve backup", () => {
     await gone.exited;
     const [left, kept] = [`${backup}.${gone.child.pid}.partial`, `${backup}.${process.pid}.partial`];
     for (const file of [left, `${left}-journal`, kept]) writeFileSync(file, "half a copy");
-    assert.equal((await server.run(["backup", backup])).code, 0);
+    assert.equal((await server.run(["backup", "--force", backup])).code, 0);
     assert.deepEqual(
       readdirSync(server.dir).filter((file) => file.startsWith("backup.db")),
       ["backup.db", `backup.db.${process.pid}.partial`],
@@ -210,10 +214,7 @@ suite("authserve backup", () => {
     flipBits(databaseOf(server));
     const { code, stderr } = await server.run(["backup", backup]);
     assert.notEqual(code, 0);
-    assert.match(
-      stderr,
-      /^authserve: .* is damaged .*: (?:no backup was written; see authserve doctor|restore a backup)/,
-    );
+    assert.match(stderr, /^error: .* is damaged .*: (?:no backup was written; see authserve doctor|restore a backup)/);
     assert.ok(readFileSync(backup).equals(before));
     assert.deepEqual(
       readdirSync(server.dir).filter((file) => file.includes("partial")),
@@ -226,8 +227,8 @@ suite("authserve backup", () => {
     await using _ = server;
     await server.stop();
     loseIndexEntry(databaseOf(server));
-    const { code, stderr } = await server.run(["backup", backup]);
+    const { code, stderr } = await server.run(["backup", "--force", backup]);
     assert.equal(code, 1);
-    assert.match(stderr, /^authserve: The database is damaged \(.*events_identity\): no backup was written/);
+    assert.match(stderr, /^error: The database is damaged \(.*events_identity\): no backup was written/);
   });
 });

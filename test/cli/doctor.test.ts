@@ -215,7 +215,7 @@ suite("authserve doctor", () => {
       if (check !== "lock") continue;
       const refused = await authserve(["serve"], { dir, env: settings(dir) });
       assert.equal(refused.code, 2);
-      assert.match(refused.stderr, /^authserve: DATA_DIR\/serve\.lock is not the lock of a server: remove it$/m);
+      assert.match(refused.stderr, /^error: DATA_DIR\/serve\.lock is not the lock of a server\n {2}hint: remove it$/m);
     }
   });
 

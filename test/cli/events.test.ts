@@ -60,7 +60,7 @@ test("list prints a table with one line for each event", async () => {
   const { code, stdout } = await server.run(["events", "list"]);
   assert.equal(code, 0);
   const [headings = "", ...lines] = stdout.trimEnd().split("\n");
-  assert.match(headings, /^RECEIVED +STATUS +ATTEMPTS +SOURCE +TYPE +EVENT ID +LAST ERROR$/);
+  assert.match(headings, /^RECEIVED +STATUS +ATTEMPTS +TYPE +EVENT ID +LAST ERROR$/);
   assert.equal(lines.length, 3);
   const column = headings.indexOf("EVENT ID");
   assert.deepEqual(

@@ -60,7 +60,7 @@ test("more than one line is refused with exit code 2 and no hash", async () => {
   for (const input of ["a password of words\n\n", "a password\r\nof words\n", "a password\rof words"]) {
     const { code, stdout, stderr } = await hash(input);
     assert.deepEqual([code, stdout], [2, ""]);
-    assert.match(stderr, /^authserve: Standard input has more than one line/);
+    assert.match(stderr, /^error: Standard input has more than one line/);
   }
 });
 
@@ -74,7 +74,7 @@ test("a password that is too short, too long or not UTF-8 is refused with exit c
   ]) {
     const { code, stdout, stderr } = await hash(input);
     assert.deepEqual([code, stdout], [2, ""]);
-    assert.match(stderr, /^authserve: .*(?:characters|UTF-8)/);
+    assert.match(stderr, /^error: .*(?:characters|UTF-8)/);
   }
 });
 

@@ -95,7 +95,7 @@ test("init on a full disk leaves no half file in the way of the next one", needs
   mountSmallDisk(t, join(dir, "disk"));
   fill(join(dir, "disk/filler"));
   const refused = await authserve(["init"], { dir: join(dir, "disk") });
-  assert.deepEqual([refused.code, refused.stderr], [1, "authserve: .env cannot be written (ENOSPC): make space\n"]);
+  assert.deepEqual([refused.code, refused.stderr], [1, "error: .env cannot be written (ENOSPC): make space\n"]);
   rmSync(join(dir, "disk/filler"));
   assert.equal((await authserve(["init"], { dir: join(dir, "disk") })).code, 0);
   assert.deepEqual(readdirSync(join(dir, "disk")), [".env"]);
@@ -120,7 +120,7 @@ test("init says that .env is a directory", async () => {
   const dir = workingDir();
   mkdirSync(join(dir, ".env"));
   const { code, stderr } = await authserve(["init"], { dir });
-  assert.deepEqual([code, stderr], [1, "authserve: .env is a directory: move it away first\n"]);
+  assert.deepEqual([code, stderr], [1, "error: .env is a directory: move it away first\n"]);
 });
 
 test("an .env that is a link to nowhere is called that by init and by serve", async () => {
@@ -128,10 +128,10 @@ test("an .env that is a link to nowhere is called that by init and by serve", as
   symlinkSync("nowhere", join(dir, ".env"));
   const made = await authserve(["init"], { dir });
   assert.equal(made.code, 1);
-  assert.match(made.stderr, /^authserve: \.env is a link that leads nowhere: remove it/);
+  assert.match(made.stderr, /^error: \.env is a link that leads nowhere: remove it/);
   const served = await authserve(["serve"], { dir });
   assert.equal(served.code, 2);
-  assert.match(served.stderr, /^authserve: \.env is a link that leads nowhere: remove it/);
+  assert.match(served.stderr, /^error: \.env is a link that leads nowhere\n {2}hint: remove it/);
 });
 
 test("init refuses what is no e-mail address and writes nothing", async () => {
@@ -185,7 +185,7 @@ test("serve --init writes nothing when its port is taken, and the next start sho
   const { port } = other.address() as AddressInfo;
   const refused = await authserve(["serve", "--init"], { dir, env: { ...FROM_FILE, PORT: String(port) } });
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /^authserve: PORT \d+ is in use/);
+  assert.match(refused.stderr, /^error: PORT \d+ is in use/);
   assert.deepEqual(readdirSync(dir), []);
 });
 

@@ -44,7 +44,7 @@ suite("authserve ready", () => {
       ]) {
         const { code, stderr } = await authserve(command, { dir, env: settings(dir) });
         assert.equal(code, 1);
-        assert.match(stderr, /DATA_DIR\/server\.json is not there: start the server/);
+        assert.match(stderr, /data\/server\.json is not there: start the server, or name/);
       }
     }
   });

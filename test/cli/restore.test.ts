@@ -123,7 +123,7 @@ suite("authserve restore", () => {
     const { code, stderr } = await first.run(["events", "stats"]);
     release();
     assert.equal(code, 1);
-    assert.match(stderr, /^authserve: DATA_DIR\/authserve\.db is being replaced by a restore: try again/);
+    assert.match(stderr, /^error: DATA_DIR\/authserve\.db is being replaced by a restore: try again/);
     assert.ok(readFileSync(`${file}-wal`).equals(log));
   });
 
@@ -190,10 +190,10 @@ suite("authserve restore", () => {
   });
 
   for (const [what, file, message] of [
-    ["that is not there", "nope.db", /^authserve: nope\.db is not there: name a backup file; nothing was changed\n$/],
-    ["below a file", "file/backup.db", /^authserve: file\/backup\.db is not there: name a backup file/],
-    ["that is a directory", ".", /^authserve: \. is a directory: name a backup file; nothing was changed\n$/],
-    ["without a name", "", /^authserve: A file without a name is not there: name a backup file/],
+    ["that is not there", "nope.db", /^error: nope\.db is not there: name a backup file; nothing was changed\n$/],
+    ["below a file", "file/backup.db", /^error: file\/backup\.db is not there: name a backup file/],
+    ["that is a directory", ".", /^error: \. is a directory: name a backup file; nothing was changed\n$/],
+    ["without a name", "", /^error: A file without a name is not there: name a backup file/],
   ] as const) {
     test(`refuses a file ${what}, and makes no DATA_DIR`, async () => {
       const dir = workingDir();

@@ -80,7 +80,7 @@ suite("with Redis", needsRedis(), () => {
     await redis.kill();
     const { code, stdout, stderr } = await server.run(["selftest", "sessions"]);
     assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, /^authserve: Storage is not available; /);
+    assert.match(stderr, /^error: Storage is not available; /);
   });
 });
 

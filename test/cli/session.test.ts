@@ -46,7 +46,7 @@ test("what cannot be the id of a user is wrong usage", async () => {
       assert.deepEqual([code, stdout], [2, ""]);
       assert.equal(
         stderr,
-        "authserve: The user id is not usable: expected 1 to 128 letters, digits and . _ : @ -, e.g. 1\n",
+        "error: The user id is not usable: expected 1 to 128 letters, digits and . _ : @ -, e.g. 1\n",
       );
     }
   }

@@ -99,7 +99,7 @@ test("a reader that leaves early changes nothing about the exit code", () => {
 
 test("standard output that cannot be written is exit code 1 and says why", () => {
   const { stderr, status } = spawnSync("sh", ["-c", '"$0" --help > /dev/full', EXECUTABLE], { encoding: "utf8" });
-  assert.deepEqual([status, stderr], [1, "authserve: standard output cannot be written (ENOSPC)\n"]);
+  assert.deepEqual([status, stderr], [1, "error: standard output cannot be written (ENOSPC)\n"]);
 });
 
 test("events send-test --json tells the answer as data, also when it is a refusal", async () => {
@@ -148,7 +148,7 @@ test("a working directory that is gone is exit code 2 and says so", () => {
   const script = 'rmdir "$PWD" && exec "$0" events list';
   const { stderr, status } = spawnSync("sh", ["-c", script, EXECUTABLE], { cwd: gone, encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /^authserve: The working directory cannot be had \(ENOENT\): go to the folder of \.env$/m);
+  assert.match(stderr, /^error: The working directory cannot be had \(ENOENT\)\n {2}hint: go to the folder of \.env$/m);
 });
 
 test("a command that finds the store unavailable says why and exits with 1", async () => {
@@ -157,7 +157,7 @@ test("a command that finds the store unavailable says why and exits with 1", asy
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^authserve: Storage is not available; try again later \(ECONNREFUSED.*\); authserve doctor looks/,
+    /^error: Storage is not available; try again later \(ECONNREFUSED.*\)\n {2}hint: authserve doctor looks/,
   );
 });
 

@@ -166,7 +166,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["processed", NOW + 5, null]);
       assert.deepEqual([event?.leased, event?.dueAt], [false, null]);
       assert.deepEqual(event?.history, [
-        { attempt: 1, startedAt: NOW, finishedAt: NOW + 5, outcome: "succeeded", error: null },
+        { attempt: 1, startedAt: NOW, finishedAt: NOW + 5, outcome: "succeeded", error: null, response: null },
       ]);
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
     });
@@ -185,9 +185,10 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
     test("a failure for good is a dead letter with its reason", async (t) => {
       const store = await withOne(t);
       const next: Next = { to: "failed", reason: "attempt 1 of 1: no" };
-      await store.settle([settlement(await claimOne(store), { next, error: "no" })]);
+      await store.settle([settlement(await claimOne(store), { next, error: "no", response: "because" })]);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["failed", null, "no"]);
+      assert.equal(event?.history?.[0]?.response, "because");
       assert.deepEqual(event?.deadLetter, { failedAt: NOW + 5, reason: "attempt 1 of 1: no" });
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
     });
@@ -246,7 +247,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const { claimed } = await claim(store);
       const batch = claimed.map((event, i) => settlement(event, i === 1 ? { owner: "other" } : {}));
       assert.deepEqual(await store.settle(batch), [true, false, true]);
-      assert.deepEqual(idsOf(await store.list({ status: "processed", limit: 10 })), "ca");
+      assert.deepEqual(idsOf((await store.list({ status: "processed", limit: 10 })).items), "ca");
     });
   });
 }

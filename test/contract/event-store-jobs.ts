@@ -97,7 +97,9 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
         await settle(store, await claimOf1(store, "y"), second);
         assert.deepEqual([(await store.get("e-1"))[0]?.status, await countsOf(store)], [status, counts]);
         const lists = await Promise.all(
-          (["queued", "processed", "failed"] as const).map((one) => store.list({ status: one, limit: 10 })),
+          (["queued", "processed", "failed"] as const).map(
+            async (one) => (await store.list({ status: one, limit: 10 })).items,
+          ),
         );
         assert.deepEqual(
           lists.map(({ length }) => length),
@@ -112,7 +114,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       const [event] = await store.get("e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.attempts], ["processed", null, 0]);
       assert.deepEqual(await countsOf(store), [0, 1, 0]);
-      assert.equal((await store.list({ status: "processed", limit: 10 })).length, 1);
+      assert.equal((await store.list({ status: "processed", limit: 10 })).items.length, 1);
     });
 
     test("a list shows an event once, with the most attempts and the newest error of its jobs", async (t) => {
@@ -121,7 +123,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       await settle(store, await claimOf1(store, "y"), { to: "queued", runAt: NOW }, NOW + 1);
       await settle(store, await claimOf1(store, "y"), FAILED, NOW + 2);
       await settle(store, await claimOf1(store, "x"), FAILED, NOW + 3);
-      const [event, ...others] = await store.list({ status: "failed", limit: 10 });
+      const [event, ...others] = (await store.list({ status: "failed", limit: 10 })).items;
       assert.deepEqual([event?.attempts, event?.lastError, others], [2, "x failed", []]);
     });
 

@@ -6,6 +6,8 @@ import { claim, claimOf, fanOut, NOW, newEvent } from "../helpers/events.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
+const idsOf = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId).join("");
+
 /** Lists and counts. */
 export function listContract(adapter: string, open: OpenEventStore): void {
   suite(`event store: ${adapter}: lists`, () => {
@@ -40,16 +42,42 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       ["a time, itself included", { since: NOW + 20 }, "dc"],
       ["all of them together", { status: "queued", type: "push", source: "x", since: NOW }, "d"],
       ["a processed type of a source", { status: "processed", type: "push", source: "x" }, "a"],
+      ["the end of a time, not included", { until: NOW + 20 }, "ba"],
+      ["a part of the last error, in any case", { error: "NO" }, "b"],
+      ["an error and a status", { error: "no", status: "processed" }, ""],
       ["nothing that fits", { type: "nothing" }, ""],
     ] as const) {
       test(`newest first, by ${what}`, async (t) => {
-        const events = await (await filled(t)).list({ ...filter, limit: 100 });
+        const { items: events } = await (await filled(t)).list({ ...filter, limit: 100 });
         assert.equal(events.map(({ eventId }) => eventId).join(""), ids);
       });
     }
 
+    for (const filter of [{}, { type: "push" }, { status: "queued" }] as const) {
+      test(`come page by page, and tell what is newer than a page, by ${JSON.stringify(filter)}`, async (t) => {
+        const store = await filled(t);
+        const all = await store.list({ ...filter, limit: 100 });
+        assert.equal(all.older, null);
+        const pages: string[] = [];
+        let before: { before?: string } = {};
+        for (;;) {
+          const { items, older } = await store.list({ ...filter, ...before, limit: 1 });
+          pages.push(idsOf(items));
+          if (older === null) break;
+          before = { before: older };
+        }
+        assert.equal(pages.join(""), idsOf(all.items));
+        assert.deepEqual((await store.list({ ...filter, after: all.newer, limit: 100 })).items, []);
+        await store.append([newEvent({ eventId: "new", type: "push", receivedAt: NOW })]);
+        const { items, newer } = await store.list({ ...filter, after: all.newer, limit: 100 });
+        assert.equal(idsOf(items), "new");
+        await fanOut(store);
+        assert.equal((await store.list({ ...filter, after: newer, limit: 100 })).newer, newer);
+      });
+    }
+
     test("hold no more than asked for", async (t) => {
-      const events = await (await filled(t)).list({ limit: 2 });
+      const { items: events } = await (await filled(t)).list({ limit: 2 });
       assert.deepEqual(
         events.map(({ eventId }) => eventId),
         ["d", "c"],
@@ -66,7 +94,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       await store.settle([{ ...a, next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
       await store.release([b], NOW + 10);
       const ids = async (filter: Omit<EventFilter, "limit">, limit = 10) =>
-        (await store.list({ ...filter, limit })).map(({ eventId, attempts }) => eventId + attempts).join(" ");
+        (await store.list({ ...filter, limit })).items.map(({ eventId, attempts }) => eventId + attempts).join(" ");
       assert.equal(await ids({}), "f0 e0 d0 c1 b0 a1");
       assert.equal(await ids({}, 3), "f0 e0 d0");
       assert.equal(await ids({ status: "queued", type: "push", source: "default", since: NOW + 1 }), "f0 e0 d0 c1 b0");
@@ -94,7 +122,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         minutes.map((minute) => newEvent({ eventId: String(minute), receivedAt: NOW + minute * 60_000 })),
       );
       const since = async (minute: number) =>
-        (await store.list({ since: NOW + minute * 60_000, limit: 10 })).map(({ eventId }) => eventId).join(" ");
+        (await store.list({ since: NOW + minute * 60_000, limit: 10 })).items.map(({ eventId }) => eventId).join(" ");
       const expected = new Map([
         [1, "3 2 12 1 10"],
         [2, "3 2 12 10"],
@@ -110,12 +138,12 @@ export function listContract(adapter: string, open: OpenEventStore): void {
     test("keep the order of arrival within one millisecond", async (t) => {
       const store = await open(t);
       await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
-      const events = await store.list({ limit: 10 });
+      const { items: events } = await store.list({ limit: 10 });
       assert.equal(events.map(({ eventId }) => eventId).join(""), "cba");
     });
 
     test("show what an event has come to", async (t) => {
-      const [failed] = await (await filled(t)).list({ status: "failed", limit: 1 });
+      const [failed] = (await (await filled(t)).list({ status: "failed", limit: 1 })).items;
       assert.deepEqual(failed, {
         source: "y",
         eventId: "b",
@@ -142,7 +170,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
 
     test("of an empty store are empty, and so are its counts", async (t) => {
       const store = await open(t);
-      assert.deepEqual(await store.list({ limit: 10 }), []);
+      assert.deepEqual((await store.list({ limit: 10 })).items, []);
       assert.deepEqual(await store.backlog(), {
         queued: 0,
         processed: 0,

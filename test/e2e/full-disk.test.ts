@@ -107,7 +107,7 @@ test(
       truncateSync(filler, statSync(filler).size - room);
       const refused = await serveRefused({}, dir);
       assert.equal(refused.code, 1, refused.stderr);
-      assert.match(refused.stderr, /^authserve: DATA_DIR.* on a disk with space/m);
+      assert.match(refused.stderr, /^error: DATA_DIR.* on a disk with space/m);
       assert.doesNotMatch(refused.stderr, /damaged|restore/);
     }
     const { stdout } = await server.run(["doctor"]);
@@ -135,7 +135,7 @@ test("a disk that takes no more files refuses a start like one without space", n
     assert.equal(refused.code, 1, refused.stderr);
     assert.match(
       refused.stderr,
-      /^authserve: DATA_DIR.* \(ENOSPC: the file system takes no more files\).* on a disk with space/m,
+      /^error: DATA_DIR.* \(ENOSPC: the file system takes no more files\).* on a disk with space/m,
     );
   }
   rmSync(files.pop() as string);

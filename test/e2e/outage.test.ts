@@ -20,9 +20,15 @@ test("an outage of the target costs no event its attempts, and all are delivered
   };
   await using server = await startServer({ env });
   let isDown = true;
-  target.answer((_, response) => response.writeHead(isDown ? 503 : 204).end());
+  // Before all are there, the first would be attempted again and again.
+  const areAllThere = Promise.withResolvers<void>();
+  target.answer(async (_, response) => {
+    await areAllThere.promise;
+    response.writeHead(isDown ? 503 : 204).end();
+  });
 
   for (let n = 0; n < EVENTS; n++) assert.equal((await deliver(server, event(`evt_${n}`))).status, 200);
+  areAllThere.resolve();
   await server.logged("target_unavailable");
   // A second in which each event could have used up its attempts many times over.
   await until(() => target.received.length >= 6, 15_000);

@@ -189,6 +189,6 @@ test("a REDIS_TLS_CA_FILE without a certificate is refused by name", async () =>
     writeFileSync(join(dir, name), content);
     const refused = await serveRefused({ ...access, REDIS_TLS_CA_FILE: join(dir, name) });
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /^authserve: REDIS_TLS_CA_FILE holds no certificate: /m);
+    assert.match(refused.stderr, /^error: REDIS_TLS_CA_FILE holds no certificate\n {2}hint: /m);
   }
 });

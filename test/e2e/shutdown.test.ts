@@ -157,7 +157,7 @@ test("a server whose terminal goes away stops as if it were told to", async () =
   const line = `(trap '' HUP; ${EXECUTABLE} serve; echo $? >${code}); true`;
   const terminal = startProgram("script", ["-qec", line, "/dev/null"], {
     dir,
-    env: settings(dir),
+    env: settings(dir, { LOG_FORMAT: "json" }),
     keepInputOpen: true,
   });
   await until(() => terminal.stdout().includes("server_started"), 15_000);

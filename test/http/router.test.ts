@@ -15,6 +15,7 @@ const echo: Handler = ({ request, params }) => reply(200, { method: request.meth
 const route = (method: Route["method"], path: string, handler = echo): Route => ({
   method,
   path,
+  summary: "",
   handler,
   response: v.unknown(),
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
+import { SETTINGS } from "../../src/config/setting-table.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { beginToMove, clusterIsWhole, nodeOf, ownerOf, type RedisProcess, startCluster } from "../helpers/redis.ts";
 import { cluster, HEALS_WITHIN_MS, heals, openOnRedis, unavailableInTime } from "../helpers/redis-store.ts";
@@ -9,10 +9,10 @@ import { isWell, until } from "../helpers/until.ts";
 const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
 
 suite("a Redis cluster", needsRedis(), () => {
-  test("serves a user with the rights that the README lists", async (t) => {
+  test("serves a user with the rights that REDIS_USERNAME says it needs", async (t) => {
     const nodes = await startCluster(t);
-    const listed = /it needs `~authserve:\* ([^`]+)`,.*`([^`]+)` in a cluster/.exec(readFileSync("README.md", "utf8"));
-    const rights = `${listed?.[1]} ${listed?.[2]}`.replaceAll("\\", "").split(" ");
+    const listed = /`~authserve:\* ([^`]+)`.* in a cluster also `([^`]+)`/.exec(SETTINGS.REDIS_USERNAME.meaning);
+    const rights = `${listed?.[1]} ${listed?.[2]}`.split(" ");
     for (const node of nodes) {
       await node.client(t).call("ACL", "SETUSER", "service", "on", ">its-password", "~authserve:*", ...rights);
     }

@@ -17,7 +17,7 @@ import {
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
 
-// As the README names them, without the one that is optional.
+// What REDIS_USERNAME says it needs, without the one that is optional.
 const PERMISSIONS = ["+@read", "+@write", "+eval", "+ping"];
 
 const onRedis = needsRedis();

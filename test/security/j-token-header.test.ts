@@ -150,7 +150,7 @@ test("J14 a weak or publicly known JWT_SECRET is refused at the start without be
     cases.map(async ({ name, value }) => {
       const { code, stdout, stderr } = await serveRefused({ [name]: value });
       assert.equal(code, 2);
-      assert.match(stderr, new RegExp(`^authserve: ${name} .*: make one with openssl`));
+      assert.match(stderr, new RegExp(`^error: ${name} .*: make one with openssl`));
       // A word of the message itself cannot be looked for.
       if (value !== "secret") assert.ok(!(stdout + stderr).includes(value));
     }),

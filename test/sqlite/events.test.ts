@@ -111,7 +111,7 @@ suite("on SQLite", () => {
     );
     await failsWith("store_unavailable", store.append(batch));
     assert.deepEqual(
-      (await store.list({ limit: 10 })).map(({ eventId }) => eventId),
+      (await store.list({ limit: 10 })).items.map(({ eventId }) => eventId),
       ["before"],
     );
     database.pragma("max_page_count = 1000000");
@@ -147,7 +147,7 @@ suite("at a start", () => {
     ]);
     await fanOut(store);
     assert.equal(releaseAll(NOW), 1);
-    assert.equal(idsOf(await store.list({ since: NOW + 2 * day, limit: 10 })), "far");
+    assert.equal(idsOf((await store.list({ since: NOW + 2 * day, limit: 10 })).items), "far");
     assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
   });
 

@@ -25,7 +25,7 @@ test("a state that there is not is refused", (t) => {
   for (const status of ["queued", "processed", "failed"])
     assert.equal(database.prepare("UPDATE jobs SET status = ?").run(status).changes, 1);
   assert.throws(() => database.exec("UPDATE jobs SET status = 'other'"), /CHECK constraint failed: status/);
-  const add = database.prepare("INSERT INTO attempts VALUES (1, 'default', ?, 1, 1, ?, NULL)");
+  const add = database.prepare("INSERT INTO attempts VALUES (1, 'default', ?, 1, 1, ?, NULL, NULL)");
   for (const [index, outcome] of ["succeeded", "failed", "lease_expired"].entries()) add.run(index, outcome);
   assert.throws(() => add.run(4, "other"), /CHECK constraint failed: outcome/);
 });

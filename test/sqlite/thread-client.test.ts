@@ -50,7 +50,7 @@ test("what the storage thread stored is there after it has closed", async (t) =>
   await events.close();
   const database = openDatabase(dataDir);
   t.after(() => void database.close());
-  assert.equal((await storesOn(database).events.list({ limit: 10 })).length, 1);
+  assert.equal((await storesOn(database).events.list({ limit: 10 })).items.length, 1);
 });
 
 test("calls after the storage has closed are store_unavailable", async (t) => {

@@ -182,7 +182,8 @@ suite("stopping", () => {
     const ids = Array.from({ length: 260 }, (_, index) => `e${index}`);
     await append(...ids);
     worker.start();
-    const claimed = async () => (await events.list({ limit: 300, status: "queued" })).filter((e) => e.attempts > 0);
+    const claimed = async () =>
+      (await events.list({ limit: 300, status: "queued" })).items.filter((e) => e.attempts > 0);
     await until(async () => hung.length === 3 && (await claimed()).length > 3);
     await worker.stop(50);
     assert.deepEqual((await claimed()).map(({ eventId }) => eventId).sort(), hung.sort());

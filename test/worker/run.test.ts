@@ -28,7 +28,7 @@ suite("a handler", () => {
     const outcome = await run(async (event) => {
       seen = event;
     });
-    assert.deepEqual(outcome, { kind: "succeeded" });
+    assert.deepEqual(outcome, { kind: "succeeded", response: undefined });
     assert.equal(seen, EVENT);
   });
 
@@ -87,7 +87,7 @@ suite("a handler", () => {
         stat(import.meta.filename, () => resolve());
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       });
-    assert.deepEqual(await run(answered, 20), { kind: "succeeded" });
+    assert.deepEqual(await run(answered, 20), { kind: "succeeded", response: undefined });
   });
 
   test("is told by its signal when its time is over", async () => {

@@ -49,7 +49,8 @@ async function tryRedis(redis: RedisConnection, settings: LoginSettings): Promis
     await createRedisSessionStore(redis).check(settings.DEMO_USER_ID);
     return ok("Redis", `${where} keeps sessions`);
   } catch (error) {
-    const remedy = "give REDIS_USERNAME the rights that the README lists, under REDIS_KEY_PREFIX, and Redis memory";
+    const remedy =
+      "give REDIS_USERNAME the rights that docs/configure.md lists, under REDIS_KEY_PREFIX, and Redis memory";
     return wrong("Redis", `${where} answers and keeps no session (${reasonOf(error)})`, remedy);
   }
 }

@@ -18,8 +18,14 @@ import { LOCK_FILE } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, REPLACING_END, RESTORING_END } from "../database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
-/** Told after each step how many pages are copied, of how many. */
+/** Told after each step how many bytes are copied, of how many. */
 export type Progress = (copied: number, total: number) => void;
+
+export interface BackupOptions {
+  /** Whether the new backup may take the place of an older one. */
+  mayReplace: boolean;
+  onProgress: Progress;
+}
 
 const PAGES_PER_STEP = 2000;
 
@@ -31,8 +37,9 @@ const LOG_ENDS = ["-wal", "-shm", "-journal"];
  * appears under its name when it is whole, checked and on disk; a link stays one, and what it leads to is written.
  * Returns its size in bytes.
  */
-export async function backUp(database: Database, name: string, onProgress: Progress): Promise<number> {
-  const file = targetOf(database, name);
+export async function backUp(database: Database, name: string, options: BackupOptions): Promise<number> {
+  const { mayReplace, onProgress } = options;
+  const file = targetOf(database, name, mayReplace);
   const partial = file + partialEnd(process.pid);
   // Before there is anything to discard: a signal may come in between.
   const untake = discardOnSignal(partial);
@@ -56,11 +63,13 @@ export async function backUp(database: Database, name: string, onProgress: Progr
   return statSync(file).size;
 }
 
-/** The file that a backup is written to, which may be replaced. Throws {@link OperatorError} when it may not. */
-function targetOf(database: Database, name: string): string {
+/** The file that a backup is written to. Throws {@link OperatorError} when what is there may not be replaced. */
+function targetOf(database: Database, name: string, mayReplace: boolean): string {
   try {
     const file = throughLink(name);
     refuseTarget(database, file);
+    if (!mayReplace && existsSync(file))
+      throw new OperatorError(`${name} is there already: name another file, or replace it with --force`, 1);
     return file;
   } catch (error) {
     if (error instanceof OperatorError) throw error;
@@ -91,14 +100,15 @@ function makeEmpty(partial: string, file: string): void {
 async function copy(database: Database, partial: string, onProgress: Progress): Promise<void> {
   // A snapshot: without it every commit of a server would start the copy again.
   database.exec("BEGIN; SELECT count(*) FROM metadata");
+  const pageSize = database.pragma("page_size", { simple: true }) as number;
   try {
     const { totalPages } = await database.backup(partial, {
       progress({ totalPages, remainingPages }) {
-        onProgress(totalPages - remainingPages, totalPages);
+        onProgress((totalPages - remainingPages) * pageSize, totalPages * pageSize);
         return PAGES_PER_STEP;
       },
     });
-    onProgress(totalPages, totalPages);
+    onProgress(totalPages * pageSize, totalPages * pageSize);
   } finally {
     database.exec("COMMIT");
   }

@@ -13,10 +13,10 @@ import {
 import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
-import { flush, linkOrCopy } from "../../lib/files.ts";
+import { copyFile, flush, linkOrCopy } from "../../lib/files.ts";
 import { databaseFile, REPLACING_END, RESTORING_END } from "../database.ts";
 import { faultOfSchema } from "../schema.ts";
-import { change, discard, isSameFile, leaveWalMode } from "./backup.ts";
+import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
 import { inspectDatabase, isLogAlone } from "./inspect.ts";
 
 /** What a restore did. */
@@ -52,7 +52,7 @@ const REPLACED_END = ".replaced-";
  * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
  * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed when it says so.
  */
-export function restore(backup: string, dataDir: string, now: Date): Restored {
+export function restore(backup: string, dataDir: string, now: Date, onProgress: Progress = () => {}): Restored {
   const target = databaseFile(dataDir);
   const partial = target + RESTORING_END;
   if (isSameFile(backup, partial))
@@ -62,7 +62,7 @@ export function restore(backup: string, dataDir: string, now: Date): Restored {
   let outcome = "nothing was changed";
   try {
     discard(partial);
-    copyChecked(backup, partial);
+    copyChecked(backup, partial, onProgress);
     const isReplaced = existsSync(target);
     const time = now.toISOString().replace(/[:.]/g, "-");
     const replacing = target + REPLACING_END + time;
@@ -151,11 +151,11 @@ function nameReplaced(target: string): void {
 }
 
 /** Copies a backup, and makes of the copy a database that may be served. */
-function copyChecked(backup: string, partial: string): void {
+function copyChecked(backup: string, partial: string, onProgress: Progress): void {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
   const file = realpathSync(backup);
   const hasWal = existsSync(`${file}-wal`);
-  copyFileSync(file, partial);
+  copyFile(file, partial, onProgress);
   if (hasWal) copyFileSync(`${file}-wal`, `${partial}-wal`);
   chmodSync(partial, 0o600);
   if (hasWal) checkpointCopy(partial, backup);

@@ -14,6 +14,8 @@ import { type EventHandler, isOutOfDescriptors, type KeepPlace, TargetError } fr
 // What of an answer's body is waited for, so that the next event finds the connection free.
 const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
+// What is kept of it, to be shown.
+const MAX_KEPT_BYTES = 1024;
 // A target that has accepted an event may read the rest of it in this time.
 const MAX_REST_MS = 30_000;
 
@@ -31,7 +33,12 @@ export function createHttpHandler(url: string): EventHandler {
   const request = isTls ? requestHttps : requestHttp;
 
   /** `isFirst` goes over a connection that may be an old one. */
-  function send(event: ClaimedJob, signal: AbortSignal, keepPlace: KeepPlace, isFirst: boolean): Promise<void> {
+  function send(
+    event: ClaimedJob,
+    signal: AbortSignal,
+    keepPlace: KeepPlace,
+    isFirst: boolean,
+  ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       const options = {
         method: "POST",
@@ -45,11 +52,13 @@ export function createHttpHandler(url: string): EventHandler {
         keepPlace(new Promise((closed) => sent.once("close", closed)));
         finish(sent, response);
         const { statusCode = 0 } = response;
-        if (statusCode < 200 || statusCode >= 300) {
-          reject(refusal(response));
-          // It may read the rest of the event as slowly as it likes.
-          if (!sent.writableFinished) sent.destroy();
-        } else resolve();
+        const beginning = keepBeginning(response);
+        const isSuccess = statusCode >= 200 && statusCode < 300;
+        // A success waits for nothing: what came with its head is kept.
+        if (isSuccess) setImmediate(() => resolve(beginning.text()));
+        else void beginning.ended.then(() => reject(refusal(response, beginning.text())));
+        // It may read the rest of the event as slowly as it likes.
+        if (!isSuccess && !sent.writableFinished) sent.destroy();
       });
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
@@ -59,7 +68,7 @@ export function createHttpHandler(url: string): EventHandler {
         // The target closed a connection that was kept for later, and has most likely never seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
         if (isFirst && isStale) resolve(send(event, signal, keepPlace, false));
-        else reject(isOutOfDescriptors(error) ? error : unreachable(error));
+        else if (!isAnswered) reject(isOutOfDescriptors(error) ? error : unreachable(error));
       });
       sent.end(event.payload);
     });
@@ -75,10 +84,37 @@ function unreachable(error: Error): TargetError {
   return new TargetError("the target cannot be reached", { isUnavailable: true, cause: error });
 }
 
-function refusal({ statusCode = 0, headers }: IncomingMessage): TargetError {
+function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string): TargetError {
   const isUnavailable = UNAVAILABLE.includes(statusCode);
   const retryAfterMs = readRetryAfter(headers["retry-after"], Date.now());
-  return new TargetError(`the target answered ${statusCode}`, { isUnavailable, retryAfterMs });
+  return new TargetError(`the target answered ${statusCode}`, { isUnavailable, retryAfterMs, response });
+}
+
+/** Keeps the first bytes of an answer's body. `ended` resolves when there are no more of them, or none come in time. */
+function keepBeginning(response: IncomingMessage): { ended: Promise<void>; text(): string | undefined } {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const ended = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, MAX_DRAIN_MS);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    response.on("data", (chunk: Buffer) => {
+      if (bytes < MAX_KEPT_BYTES) chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= MAX_KEPT_BYTES) end();
+    });
+    response.on("end", end).on("close", end);
+  });
+  return {
+    ended,
+    text() {
+      const kept = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES);
+      // Without what is left of a character that was cut.
+      return kept.length === 0 ? undefined : new TextDecoder().decode(kept, { stream: true });
+    },
+  };
 }
 
 /** The milliseconds of a `Retry-After` (RFC 9110, 10.2.3): seconds or a date; undefined when it is neither. */

@@ -63,7 +63,7 @@ async function withBackup(context: Cleanup): Promise<{ dataDir: string; backup: 
   const backup = join(dir, "backup.db");
   const database = openDatabase(dataDir);
   database.exec("INSERT INTO metadata (key, value) VALUES ('note', 'old')");
-  await backUp(database, backup, () => {});
+  await backUp(database, backup, { mayReplace: false, onProgress: () => {} });
   database.exec("UPDATE metadata SET value = 'new' WHERE key = 'note'");
   database.close();
   return { dataDir, backup };

@@ -149,7 +149,26 @@ suite("forwarding an event", () => {
 
   test("does not wait for a body without end once the status has come", async (t) => {
     const { url } = await target(t, (response) => void response.writeHead(200).write("and so on"));
-    assert.deepEqual(await runEvent(createHttpHandler(url), event(), 2000, NEVER), { kind: "succeeded" });
+    const outcome = await runEvent(createHttpHandler(url), event(), 2000, NEVER);
+    assert.deepEqual(outcome, { kind: "succeeded", response: "and so on" });
+  });
+
+  test("keeps the first KiB of what a target says, and no half of a character", async (t) => {
+    const said = `${"x".repeat(1023)}é${"y".repeat(5000)}`;
+    for (const status of [200, 500]) {
+      const { url } = await target(t, (response) => void response.writeHead(status).end(said));
+      const outcome = await runEvent(createHttpHandler(url), event(), 2000, NEVER);
+      assert.equal("response" in outcome && outcome.response, "x".repeat(1023), `${status}`);
+    }
+  });
+
+  test("waits a second for what a target that fails has to say", async (t) => {
+    const { url } = await target(t, (response) => {
+      response.writeHead(500).flushHeaders();
+      setTimeout(() => response.end("late, but in time"), 100);
+    });
+    const outcome = await runEvent(createHttpHandler(url), event(), 2000, NEVER);
+    assert.equal("response" in outcome && outcome.response, "late, but in time");
   });
 
   test("lets go of a target that answers before it has read the event, and does not read on", async (t) => {
@@ -181,7 +200,7 @@ suite("forwarding an event", () => {
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const outcome = await runEvent(createHttpHandler(url), event({ payload: Buffer.alloc(16_000_000) }), 1000, NEVER);
-    assert.deepEqual(outcome, { kind: "succeeded" });
+    assert.deepEqual(outcome, { kind: "succeeded", response: undefined });
     assert.ok(bytes < 16_000_000);
     await until(() => bytes > 16_000_000, 10_000);
   });
@@ -197,7 +216,10 @@ suite("forwarding an event", () => {
         const answer = `HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: ${connection}\r\n\r\n`;
         const url = await rawTarget(t, answer, { connections, leave });
         const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
-        assert.deepEqual(await runEvent(createHttpHandler(url), large, 10_000, NEVER), { kind: "succeeded" });
+        assert.deepEqual(await runEvent(createHttpHandler(url), large, 10_000, NEVER), {
+          kind: "succeeded",
+          response: undefined,
+        });
         assert.equal(connections.length, 1);
       });
     }

@@ -1,0 +1,10 @@
+// Writes the pages of docs/reference from the code.
+//
+//   npm run docs
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PAGES, REFERENCE_DIR } from "./docs/pages.ts";
+
+mkdirSync(REFERENCE_DIR, { recursive: true });
+for (const [name, render] of Object.entries(PAGES)) writeFileSync(join(REFERENCE_DIR, name), await render());

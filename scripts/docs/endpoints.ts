@@ -1,0 +1,62 @@
+import type { GenericSchema } from "valibot";
+import { type AppParts, listRoutes } from "../../src/app.ts";
+import { SETTINGS } from "../../src/config/setting-table.ts";
+import { type ErrorCode, PROBLEMS } from "../../src/errors.ts";
+import type { Route } from "../../src/http/route.ts";
+import { DEFAULT_SCHEMES } from "../../src/webhook/schemes.ts";
+import { DEFAULT_TOLERANCE_SECONDS, type Source } from "../../src/webhook/source.ts";
+import { code, list, page } from "./markdown.ts";
+import { shapeOf } from "./shape.ts";
+
+const SOURCE: Source = {
+  name: "default",
+  path: SETTINGS.WEBHOOK_PATH.schema.default,
+  secrets: [],
+  schemes: DEFAULT_SCHEMES,
+  toleranceSeconds: DEFAULT_TOLERANCE_SECONDS,
+  dedupe: "bytes",
+  allowedAddresses: undefined,
+  bodyLimitBytes: 0,
+};
+
+/** The page of endpoints. */
+export function endpointsPage(): string {
+  // Handlers are made of the parts, and never run.
+  const parts: Partial<AppParts> = { sources: [SOURCE] };
+  const routes = listRoutes(parts as AppParts);
+  const named = new Set(routes.flatMap(({ problems = [] }) => problems));
+  const ofAny = (Object.keys(PROBLEMS) as ErrorCode[]).filter((name) => !named.has(name));
+  return page(
+    "Endpoints",
+    "Bodies are JSON, and [errors](errors.md) have codes.",
+    list([
+      "Every answer has an `X-Request-ID`: that of the request if it is valid, else a new one. Valid are up to 128 letters, digits and `. _ : @ + / = -`.",
+      "`HEAD` is answered where `GET` is.",
+      `Any request may get ${errorsOf(ofAny)}.`,
+    ]),
+    ...routes.flatMap(describe),
+  );
+}
+
+function describe(route: Route): string[] {
+  const { method, path, summary, needs, request, response, statuses = [200], problems = [] } = route;
+  const facts = [
+    needs && `Needs: ${needs}`,
+    request && `Body: ${bodyOf(request)}`,
+    `Answer: ${statuses.join(" or ")} with ${bodyOf(response)}`,
+    problems.length > 0 && `Errors: ${errorsOf(problems)}`,
+  ];
+  return [`## ${method} ${path}`, summary, list(facts.filter((fact) => typeof fact === "string"))];
+}
+
+/** A text is no JSON: it is sent as it is. */
+function bodyOf(schema: GenericSchema): string {
+  return schema.type === "string" ? "text" : code(shapeOf(schema));
+}
+
+/** Codes by their statuses: "400 `malformed_json`, `validation_failed`; 401 …". */
+function errorsOf(problems: readonly ErrorCode[]): string {
+  const byStatus = Map.groupBy(problems, (name) => PROBLEMS[name].status);
+  const groups = [...byStatus].sort(([one], [other]) => one - other);
+  return groups.map(([status, names]) => `${status} ${names.map(code).join(", ")}`).join("; ");
+}

@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { commandsPage } from "./commands.ts";
+import { endpointsPage } from "./endpoints.ts";
+import { errorsPage } from "./errors.ts";
+import { logEventsPage } from "./log-events.ts";
+import { metricsPage } from "./metrics.ts";
+import { settingsPage } from "./settings.ts";
+
+/** Where the pages lie. */
+export const REFERENCE_DIR = join(import.meta.dirname, "../../docs/reference");
+
+/** The reference: the name of each page and what renders it. */
+export const PAGES: Record<string, () => string | Promise<string>> = {
+  "commands.md": commandsPage,
+  "endpoints.md": endpointsPage,
+  "errors.md": errorsPage,
+  "log-events.md": logEventsPage,
+  "metrics.md": metricsPage,
+  "settings.md": settingsPage,
+};

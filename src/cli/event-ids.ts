@@ -1,0 +1,14 @@
+import { printData } from "./output.ts";
+import { withStores } from "./stores.ts";
+
+const NEWEST = 100;
+// What a shell takes for one word, and for nothing else.
+const PLAIN_ID = /^[A-Za-z0-9._:@+-]+$/;
+
+/** Prints the ids of the newest events, one a line, for the completion of a shell. */
+export function runEventIds(): Promise<void> {
+  return withStores(async ({ events }) => {
+    const { items } = await events.list({ limit: NEWEST });
+    for (const { eventId } of items) if (PLAIN_ID.test(eventId)) printData(eventId);
+  });
+}

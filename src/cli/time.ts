@@ -1,0 +1,44 @@
+import { parseDurationMs } from "../config/units.ts";
+import { OperatorError } from "../errors.ts";
+
+/** Unix milliseconds as ISO 8601. */
+export function isoTime<T extends number | null>(ms: T): T extends null ? null : string {
+  return (ms === null ? null : new Date(ms).toISOString()) as T extends null ? null : string;
+}
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+] as const;
+
+/** How far a time is from now, in its largest unit: `5 min ago`, `in 2 h`. Unix milliseconds. */
+export function relativeTime(ms: number, now: number): string {
+  const distance = Math.abs(now - ms);
+  const [unit, size] = UNITS.find(([, unitMs]) => distance >= unitMs) ?? ["s", 1000];
+  const length = `${Math.floor(distance / size)} ${unit}`;
+  return ms > now ? `in ${length}` : `${length} ago`;
+}
+
+/** Shows times as a person asked for: relative to now, or exact. */
+export function timeFormat(isExact: boolean | undefined, now: number): (ms: number) => string {
+  return isExact ? isoTime : (ms) => relativeTime(ms, now);
+}
+
+const ISO_TIME =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+
+/** The Unix milliseconds that an option names: a duration before now, or a time. Throws {@link OperatorError}. */
+export function parseTime(option: string, text: string, now: number): number {
+  const ago = parseDurationMs(text);
+  if (ago !== null) return now - ago;
+  // UTC like all that is printed; Date.parse takes a date for UTC and a time of day for the machine's own.
+  const withZone = /[T ][0-9:.]+$/.test(text) ? `${text}Z` : text;
+  const time = ISO_TIME.test(text) ? Date.parse(withZone) : Number.NaN;
+  // Date.parse takes 31 February for 3 March.
+  const day = Number(text.slice(8, 10));
+  if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day)
+    throw new OperatorError(`${option} is a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z`);
+  return time;
+}

@@ -1,0 +1,329 @@
+import * as v from "valibot";
+import { LOG_FORMATS, LOG_LEVELS } from "../log.ts";
+import {
+  addresses,
+  directory,
+  duration,
+  email,
+  file,
+  fraction,
+  host,
+  integer,
+  keyPrefix,
+  LONGEST_WAIT,
+  networks,
+  oneOf,
+  passwordHash,
+  path,
+  size,
+  strongSecret,
+  text,
+  ttl,
+  url,
+  userId,
+  yesOrNo,
+} from "./fields.ts";
+
+/** How a setting is read, and what the reference says of it. */
+export interface Setting {
+  schema: v.GenericSchema<string | undefined, unknown>;
+  meaning: string;
+  /** A value to copy; of a secret the file that holds it. */
+  example: string;
+  /** What is used while it is not set, where the schema has no default. */
+  unset?: string;
+  /** It may come as `NAME_FILE`, the path of a file that holds the value. */
+  secret?: true;
+}
+
+type Group = Record<string, Setting>;
+
+const LOGIN = {
+  JWT_SECRET: {
+    schema: strongSecret,
+    secret: true,
+    meaning:
+      "Signs and verifies tokens. It needs 8 different characters or more. A repeated short text and a publicly known secret are refused.",
+    example: "/etc/authserve/jwt_secret",
+  },
+  JWT_SECRET_PREVIOUS: {
+    schema: v.optional(strongSecret),
+    secret: true,
+    meaning: "Verifies tokens signed with an earlier secret. It never signs.",
+    example: "/etc/authserve/jwt_secret_previous",
+  },
+  JWT_TTL: {
+    schema: v.optional(ttl, "900s"),
+    meaning:
+      "Lifetime of tokens and sessions: a whole number and `s`, `m`, `h` or `d`. Text of another form means 900s, and a warning is logged.",
+    example: "12h",
+  },
+  DEMO_EMAIL: {
+    schema: email,
+    meaning: "The user's e-mail address. A change ends the user's session at the next start.",
+    example: "you@example.com",
+  },
+  DEMO_PASSWORD: {
+    schema: passwordHash,
+    secret: true,
+    meaning:
+      "Hash of the user's password, made by `authserve hash-password`. Accepted are argon2id (m up to 256 MiB, t up to 10, p up to 8) and bcrypt (cost 4 to 15). With bcrypt, passwords over 72 bytes are refused. A change ends the user's session at the next start.",
+    example: "/etc/authserve/demo_password",
+  },
+  DEMO_USER_ID: {
+    schema: v.optional(userId, "1"),
+    meaning: "The user's identifier: the claim `sub` in tokens, and `userId` in answers and log lines.",
+    example: "user-7",
+  },
+} satisfies Group;
+
+/** Settings that say how Redis is reached. */
+export const REDIS = {
+  REDIS_HOST: {
+    schema: v.optional(host),
+    meaning:
+      "Redis 6.0 or newer, or Valkey, that keeps sessions and failed logins instead of the SQLite file. Several servers may share it if they have the same `DEMO_PASSWORD` hash.",
+    example: "redis.internal",
+  },
+  REDIS_PORT: {
+    schema: v.optional(integer(1, 65_535), "6379"),
+    meaning: "Port of `REDIS_HOST`.",
+    example: "6380",
+  },
+  REDIS_USERNAME: {
+    schema: v.optional(text),
+    meaning:
+      "User of Redis, where access lists name one. It needs `~authserve:* +@read +@write +eval +ping`, with a `REDIS_DB` also `+select`, and in a cluster also `+cluster|slots +cluster|info`. `+info` lets the server recognize a replica or an eviction policy that loses sessions.",
+    example: "authserve",
+  },
+  REDIS_PASSWORD: {
+    schema: v.optional(text),
+    secret: true,
+    meaning: "Password of Redis.",
+    example: "/etc/authserve/redis_password",
+  },
+  REDIS_DB: {
+    schema: v.optional(integer(0, 999), "0"),
+    meaning: "Number of the database in Redis. A cluster has database 0 only.",
+    example: "2",
+  },
+  REDIS_TLS: {
+    schema: v.optional(yesOrNo, "false"),
+    meaning: "Whether connections use TLS and check certificates, also those to sentinels and cluster nodes.",
+    example: "true",
+  },
+  REDIS_TLS_CA_FILE: {
+    schema: v.optional(file),
+    unset: "the authorities of Node and of the system",
+    meaning: "PEM certificates of the authority that signed the certificate of Redis. It needs `REDIS_TLS=true`.",
+    example: "/etc/authserve/redis-ca.pem",
+  },
+  REDIS_SENTINELS: {
+    schema: v.optional(addresses),
+    meaning:
+      "Sentinels that name the master, instead of `REDIS_HOST`. List all of them: only these are asked after a failover.",
+    example: "10.0.0.1:26379,10.0.0.2:26379,10.0.0.3:26379",
+  },
+  REDIS_SENTINEL_PASSWORD: {
+    schema: v.optional(text),
+    secret: true,
+    meaning: "Password of the sentinels.",
+    example: "/etc/authserve/sentinel_password",
+  },
+  REDIS_MASTER_NAME: {
+    schema: v.optional(text, "mymaster"),
+    meaning: "Name under which the sentinels know the master.",
+    example: "sessions",
+  },
+  REDIS_CLUSTER: {
+    schema: v.optional(addresses),
+    meaning: "Some nodes of a Redis Cluster, instead of `REDIS_HOST`.",
+    example: "10.0.0.1:6379,10.0.0.2:6379",
+  },
+  REDIS_KEY_PREFIX: {
+    schema: v.optional(keyPrefix, "authserve:"),
+    meaning: "Prefix of every key, so that several services can share one Redis.",
+    example: "staging:",
+  },
+  REDIS_TIMEOUT: {
+    schema: v.optional(duration(10, "1s"), "1s"),
+    meaning: "Longest wait for each answer of Redis. After it the client gets 503 `store_unavailable`.",
+    example: "500ms",
+  },
+} satisfies Group;
+
+const NETWORK = {
+  PORT: {
+    schema: v.optional(integer(0, 65_535), "3000"),
+    meaning: "Port to listen on. 0 picks a free port, which the log line `server_started` names.",
+    example: "8443",
+  },
+  HOST: {
+    schema: v.optional(host),
+    unset: "`127.0.0.1`; all addresses with `TLS_CERT_FILE`",
+    meaning: "Address to listen on.",
+    example: "10.0.0.5",
+  },
+  TLS_CERT_FILE: {
+    schema: v.optional(file),
+    meaning:
+      "PEM certificate chain. With it the server speaks HTTPS only, TLS 1.2 or newer. A changed file is loaded while the server runs.",
+    example: "/etc/authserve/fullchain.pem",
+  },
+  TLS_KEY_FILE: {
+    schema: v.optional(file),
+    meaning: "PEM private key of `TLS_CERT_FILE`. Set both or neither.",
+    example: "/etc/authserve/privkey.pem",
+  },
+  TRUSTED_PROXIES: {
+    schema: v.optional(networks),
+    meaning:
+      "Proxies whose `X-Forwarded-For` names the client. Entries of that header may have ports. No other forwarding header is read.",
+    example: "127.0.0.1,10.0.0.0/8",
+  },
+  MAX_CONNECTIONS: {
+    schema: v.optional(integer(1, 1_000_000), "10000"),
+    meaning: "Connections at once. Further ones are closed.",
+    example: "2000",
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    schema: v.optional(integer(1, 1_000_000), "1024"),
+    meaning:
+      "Connections at once from one IPv4 address or IPv6 /64. Further ones are closed. Loopback and `TRUSTED_PROXIES` are exempt.",
+    example: "100",
+  },
+} satisfies Group;
+
+const WEBHOOKS = {
+  WEBHOOK_SECRET: {
+    schema: v.optional(text),
+    secret: true,
+    meaning: "Secret shared with the sender of webhooks. Without it there is no webhook route.",
+    example: "/etc/authserve/webhook_secret",
+  },
+  WEBHOOK_SECRET_PREVIOUS: {
+    schema: v.optional(text),
+    secret: true,
+    meaning: "An earlier secret that is accepted as well, while the sender changes to a new one.",
+    example: "/etc/authserve/webhook_secret_previous",
+  },
+  WEBHOOK_PATH: {
+    schema: v.optional(path, "/webhook"),
+    meaning: "Path of the webhook route. It must not lie below `/auth`, `/healthz`, `/readyz` or `/metrics`.",
+    example: "/hooks/stripe",
+  },
+  WEBHOOK_ALLOWED_ADDRESSES: {
+    schema: v.optional(networks),
+    unset: "all addresses",
+    meaning: "Addresses that may deliver. Others get 403 `address_not_allowed`.",
+    example: "192.30.252.0/22,2606:50c0::/32",
+  },
+  WEBHOOK_BODY_LIMIT: {
+    schema: v.optional(size, "1m"),
+    meaning: "Largest body of a delivery, in bytes, or with `k` or `m`. GitHub sends up to `25m`.",
+    example: "25m",
+  },
+  WEBHOOK_QUEUE_LIMIT: {
+    schema: v.optional(integer(1, 1_000_000), "10000"),
+    meaning:
+      "Deliveries that may wait for their commit. Above this number, or above 64 MiB, deliveries get 503 `queue_full`.",
+    example: "1000",
+  },
+} satisfies Group;
+
+const PROCESSING = {
+  FORWARD_URL: {
+    schema: v.optional(url),
+    unset: "none: events are logged by id and type",
+    meaning:
+      "URL that each event is posted to. The certificate of an `https` URL is checked with the authorities of Node and of the system.",
+    example: "http://127.0.0.1:8080/events",
+  },
+  RETRY_ATTEMPTS: {
+    schema: v.optional(integer(1, 100), "10"),
+    meaning: "Attempts before an event is dead-lettered.",
+    example: "5",
+  },
+  RETRY_BACKOFF: {
+    schema: v.optional(oneOf("exponential", "linear"), "exponential"),
+    meaning: "`exponential` doubles the delay after each attempt, up to 10 minutes. `linear` keeps it.",
+    example: "linear",
+  },
+  RETRY_DELAY: {
+    schema: v.optional(duration(1, "1s", LONGEST_WAIT)),
+    unset: "`1s`; `30s` with `RETRY_BACKOFF=linear`",
+    meaning: "Delay before the first retry.",
+    example: "5s",
+  },
+  RETRY_JITTER: {
+    schema: v.optional(fraction, "0.2"),
+    meaning: "Share of each delay that is added or subtracted at random: 0.2 means up to 20 % either way.",
+    example: "0.1",
+  },
+  WORKER_CONCURRENCY: {
+    schema: v.optional(integer(1, 1000), "10"),
+    meaning: "Events processed at once.",
+    example: "50",
+  },
+  WORKER_POLL_INTERVAL: {
+    schema: v.optional(duration(10, "1s"), "1s"),
+    meaning: "How often the worker looks for events that other processes made due, such as `authserve events replay`.",
+    example: "5s",
+  },
+  HANDLER_TIMEOUT: {
+    schema: v.optional(duration(1, "30s"), "30s"),
+    meaning: "Longest time of one attempt. After it the attempt has failed.",
+    example: "10s",
+  },
+} satisfies Group;
+
+const OPERATION = {
+  DATA_DIR: {
+    schema: v.optional(directory, "./data"),
+    meaning: "Directory of the database `authserve.db`. It is created with mode 0700 if it is missing.",
+    example: "/var/lib/authserve",
+  },
+  ADDON_DIR: {
+    schema: v.optional(directory),
+    unset: "a cache directory of the user",
+    meaning:
+      "Directory where the single executable unpacks its native add-ons. Only the server's user may have write access to it.",
+    example: "/var/cache/authserve",
+  },
+  LOG_LEVEL: {
+    schema: v.optional(oneOf(...LOG_LEVELS), "info"),
+    meaning: "Lowest level that is logged; `silent` logs nothing. The log goes to standard output.",
+    example: "warn",
+  },
+  LOG_FORMAT: {
+    schema: v.optional(oneOf(...LOG_FORMATS)),
+    unset: "`text` on a terminal, else `json`",
+    meaning: "How a log line is written: as a JSON object for programs, or as text for people.",
+    example: "json",
+  },
+  METRICS_ALLOWED_ADDRESSES: {
+    schema: v.optional(networks, "127.0.0.0/8,::1"),
+    meaning:
+      "Addresses that may read `/metrics`. Others get 404. Requests with a forwarding header, such as `X-Forwarded-For` or `Via`, also get 404, unless a proxy in `TRUSTED_PROXIES` sent them with `X-Forwarded-For`. A proxy that adds no such header is not recognized.",
+    example: "127.0.0.0/8,::1,10.0.0.0/8",
+  },
+  SHUTDOWN_TIMEOUT: {
+    schema: v.optional(duration(0, "10s"), "10s"),
+    meaning:
+      "How long a stop waits for open requests and running attempts. Attempts still running then are interrupted and queued again.",
+    example: "30s",
+  },
+} satisfies Group;
+
+/** Every setting. */
+export const SETTINGS = { ...LOGIN, ...REDIS, ...NETWORK, ...WEBHOOKS, ...PROCESSING, ...OPERATION };
+
+/** The settings by what they are about, in the order of the reference. */
+export const SETTING_GROUPS: Record<string, Group> = {
+  "Login and tokens": LOGIN,
+  Redis: REDIS,
+  Network: NETWORK,
+  Webhooks: WEBHOOKS,
+  Processing: PROCESSING,
+  Operation: OPERATION,
+};

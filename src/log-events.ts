@@ -1,0 +1,157 @@
+/** What the reference says of a log line. */
+interface LogEventDescription {
+  level: "debug" | "info" | "warn" | "error";
+  /** Another level that it may have, as `meaning` says. */
+  orLevel?: LogEventDescription["level"];
+  meaning: string;
+  fields: readonly string[];
+}
+
+/** The stable names of log lines, for programs that read the log. */
+export const LOG_EVENTS = {
+  server_started: { level: "info", meaning: "The server listens.", fields: ["url", "pid"] },
+  server_stopping: { level: "info", meaning: "A signal to stop came.", fields: [] },
+  server_stopped: { level: "info", meaning: "The server has stopped.", fields: [] },
+  setting_warning: {
+    level: "warn",
+    meaning: "A setting is accepted, but probably not as intended. The message says why.",
+    fields: [],
+  },
+  proxy_not_trusted: {
+    level: "warn",
+    meaning: "A proxy on this machine or its network forwards clients and is not in `TRUSTED_PROXIES`. Logged once.",
+    fields: ["address"],
+  },
+  instance_file_error: {
+    level: "warn",
+    meaning: "`DATA_DIR/server.json` cannot be written. Commands do not find this server.",
+    fields: ["error"],
+  },
+  request_completed: {
+    level: "info",
+    orLevel: "debug",
+    meaning:
+      "A request was answered. Successes of deliveries, `GET /auth/me`, probes and metrics are at debug. `path` is `-` where no route was found. Errors have a `code`, and some a `reason` that the client is not told.",
+    fields: ["requestId", "method", "path", "status", "code", "reason", "address", "durationMs"],
+  },
+  request_failed: {
+    level: "error",
+    meaning: "A request ended in a 5xx problem. A defect has its `stack`.",
+    fields: ["requestId", "code", "error", "stack"],
+  },
+  not_ready: {
+    level: "warn",
+    meaning: "`/readyz` answered 503. `part` is what failed.",
+    fields: ["requestId", "part", "error"],
+  },
+  login_succeeded: { level: "info", meaning: "The user logged in.", fields: ["requestId", "address", "userId"] },
+  login_failed: {
+    level: "warn",
+    meaning: "The e-mail or the password of a login was wrong.",
+    fields: ["requestId", "address"],
+  },
+  login_throttled: {
+    level: "warn",
+    meaning: "A login was refused after too many failures.",
+    fields: ["requestId", "address"],
+  },
+  throttle_cleared: {
+    level: "info",
+    meaning:
+      "`throttle clear` forgot failed logins. Written to its standard error. `address` is present when one was named.",
+    fields: ["cleared", "address"],
+  },
+  session_superseded: {
+    level: "info",
+    meaning: "A login replaced a live session.",
+    fields: ["requestId", "address", "userId"],
+  },
+  session_ended: { level: "info", meaning: "The user logged out.", fields: ["requestId", "address", "userId"] },
+  session_revoked: {
+    level: "info",
+    meaning:
+      "A session was ended by `session revoke` (`reason` is `command`, written to its standard error), or because the password hash or the e-mail changed (`credentials_changed`).",
+    fields: ["userId", "reason"],
+  },
+  delivery_conflict: {
+    level: "warn",
+    meaning: "A delivery has the id of a stored event and other bytes.",
+    fields: ["requestId", "source", "eventId", "address"],
+  },
+  event_received: {
+    level: "info",
+    meaning: "The worker took an event while `FORWARD_URL` is not set.",
+    fields: ["source", "eventId", "type"],
+  },
+  event_processed: {
+    level: "info",
+    meaning: "An attempt succeeded.",
+    fields: ["source", "eventId", "type", "attempt", "durationMs"],
+  },
+  event_retried: {
+    level: "warn",
+    meaning: "An attempt failed. The next one is at `runAt`.",
+    fields: ["source", "eventId", "type", "attempt", "error", "runAt"],
+  },
+  event_dead_lettered: {
+    level: "error",
+    meaning: "The last attempt failed.",
+    fields: ["source", "eventId", "type", "attempt", "error"],
+  },
+  event_unreadable: {
+    level: "error",
+    meaning:
+      "A job became a dead letter because the database is damaged where its event is. `number` identifies the event. `eventId` is null where it cannot be read.",
+    fields: ["number", "eventId", "route", "error"],
+  },
+  lease_lost: {
+    level: "warn",
+    meaning: "The lease of an attempt ended before the attempt did. Another worker has the event.",
+    fields: ["source", "eventId", "type", "attempt"],
+  },
+  target_unavailable: {
+    level: "warn",
+    meaning: "The target of `FORWARD_URL` was not available five times in a row. Events wait for it.",
+    fields: [],
+  },
+  target_available: { level: "info", meaning: "The target is available again.", fields: [] },
+  worker_error: {
+    level: "error",
+    meaning: "An operation of the worker on the store failed. Fields of the event are present when it is about one.",
+    fields: ["error", "source", "eventId", "type", "attempt"],
+  },
+  storage_thread_died: {
+    level: "error",
+    meaning: "The storage thread ended with an error. A new one is started.",
+    fields: ["error"],
+  },
+  database_log_large: {
+    level: "warn",
+    meaning:
+      "The write-ahead log of the database exceeds 128 MiB because a program reads the database for a long time.",
+    fields: ["bytes"],
+  },
+  session_store_ready: {
+    level: "info",
+    meaning: "Redis answers, at the start or after an outage.",
+    fields: ["version", "evictionPolicy"],
+  },
+  session_store_error: {
+    level: "warn",
+    meaning: "Redis does not answer. Logged once for each outage.",
+    fields: ["error"],
+  },
+  tls_reloaded: { level: "info", meaning: "The changed certificate is in use.", fields: [] },
+  tls_reload_failed: {
+    level: "error",
+    meaning: "The changed certificate cannot be used. The old one stays in use.",
+    fields: ["error"],
+  },
+  log_lines_dropped: {
+    level: "warn",
+    meaning: "Log lines were dropped because more than 1 MiB of them could not be written.",
+    fields: ["count"],
+  },
+} as const satisfies Record<string, LogEventDescription>;
+
+export type LogEvent = keyof typeof LOG_EVENTS;

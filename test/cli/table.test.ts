@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import stringWidth from "string-width";
+import { type Column, printTable } from "../../src/cli/table.ts";
+
+const COLUMNS: Column[] = [
+  { heading: "ID", leastWidth: 6, isCutLast: true },
+  { heading: "COUNT" },
+  { heading: "TYPE", leastWidth: 5 },
+];
+
+/** The lines of a table on a terminal of so many columns; 0 is no terminal. */
+function linesOf(t: TestContext, terminal: number, rows: string[][]): string[] {
+  const { isTTY, columns } = process.stdout;
+  let text = "";
+  const { mock } = t.mock.method(process.stdout, "write", (piece: string) => {
+    text += piece;
+    return true;
+  });
+  Object.assign(process.stdout, { isTTY: terminal > 0, columns: terminal });
+  try {
+    printTable(COLUMNS, rows);
+  } finally {
+    mock.restore();
+    Object.assign(process.stdout, { isTTY, columns });
+  }
+  return text.trimEnd().split("\n");
+}
+
+const ROW = ["evt_123456789", "7", "payment_intent.succeeded"];
+
+test("a table fits the terminal: long cells are cut, and ids when nothing else can be", (t) => {
+  assert.deepEqual(linesOf(t, 40, [ROW]), ["ID             COUNT  TYPE", "evt_123456789  7      payment_intent.su…"]);
+  assert.deepEqual(linesOf(t, 20, [ROW]), ["ID      COUNT  TYPE", "evt_1…  7      paym…"]);
+});
+
+test("a table that is not on a terminal is whole", (t) => {
+  assert.equal(linesOf(t, 0, [ROW])[1], "evt_123456789  7      payment_intent.succeeded");
+});
+
+test("wide characters and those of several code points align", (t) => {
+  const lines = linesOf(t, 30, [
+    ["注文注文", "1", "👍🏽 all is well here"],
+    ["plain", "22", "x"],
+  ]);
+  const [heading = "", wide = "", plain = ""] = lines;
+  for (const line of lines) assert.ok(stringWidth(line) <= 30, line);
+  const columnOf = (line: string, text: string) => stringWidth(line.slice(0, line.indexOf(text)));
+  assert.deepEqual(
+    [columnOf(wide, "1"), columnOf(plain, "22")],
+    [columnOf(heading, "COUNT"), columnOf(heading, "COUNT")],
+  );
+  assert.equal(columnOf(wide, "👍🏽"), columnOf(plain, "x"));
+});
+
+test("what a cell holds cannot control the terminal", (t) => {
+  assert.match(linesOf(t, 80, [["a\u001b[2Jb", "1", ""]])[1] ?? "", /^a\\u\{1b\}\[2Jb/);
+});
