@@ -262,7 +262,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
 
     const refused = await runBinary(["serve"], { dir, env: { ...env, PORT: "none", JWT_TTL: "0s" } });
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /JWT_TTL .*\n.*PORT /);
+    for (const name of ["JWT_TTL", "PORT"]) assert.match(refused.stderr, new RegExp(`^error: ${name} `, "m"));
     assert.equal((await runBinary(["serve"], { dir, env })).code, 2);
     const well = await runBinary(["doctor", "--json"], { dir, env: { ...env, ADDON_DIR: join(dir, "addons") } });
     assert.equal(well.code, 0, well.stdout);

@@ -61,6 +61,7 @@ suite("settings", () => {
       DATA_DIR: "/var/lib/x",
       ADDON_DIR: "/var/lib/addons",
       LOG_LEVEL: "debug",
+      LOG_FORMAT: "text",
       SHUTDOWN_TIMEOUT: "0ms",
       WEBHOOK_PATH: "/hooks/a.b_c~d-e",
       WEBHOOK_SECRET: "s",

@@ -140,7 +140,7 @@ test("a request for another protocol is answered in this one, as the last on its
 });
 
 test("a request for another protocol whose body is broken off is answered at once", async () => {
-  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 30\r\n\r\n`;
+  const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 30\r\n\r\n`;
   const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
   const received = gather(socket);
   const closed = once(socket, "end");
