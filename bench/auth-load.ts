@@ -6,13 +6,13 @@ import { EMAIL, PASSWORD, type Target } from "./targets.ts";
 export interface GetResult {
   perSecond: number;
   p99Ms: number;
-  /** Answers that were no 2xx, and broken connections. */
+  /** Responses other than 2xx, and broken connections. */
   errors: number;
 }
 
 const UNIT_MS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 
-/** Asks for one path over and over with wrk, one thread, and reads what it prints. */
+/** Requests one path repeatedly with wrk, in one thread, and parses its output. */
 export async function playGet(url: string, token: string, connections: number, seconds: number): Promise<GetResult> {
   const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-H", `Authorization: Bearer ${token}`, url];
   const out = await runWrk(args);
@@ -25,7 +25,7 @@ export async function playGet(url: string, token: string, connections: number, s
   return { perSecond: Number(rate), p99Ms: Number(p99) * (UNIT_MS[unit] ?? Number.NaN), errors };
 }
 
-/** Logs in over and over with wrk, so many at once; returns the logins in a second. Any refusal is an error. */
+/** Logs in repeatedly with wrk, with `inFlight` logins at once. Returns logins per second. Throws if any is refused. */
 export async function playLogins(target: Target, inFlight: number, seconds: number): Promise<number> {
   const script = join(import.meta.dirname, "logins.lua");
   const args = ["-t1", `-c${inFlight}`, `-d${seconds}`, "--timeout", "10s", "-s", script, `${target.url}/auth/login`];
@@ -39,14 +39,14 @@ export async function playLogins(target: Target, inFlight: number, seconds: numb
 }
 
 export interface Client {
-  /** Sends a login and resolves with its status, its body and the time from the first byte sent to the last received. */
+  /** Sends a login. Resolves with its status, body, and time from the first byte sent to the last byte received. */
   login(credentials?: object, headers?: Record<string, string>): Promise<{ status: number; text: string; ms: number }>;
   /** The time of one `/auth/me`. */
   me(token: string): Promise<{ status: number; ms: number }>;
   close(): void;
 }
 
-/** A client with connections that stay open; for times and for a rate of logins, not for a rate of reads. */
+/** A client with keep-alive connections. It is too slow to measure the rate of reads. */
 export function openClient(target: Target): Client {
   const agent = new Agent({ keepAlive: true });
 

@@ -1,4 +1,4 @@
-/** Logins a second against bare argon2 of the same cost and width, and what `/auth/me` takes meanwhile. */
+/** Measures logins per second against bare argon2 with the same cost and concurrency, and the latency of `/auth/me` meanwhile. */
 import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import * as argon2 from "@node-rs/argon2";
@@ -10,13 +10,13 @@ import { PASSWORD, startProduct, type Target } from "./targets.ts";
 const IN_FLIGHT = 64;
 const ME_CONNECTIONS = 4;
 const ME_PAUSE_MS = 5;
-// A few hundred logins a second take this long to be compiled.
+// At a few hundred logins per second, the JIT compiler needs this long.
 const WARM_UP_SECONDS = 6;
 
 export interface LoginFigures {
   barePerSecond: Spread;
   loginsPerSecond: Spread;
-  /** Round by round. */
+  /** Calculated for each round. */
   ratio: Spread;
   meP50Ms: Spread;
   meP95Ms: Spread;
@@ -51,12 +51,12 @@ export async function measureLogins(scratch: string, rounds: number, seconds: nu
   };
 }
 
-/** Logins wait in order: one that is answered was the last. */
+/** Logins are answered in order, so all earlier ones are done when this one is. */
 async function untilIdle(target: Target): Promise<void> {
   await tokenOf(target);
 }
 
-/** As many hashes at once as the server runs, one after the other. */
+/** Hashes per second, with as many hashes at once as the server runs. */
 async function barePerSecond(hash: string, seconds: number): Promise<number> {
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
@@ -71,7 +71,7 @@ async function barePerSecond(hash: string, seconds: number): Promise<number> {
   return (count * 1000) / (performance.now() - startedAt);
 }
 
-/** Times of `/auth/me` at an easy pace; each login ends the session, and its 401 costs what a 200 does and a read more. */
+/** Times of `/auth/me` at a low rate. Each login ends the session, and the 401 costs one read more than a 200. */
 async function meTimesDuringLogins(target: Target, seconds: number): Promise<number[]> {
   const token = await tokenOf(target);
   const client = openClient(target);

@@ -1,4 +1,4 @@
-/** `/auth/me` a second on both stores, against the ceiling and the peer, in turn, round after round. */
+/** Measures `/auth/me` requests per second on both stores, the ceiling and the peer, in turn in each round. */
 import { type GetResult, playGet, tokenOf } from "./auth-load.ts";
 import { type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import { startCeiling, startNest, startProduct, type Target } from "./targets.ts";
@@ -10,7 +10,7 @@ export interface MeRow {
   perSecond: Spread;
   p99Ms: Spread;
   errors: number;
-  /** Of the ceiling's rate and of the peer's, round by round. */
+  /** Ratios to the rates of the ceiling and the peer, calculated for each round. */
   toCeiling: Spread;
   toNest: Spread | null;
 }
@@ -20,7 +20,7 @@ interface Contestant {
   start: () => Promise<Target>;
 }
 
-/** Measures each target; the peer takes part when its built folder is given. */
+/** Measures each target. The peer takes part if its built folder is given. */
 export async function measureMe(
   scratch: string,
   redisPort: number,

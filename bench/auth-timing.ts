@@ -1,4 +1,4 @@
-/** Whether an unknown e-mail can be told from a wrong password by the time of the answer. */
+/** Measures whether the response time distinguishes an unknown e-mail from a wrong password. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { openClient } from "./auth-load.ts";
@@ -9,7 +9,7 @@ export interface TimingFigures {
   pairs: number;
   unknownMedianMs: number;
   wrongMedianMs: number;
-  /** Of the median for a wrong password. */
+  /** The difference in percent of the median for a wrong password. */
   deltaPercent: number;
   /** Two-sided Mann–Whitney. */
   p: number;
@@ -18,7 +18,7 @@ export interface TimingFigures {
 // Below the 100 failures at which the e-mail would be throttled.
 const PAIRS_PER_BATCH = 80;
 
-/** Sends logins of both kinds one after the other, in an order that chance decides pair by pair. */
+/** Sends logins of both kinds in turn, in a random order within each pair. */
 export async function measureTiming(scratch: string, pairs: number): Promise<TimingFigures> {
   const env = { TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "warn" };
   const target = await startProduct(scratch, env);
@@ -28,7 +28,7 @@ export async function measureTiming(scratch: string, pairs: number): Promise<Tim
   let sent = 0;
 
   async function guess(credentials: object, times: number[]): Promise<void> {
-    // Each from an address of its own, so that no address is throttled.
+    // Each login has its own address, so that no address is throttled.
     const address = `198.18.${(sent >> 8) & 255}.${sent & 255}`;
     sent++;
     const { status, ms } = await client.login(credentials, { "X-Forwarded-For": address });
@@ -88,7 +88,7 @@ export function mannWhitney(a: readonly number[], b: readonly number[]): number 
   return Math.min(1, 2 * (1 - normalShareBelow(z)));
 }
 
-/** Share of a standard normal distribution below z ≥ 0 (Abramowitz and Stegun, 26.2.17). */
+/** The share of a standard normal distribution below z ≥ 0 (Abramowitz and Stegun, 26.2.17). */
 function normalShareBelow(z: number): number {
   const t = 1 / (1 + 0.2316419 * z);
   const series = [0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429];

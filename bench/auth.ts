@@ -1,4 +1,4 @@
-/** `node bench/auth.ts` measures the login and its guard: reads, logins, reads during logins, and the timing of refusals. */
+/** `node bench/auth.ts` measures token checks, logins, token checks during logins, and the timing of refused logins. */
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ function printTable(headings: string[], rows: string[][]): void {
   console.log();
 }
 
-/** A folder with the peer built: PEER_NEST_DIR when it is built already, else a fresh one; null when that fails. */
+/** The folder of the built peer: PEER_NEST_DIR if it is set, else a new one; null if that fails. */
 function nestFolder(scratch: string): string | null {
   const given = process.env.PEER_NEST_DIR;
   try {

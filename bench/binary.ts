@@ -7,7 +7,7 @@ import { JWT_SECRET, PASSWORD_HASH } from "../test/helpers/credentials.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { rssMb } from "./targets.ts";
 
-/** Size, start and memory of dist/authserve beside its goals. The best of many runs, since noise only adds. */
+/** Measures the size, start and memory of dist/authserve against its goals. Takes the best of many runs, because noise only adds time. */
 const BINARY = join(import.meta.dirname, "../dist/authserve");
 const RUNS = 20;
 const STARTS = 5;

@@ -1,4 +1,4 @@
-/** The ceiling to hold figures against: bare node:http that reads the whole body, does nothing, and answers. */
+/** The ceiling for comparisons: a bare node:http server that reads the whole body and responds. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

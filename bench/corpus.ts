@@ -2,18 +2,18 @@ import { createHmac, hash } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 
-/** More than any server here takes in a second. */
+/** More deliveries per second than any server here can accept. */
 const MOST_PER_SECOND = 90_000;
 
-/** How events are named: one behind the other, or without any order, as many senders do. */
+/** The order of event ids: sequential or random. Many senders use random ids. */
 export type Ids = "sequential" | "random";
 
-/** The id of an event by its number: the same each time, and another one for each prefix. */
+/** The id of an event by its prefix and number. It is always the same. */
 export function eventIdOf(ids: Ids, prefix: string, number: number): string {
   return ids === "random" ? hash("md5", `${prefix}${number}`) : `${prefix}${number}`;
 }
 
-/** Writes a corpus that lasts for a run as fast as can be. */
+/** Writes a corpus that is long enough for a run at full speed. */
 export function writeCorpusFor(
   seconds: number,
   file: string,
@@ -24,7 +24,7 @@ export function writeCorpusFor(
   return writeCorpus(file, Math.ceil(seconds * MOST_PER_SECOND), secret, prefix, ids);
 }
 
-/** Writes signed, unique deliveries of about 260 bytes, one a line: signature TAB id TAB body. */
+/** Writes signed, unique deliveries of about 260 bytes, one per line: signature TAB id TAB body. */
 export async function writeCorpus(
   file: string,
   count: number,

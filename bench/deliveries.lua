@@ -1,4 +1,4 @@
--- wrk plays a corpus, a line a delivery, each once. RATE: deliveries a second over all connections; without it, as fast as they are answered.
+-- Plays each line of a corpus once with wrk. RATE is the deliveries per second over all connections; without it, as fast as possible.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long seconds; long nanoseconds; } moment;
@@ -26,7 +26,7 @@ function request()
   played = played + 1
   local afterSignature = line:find("\t", 1, true)
   local afterId = line:find("\t", afterSignature + 1, true)
-  -- `wrk.format` and a pattern cost 2.7 µs more, on the cores that the server shares.
+  -- `wrk.format` and a pattern would cost 2.7 µs more, on cores that the server also uses.
   return start .. line:sub(1, afterSignature - 1) .. "\r\nX-Request-ID: " .. line:sub(afterSignature + 1, afterId - 1)
     .. "\r\nContent-Length: " .. #line - afterId .. "\r\n\r\n" .. line:sub(afterId + 1)
 end

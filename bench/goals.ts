@@ -1,11 +1,11 @@
-/** What the product is to reach, held against the median of the rounds. */
+/** A goal for a figure, compared with the median of the rounds. */
 export interface Goal {
   least?: number;
   most?: number;
 }
 
 export const GOALS = {
-  /** At 64 connections, as the two below. */
+  /** At 64 connections, like the next two. */
   intakeOfBare: { least: 0.45 },
   intakeOfNest: { least: 4 },
   intakeP99Ms: { most: 30 },
@@ -16,7 +16,7 @@ export const GOALS = {
   idleMb: { most: 110 },
 } satisfies Record<string, Goal>;
 
-/** A figure beside its goal, a line of text. */
+/** A figure and its goal as a line of text. */
 export function figureLine(name: string, value: number, unit: string, goal?: Goal): string {
   const { least, most } = goal ?? {};
   const isMissed = !(value >= (least ?? value) && value <= (most ?? value));

@@ -11,7 +11,7 @@ import { removeScratch, rssMb, startProduct } from "./targets.ts";
 
 const CONNECTIONS = 64;
 
-/** How much is stored, in which ids, and how it is measured. */
+/** How many events are stored, with which ids, and how they are measured. */
 interface Growth {
   total: number;
   ids: Ids;
@@ -20,9 +20,8 @@ interface Growth {
 }
 
 /**
- * Fills the store and measures intake, claim, list, file size and memory at every power of ten on the way. Intake is
- * measured on a copy, in turn with that of an empty store: the machine's own rate changes by more than what is stored
- * changes it.
+ * Fills the store, and measures intake, claim, list, file size and memory at every power of ten. Intake is measured on a
+ * copy, in turn with an empty store: the machine's speed varies more than the effect of the stored events.
  */
 export async function measureGrowth(scratch: string, { total, ids, rounds, seconds }: Growth): Promise<void> {
   const dataDir = join(scratch, "growth-data");
@@ -31,7 +30,7 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
   async function playOn(storeAt?: string): Promise<LoadResult & { rssMb: number }> {
     const runDir = join(scratch, "growth-run");
     if (storeAt) cpSync(storeAt, runDir, { recursive: true });
-    // What is still to be written of a copy would be written during the run.
+    // Otherwise unwritten data of the copy would be written during the run.
     spawnSync("sync");
     const server = await startProduct(scratch, { DATA_DIR: runDir });
     try {
@@ -80,11 +79,11 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
   }
 }
 
-/** Adds processed events until so many are stored. */
+/** Adds processed events until `target` are stored. */
 function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
   const database = openDatabase(dataDir);
   database.pragma("synchronous = OFF");
-  // 1 GB: the index of random ids is filled all over.
+  // 1 GB, because random ids are inserted all over the index.
   database.pragma("cache_size = -1000000");
   const events = sqliteEvents(database);
   const payload = Buffer.alloc(260, "x");

@@ -1,4 +1,4 @@
-/** Deliveries a second, verified and stored, against the ceiling and the peers: five interleaved rounds. */
+/** Measures verified and stored deliveries per second against the ceiling and the peers, in interleaved rounds. */
 import { type LoadResult, playRun, prepareRun, type Spread, spreadOf } from "./load.ts";
 import {
   buildNest,
@@ -18,14 +18,14 @@ export interface Row {
   p50Ms: Spread;
   p99Ms: Spread;
   errors: number;
-  /** Of the ceiling's rate and of the NestJS peer's, round by round. */
+  /** Ratios to the rates of the ceiling and the NestJS peer, calculated for each round. */
   toCeiling: Spread;
   toNest: Spread;
 }
 
 const CONNECTIONS = [64, 256];
 
-/** Measures every target in turn, round after round, each on a server of its own, warmed up. Unique deliveries for each run. */
+/** Measures all targets in turn in each round. Each run has a new, warmed-up server and unique deliveries. */
 export async function measureIntake(scratch: string, rounds: number, seconds: number): Promise<Row[]> {
   const nest = buildNest(scratch);
   const redis = await startRedis(scratch);

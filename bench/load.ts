@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { type Ids, writeCorpusFor } from "./corpus.ts";
 import { type Target, WEBHOOK_SECRET } from "./targets.ts";
 
-/** How long servers are warmed up: the compiler is busy for longer than a second with whatever has more to compile than the bare one. */
+/** The warm-up time. For all servers except the bare one, the JIT compiler needs more than a second. */
 export const WARM_UP_SECONDS = 3;
 
 export interface LoadResult {
   perSecond: number;
   requests: number;
-  /** Answers that were no 2xx, and broken connections. */
+  /** Responses other than 2xx, and broken connections. */
   errors: number;
   p50Ms: number;
   p99Ms: number;
@@ -19,13 +19,13 @@ export interface LoadResult {
 export interface Load {
   connections: number;
   seconds: number;
-  /** Has more lines than the run can send. */
+  /** A file with more lines than the run can send. */
   corpus: string;
-  /** Deliveries a second; absent: as many as are answered. */
+  /** Deliveries per second. Without it, as many as possible. */
   rate?: number;
 }
 
-/** Plays a corpus with wrk, one thread, and reads its own summary. */
+/** Plays a corpus with wrk, in one thread, and parses its output. */
 export async function playCorpus(
   target: Target,
   { connections, seconds, corpus, rate = 0 }: Load,
@@ -47,14 +47,14 @@ export async function playCorpus(
   };
 }
 
-/** What a server is warmed up and measured with. */
+/** The files for the warm-up and the measurement of a server. */
 export interface Run {
   warmUp: string;
   corpus: string;
   seconds: number;
 }
 
-/** Writes unique deliveries for a warm-up and a run behind it. */
+/** Writes unique deliveries for a warm-up and a run. */
 export async function prepareRun(scratch: string, seconds: number, prefix: string, ids?: Ids): Promise<Run> {
   const run = { warmUp: join(scratch, "warm-up.tsv"), corpus: join(scratch, "corpus.tsv"), seconds };
   await writeCorpusFor(WARM_UP_SECONDS, run.warmUp, WEBHOOK_SECRET, `${prefix}w`, ids);
@@ -68,7 +68,7 @@ export async function playRun(target: Target, connections: number, { warmUp, ...
   return playCorpus(target, { connections, ...run });
 }
 
-/** Runs wrk to its end and returns what it printed. */
+/** Runs wrk and returns its output. */
 export async function runWrk(args: string[], env = process.env): Promise<string> {
   const child = spawn("wrk", args, { env });
   let out = "";

@@ -1,4 +1,4 @@
--- Plays one login over and over; prints how many were answered 200, how many otherwise, and the time in microseconds.
+-- Repeats one login. Prints the number of 200 responses, of others, and the time in microseconds.
 wrk.method = "POST"
 wrk.body = os.getenv("LOGIN_BODY")
 wrk.headers["Content-Type"] = "application/json"

@@ -1,6 +1,6 @@
 /**
- * `npm run bench` measures intake; with `-- growth` it fills the store and measures by decade (`-- growth random`: with ids
- * in no order), with `-- sustained` it delivers at a steady rate for minutes.
+ * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random` with
+ * random ids. `-- sustained` delivers at a steady rate for minutes.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The least that keeps the promise, to hold figures against: `node:http`, one HMAC, `JSON.parse`, one table with a unique
- * index on a thread of its own, and a commit on disk before each 200. What arrives during a commit shares the next one.
+ * The minimal server with the same guarantee, for comparisons: `node:http`, one HMAC, `JSON.parse`, one table with a unique
+ * index in its own thread, and a commit on disk before each 200. Deliveries during a commit share the next one.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * Where the time of the HTTP thread goes, part by part: `node bench/profile.ts [CHECKOUT]`. Plays deliveries, then
- * `GET /auth/me`, at the server of a checkout (this one unless another is named) under Node's CPU profiler.
+ * `node bench/profile.ts [CHECKOUT]` shows how the HTTP thread spends its time, by part. It plays deliveries, then
+ * `GET /auth/me`, against the server of a checkout (by default this one) under Node's CPU profiler.
  */
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -26,7 +26,7 @@ interface Profile {
 
 const SYSTEM_CALLS = /^(?:writeUtf8String|writeLatin1String|writev|writeBuffer)$/;
 
-/** The part that a function belongs to; undefined when its caller decides. */
+/** The part that a function belongs to; undefined if its caller decides. */
 function partOf({ functionName, url }: CallFrame): string | undefined {
   if (SYSTEM_CALLS.test(functionName)) return "sending (system call)";
   if (functionName === "(garbage collector)") return "garbage collection";
@@ -39,7 +39,7 @@ function partOf({ functionName, url }: CallFrame): string | undefined {
     : undefined;
 }
 
-/** Microseconds by part, each sample counted for the innermost function that has one; idle time left out. */
+/** Microseconds by part, without idle time. Each sample counts for the innermost function that has a part. */
 function timeByPart({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));

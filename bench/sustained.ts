@@ -1,4 +1,4 @@
-/** Minutes of deliveries at a steady rate while the worker drains them: latency, memory, and what waits. */
+/** Delivers at a steady rate for minutes while the worker runs. Measures latency, memory and waiting events. */
 import { join } from "node:path";
 import { writeCorpus } from "./corpus.ts";
 import { playCorpus } from "./load.ts";
@@ -54,7 +54,7 @@ export async function measureSustained(scratch: string, minutes: number, rate: n
   }
 }
 
-/** Stored events that wait for the worker, and deliveries that wait for their commit to begin. */
+/** The number of events that wait for the worker, and of deliveries that wait for a commit. */
 async function readGauges({ url }: Target): Promise<{ queued: number; waiting: number }> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const gauge = (name: string) => Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1] ?? Number.NaN);

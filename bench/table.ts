@@ -5,7 +5,7 @@ const withDigits =
   ({ median, min, max }: Spread) =>
     `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
 
-/** The median with the least and the most, rounded. */
+/** The median with the minimum and maximum, rounded. */
 export const whole = withDigits(0);
 export const tenths = withDigits(1);
 export const hundredths = withDigits(2);

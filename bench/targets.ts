@@ -15,11 +15,11 @@ export const PASSWORD = "correct horse battery staple";
 export interface Target {
   name: string;
   url: string;
-  /** Path that takes deliveries. */
+  /** The path for deliveries. */
   path: string;
   pid: number;
   dir: string;
-  /** What was set for it beside the environment. */
+  /** Its settings, added to the environment. */
   env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
@@ -71,18 +71,18 @@ async function start(
   };
 }
 
-/** Builds the executable that {@link startProduct} runs: what a user has is what is measured. */
+/** Builds the executable for {@link startProduct}, so that users' own program is measured. */
 export function buildProduct(): void {
   const { status, stderr } = spawnSync(process.execPath, [join(ROOT, "scripts/build.ts")], { encoding: "utf8" });
   if (status !== 0) throw new Error(`the executable could not be built: ${stderr}`);
 }
 
-/** The product, on a data directory of its own unless one is named. */
+/** Starts the executable, by default with a new data directory. */
 export function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
   return startServer(scratch, [join(ROOT, "dist/authserve")], env);
 }
 
-/** The source of a checkout, with flags for Node. */
+/** Starts the source of a checkout, with flags for Node. */
 export function startCheckout(scratch: string, checkout: string, flags: string[]): Promise<Target> {
   const node = join(ROOT, "node_modules/.bin/node");
   return startServer(scratch, [node, ...flags, join(checkout, "src/cli/main.ts")], {});
@@ -111,7 +111,7 @@ export async function startCeiling(scratch: string): Promise<Target> {
   return start("bare node:http", scratch, command, { PORT: String(port) }, `http://127.0.0.1:${port}`, "/webhook");
 }
 
-/** The least that keeps the product's promise: see `minimum.ts`. */
+/** Starts the minimal server with the same guarantee: see `minimum.ts`. */
 export async function startMinimum(scratch: string): Promise<Target> {
   const dir = mkdtempSync(join(scratch, "minimum-"));
   const port = await freePort();
@@ -120,7 +120,7 @@ export async function startMinimum(scratch: string): Promise<Target> {
   return start("minimum", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
 
-/** Redis as Debian ships it, with the durability that is usual for queues: an fsync a second. */
+/** Starts Redis with the usual durability for queues: one fsync per second. */
 export async function startRedis(scratch: string): Promise<{ port: number; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(scratch, "redis-"));
   const port = await freePort();
@@ -139,7 +139,7 @@ export async function startRedis(scratch: string): Promise<{ port: number; stop(
   };
 }
 
-/** NestJS with passport-jwt, ioredis and BullMQ: what a user would otherwise write. Built once into a scratch folder. */
+/** Builds NestJS with passport-jwt, ioredis and BullMQ, a usual alternative, in a scratch folder. */
 export function buildNest(scratch: string): string {
   const dir = join(scratch, "nest");
   cpSync(join(import.meta.dirname, "peers/nest"), dir, { recursive: true });
@@ -168,7 +168,7 @@ export async function startNest(dir: string, redisPort: number): Promise<Target>
   return start("NestJS + BullMQ", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
 
-/** Debian's `webhook`: verifies the signature and starts a command for each delivery; it stores nothing. */
+/** Starts Debian's `webhook`, which verifies the signature and runs a command for each delivery. It stores nothing. */
 export async function startDebianWebhook(scratch: string): Promise<Target | null> {
   if (spawnSync("webhook", ["-version"]).error) return null;
   const dir = join(scratch, "webhook");

@@ -33,7 +33,7 @@ async function buildOwn(): Promise<void> {
   process.stderr.write(`built ${output}\n`);
 }
 
-/** One archive with its bill of materials for each target, and the checksums of all. */
+/** Builds an archive and a bill of materials for each target, and the checksums of all. */
 async function buildArchives(): Promise<void> {
   const sums: string[] = [];
   const write = (file: string, content: Buffer) => {
@@ -71,7 +71,7 @@ function executableName({ os }: Target): string {
   return os === "win32" ? "authserve.exe" : "authserve";
 }
 
-/** The production packages of a target: those of this machine, with the target's own in place of this platform's. */
+/** The production packages of a target: those of this machine, with the target's platform packages. */
 function componentsOf(target: Target): Component[] {
   const { napi: own } = ownTarget();
   return productionComponents(ROOT, (name) => {
@@ -80,7 +80,7 @@ function componentsOf(target: Target): Component[] {
   });
 }
 
-/** What lies beside the executable in an archive: the pages, and the files of an installation. */
+/** The other files of an archive: the documentation, and the files for an installation. */
 function accompanying(): Entry[] {
   const files = ["LICENSE", "README.md", "CHANGELOG.md", "bench/intake.svg", ...filesIn("docs"), ...filesIn("deploy")];
   const entries = files.map((path) => ({ path, content: readFileSync(join(ROOT, path)), executable: false }));
@@ -90,7 +90,7 @@ function accompanying(): Entry[] {
   ];
 }
 
-/** The files below a folder, in an order that is always the same. */
+/** The files below a folder, in a fixed order. */
 function filesIn(folder: string): string[] {
   const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

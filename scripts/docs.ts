@@ -1,4 +1,4 @@
-// Writes the pages of docs/reference from the code.
+// Generates the pages of docs/reference from the code.
 //
 //   npm run docs
 

@@ -1,10 +1,10 @@
-// Compares the Node of the registry's packages, which third parties make, with the official release.
+// Compares the Node executables in the registry's packages, which third parties publish, with the official release.
 //
-//   npm run verify:node              this platform's
-//   npm run verify:node -- --all     every platform's
-//   npm run verify:node -- DIR       with the official files that lie in DIR already, fetched on another machine
+//   npm run verify:node              for this platform
+//   npm run verify:node -- --all     for every platform
+//   npm run verify:node -- DIR       with the official files in DIR, downloaded on another machine
 //
-// Exit code 0: all are the same, byte for byte. 1: one differs. 2: the official files cannot be had.
+// Exit code 0: all are identical. 1: one differs. 2: the official files are not available.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Whether the executable of a package is that of the official release. */
+/** Whether the executable of a package is identical to that of the official release. */
 async function compare(target: Target): Promise<boolean> {
   const version = lockedVersion(target.nodePackage);
   const release = `https://nodejs.org/dist/v${version}`;
@@ -57,7 +57,7 @@ async function compare(target: Target): Promise<boolean> {
   return packaged.equals(executableIn(archive, target, version));
 }
 
-/** A file of the folder that was named, or fetched. The same name may stand for several versions. */
+/** Finds a file in the given folder, or downloads it. Files of several versions may have the same name. */
 async function obtain(name: string, from: string, version = ""): Promise<string> {
   if (given !== undefined) {
     const file = [join(given, `v${version}`, name), join(given, name)].find(existsSync);

@@ -20,7 +20,7 @@ import type { Intake } from "./webhook/intake.ts";
 import { DeliveryAnswer, DeliveryBody, webhookRoute } from "./webhook/routes.ts";
 import type { Source } from "./webhook/source.ts";
 
-/** What the routes lead to. */
+/** What the routes use. */
 export interface AppParts {
   log: Log;
   login: Login;
@@ -28,10 +28,10 @@ export interface AppParts {
   sessions: SessionStore;
   sources: readonly Source[];
   intake: Intake;
-  /** Told of each delivery that is not taken in. */
+  /** Called for each refused delivery. */
   onRefused(code: ErrorCode, reason?: string): void;
   ready: ReadyParts;
-  /** Names this start of the server. */
+  /** The id of this start of the server. */
   instance: string;
   metrics: Pick<Metrics, "render">;
   metricsAllowedAddresses: BlockList;
@@ -40,7 +40,7 @@ export interface AppParts {
 
 const BEARER = "`Authorization: Bearer <accessToken>`";
 
-// What the guard throws, and what a body is refused with where none is taken.
+// The errors of the token check, and of a body where none is accepted.
 const GUARDED: ErrorCode[] = [
   "validation_failed",
   "missing_token",
@@ -51,7 +51,7 @@ const GUARDED: ErrorCode[] = [
   "store_unavailable",
 ];
 
-/** Every route there is. */
+/** All routes. */
 export function listRoutes(parts: AppParts): Route[] {
   const { log, login, authenticate, sessions, sources, intake, onRefused, ready, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
@@ -60,7 +60,7 @@ export function listRoutes(parts: AppParts): Route[] {
       method: "POST",
       path: "/auth/login",
       summary:
-        "Logs the user in and ends the session before. A password has 6 to 1024 characters, compared in Unicode NFC, and at most 64 combining marks in a row.",
+        "Logs the user in and ends the previous session. A password has 6 to 1024 characters, compared in Unicode NFC, and at most 64 combining marks in a row.",
       request: LoginBody,
       response: LoginAnswer,
       problems: [
@@ -87,7 +87,7 @@ export function listRoutes(parts: AppParts): Route[] {
     {
       method: "GET",
       path: "/auth/me",
-      summary: "Tells whose token it is, if its session is active.",
+      summary: "Returns the user of the token, if its session is active.",
       needs: BEARER,
       response: MeAnswer,
       problems: GUARDED,
@@ -99,7 +99,7 @@ export function listRoutes(parts: AppParts): Route[] {
         method: "POST",
         path: source.path,
         summary:
-          "Receives a delivery, and answers when the event is on disk. `duplicate` is true when it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` there is no such route.",
+          "Receives a delivery, and answers when the event is on disk. `duplicate` is true if it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist.",
         needs: `a signature in one of the headers ${source.schemes.map(({ header }) => `\`${header}\``).join(", ")}`,
         request: DeliveryBody,
         response: DeliveryAnswer,
@@ -120,7 +120,7 @@ export function listRoutes(parts: AppParts): Route[] {
     {
       method: "GET",
       path: "/healthz",
-      summary: "Answers as long as the process serves.",
+      summary: "Answers 200 while the process is running.",
       response: HealthAnswer,
       handler: healthRoute,
       quiet: true,
@@ -129,7 +129,7 @@ export function listRoutes(parts: AppParts): Route[] {
       method: "GET",
       path: "/readyz",
       summary:
-        "Answers 200 when all stores do, else 503 with the parts that do not. `instance` differs at each start of the server.",
+        "Answers 200 when all stores are available, else 503 with the unavailable parts. `instance` differs at each start of the server.",
       response: ReadyAnswer,
       statuses: [200, 503],
       handler: readyRoute(ready, parts.instance, log),

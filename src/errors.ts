@@ -1,11 +1,11 @@
-/** Messages that clients rely on word for word. */
+/** Clients compare these messages word for word. */
 const INVALID_CREDENTIALS = "Credenciales inválidas";
 const SESSION_INVALIDATED = "Sesión invalidada. Inicia sesión de nuevo.";
 const UNAUTHORIZED = "Unauthorized";
 
 /**
- * Every error a client can meet: its HTTP status, the sentence it reads, and for the reference when it comes.
- * The only place where a code gets a status.
+ * Every error that a client can get: its HTTP status, its `detail`, and for the reference when it occurs.
+ * A code gets its status only here.
  */
 export const PROBLEMS = {
   bad_request: {
@@ -21,7 +21,7 @@ export const PROBLEMS = {
   validation_failed: {
     status: 400,
     detail: "The body does not have the declared shape",
-    when: "A member of a login is missing, unknown or invalid. `errors` names it. Or a request under `/auth` has a body where none is accepted.",
+    when: "A member of a login is missing, unknown or invalid. `errors` names it. Or another request under `/auth` has a body.",
   },
   invalid_payload: {
     status: 400,
@@ -61,12 +61,12 @@ export const PROBLEMS = {
   not_found: {
     status: 404,
     detail: "There is nothing at this path",
-    when: "No route has this path, which must match to the letter. `/metrics` is not found by clients outside of `METRICS_ALLOWED_ADDRESSES`.",
+    when: "No route has exactly this path. `/metrics` also answers this to clients outside of `METRICS_ALLOWED_ADDRESSES`.",
   },
   method_not_allowed: {
     status: 405,
     detail: "This path does not answer that method",
-    when: "The route does not take this method. `Allow` lists those that it takes.",
+    when: "The route does not support this method. `Allow` lists its methods.",
   },
   request_timeout: {
     status: 408,
@@ -101,7 +101,7 @@ export const PROBLEMS = {
   login_busy: {
     status: 503,
     detail: "Too many logins are under way; try again",
-    when: "256 logins wait for a password check, or 128 from one address (or IPv6 /64). Addresses that logged in during the last 30 days have 256 places of their own.",
+    when: "256 logins wait for a password check, or 128 from one address (or IPv6 /64). Addresses that logged in during the last 30 days have a queue of 256 of their own.",
   },
   queue_full: {
     status: 503,
@@ -123,18 +123,18 @@ export interface FieldError {
 }
 
 interface AppErrorOptions {
-  /** Seconds until a new try makes sense; becomes `Retry-After`. */
+  /** Sent as `Retry-After`. */
   retryAfterSeconds?: number | undefined;
   errors?: FieldError[] | undefined;
-  /** Further members of the problem (RFC 9457, 3.2), for whoever may see this error. */
+  /** Extension members of the problem (RFC 9457, 3.2). */
   members?: Record<string, unknown> | undefined;
   headers?: Record<string, string>;
-  /** Says more to whoever reads the log, in a stable word; the client is not told. */
+  /** A stable word for the log. It is not sent to the client. */
   reason?: string;
   cause?: unknown;
 }
 
-/** An error with a stable code. Logic throws it; `http/problem.ts` turns it into an answer. */
+/** An error with a stable code. Logic throws it, and `http/problem.ts` turns it into a response. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
@@ -155,29 +155,39 @@ export class AppError extends Error {
   }
 }
 
-/** A problem the operator can mend: bad settings, a port in use. The command prints its message and exits with its code. */
-export class OperatorError extends Error {
-  readonly exitCode: 1 | 2;
-
-  constructor(message: string, exitCode: 1 | 2 = 2) {
-    super(message);
-    this.name = "OperatorError";
-    this.exitCode = exitCode;
-  }
-}
-
 /** Something that is wrong, and what to do about it. */
 export interface Fault {
   found: string;
   remedy: string;
 }
 
-/** Settings that cannot be used. The message tells each fault with its remedy, and never a value. */
+/** A fault in one line, for logs. */
+export function faultText({ found, remedy }: Fault): string {
+  return `${found}: ${remedy}`;
+}
+
+/**
+ * A problem that the operator can solve, such as bad settings or a port in use. The command line prints it and exits with
+ * `exitCode`. The message of a fault is "found: remedy".
+ */
+export class OperatorError extends Error {
+  readonly exitCode: 1 | 2;
+  readonly fault: Fault | undefined;
+
+  constructor(problem: string | Fault, exitCode: 1 | 2 = 2) {
+    super(typeof problem === "string" ? problem : faultText(problem));
+    this.name = "OperatorError";
+    this.exitCode = exitCode;
+    this.fault = typeof problem === "string" ? undefined : problem;
+  }
+}
+
+/** Settings that cannot be used. The message lists each fault with its remedy, and never a value. */
 export class SettingsError extends OperatorError {
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[]) {
-    const sentences = faults.map(({ found, remedy }) => `${found}: ${remedy}`);
+    const sentences = faults.map(faultText);
     super(
       sentences.length === 1 ? String(sentences[0]) : ["These settings are not usable:", ...sentences].join("\n  "),
     );
@@ -191,14 +201,14 @@ export function systemCode(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code);
 }
 
-/** The exit code of a failure: 1 for what may pass by itself, so that a supervisor starts the server again, else 2. */
+/** The exit code of a failure: 1 if it may be temporary, so that a supervisor restarts the server, else 2. */
 export function exitCodeOf(error: unknown): 1 | 2 {
   return /^(?:ENOSPC|EDQUOT|SQLITE_(?:FULL|IOERR|BUSY|NOMEM))/.test(systemCode(error)) ? 1 : 2;
 }
 
 const MAX_CAUSES = 5;
 
-/** One line about a thrown value of any kind: its message and the messages of its causes, without a stack. Never throws. */
+/** Describes any thrown value in one line: its message and those of its causes, without a stack. Never throws. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (let current = error; parts.length < MAX_CAUSES && current !== undefined; ) {
@@ -214,7 +224,7 @@ export function describeError(error: unknown): string {
 function describeOne(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error);
-    // Node adds advice that only who starts Node can follow.
+    // Node adds advice about its own command line, which users of authserve do not see.
     const message = messageOf(error).replace(/; if the root CA is installed locally, try running Node\.js .*$/, "");
     const code = "code" in error && typeof error.code === "string" ? error.code : "";
     if (code === "" || `${message}: `.startsWith(`${code}: `)) return message;
@@ -224,7 +234,7 @@ function describeOne(error: unknown): string {
   }
 }
 
-/** Where a name has several addresses, Node gathers what went wrong with each, under no message. */
+/** If a host name has several addresses, Node throws an AggregateError without a message: one error for each address. */
 function messageOf(error: Error): string {
   const message = String(error.message);
   if (message !== "" || !(error instanceof AggregateError)) return message;

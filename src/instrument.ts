@@ -7,7 +7,7 @@ import type { OnExpired, OnSettled } from "./worker/worker.ts";
 
 const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
 
-/** Appends batches, and counts what became of their deliveries. */
+/** Wraps `append` so that it counts deliveries by result, and times commits. */
 export function countAppends(
   events: Pick<EventStore, "append">,
   metrics: Metrics,
@@ -29,7 +29,7 @@ export function countAppends(
   };
 }
 
-/** Counts deliveries that are not taken in, by the code of their answer and the reason that it does not tell. */
+/** Counts refused deliveries by error code, and by the reason that is not sent to the sender. */
 export function countRefused(metrics: Metrics): (code: ErrorCode, reason?: string) => void {
   return (code, reason) => {
     metrics.refusals.inc({ code });
@@ -37,7 +37,7 @@ export function countRefused(metrics: Metrics): (code: ErrorCode, reason?: strin
   };
 }
 
-/** Counts where attempts leave their events, and how long both took. */
+/** Counts attempts by outcome, and the duration of attempts and of processing. */
 export function countSettled(metrics: Metrics): OnSettled {
   return (event, { next, startedAt, finishedAt }, isHeld) => {
     metrics.attempts.inc({ outcome: isHeld ? OUTCOMES[next.to] : "lease_lost" });
@@ -49,20 +49,20 @@ export function countSettled(metrics: Metrics): OnSettled {
   };
 }
 
-/** Counts attempts that ended with their lease where they left their events; how long they took nobody knows. */
+/** Counts attempts whose lease expired by outcome. Their duration is not known. */
 export function countExpired(metrics: Metrics): OnExpired {
-  return (retried, buried) => {
+  return (retried, deadLettered) => {
     metrics.attempts.inc({ outcome: OUTCOMES.queued }, retried);
-    metrics.attempts.inc({ outcome: OUTCOMES.failed }, buried);
+    metrics.attempts.inc({ outcome: OUTCOMES.failed }, deadLettered);
   };
 }
 
-/** A clock that was set back makes no time shorter than nothing. */
+/** Never negative, even if the clock was set back. */
 function secondsBetween(fromMs: number, toMs: number): number {
   return Math.max(0, toMs - fromMs) / 1000;
 }
 
-/** The login, counting its answers. */
+/** Wraps a login so that it counts logins by outcome. */
 export function countLogins(login: Login, metrics: Metrics): Login {
   return async (credentials, requester) => {
     try {
@@ -76,7 +76,7 @@ export function countLogins(login: Login, metrics: Metrics): Login {
   };
 }
 
-/** The verifier, counting the hashes that it computes. */
+/** Wraps a password verifier so that it counts the computed hashes. */
 export function countHashes(verifyPassword: PasswordVerifier, metrics: Metrics): PasswordVerifier {
   return (password, userIsKnown) => {
     metrics.passwordHashes.inc();

@@ -1,16 +1,16 @@
-/** What the reference says of a log line. */
+/** The description of a log event for the reference. */
 interface LogEventDescription {
   level: "debug" | "info" | "warn" | "error";
-  /** Another level that it may have, as `meaning` says. */
+  /** Its other level. `meaning` says when. */
   orLevel?: LogEventDescription["level"];
   meaning: string;
   fields: readonly string[];
 }
 
-/** The stable names of log lines, for programs that read the log. */
+/** The log events. Their names are stable, for programs that read the log. */
 export const LOG_EVENTS = {
   server_started: { level: "info", meaning: "The server listens.", fields: ["url", "pid"] },
-  server_stopping: { level: "info", meaning: "A signal to stop came.", fields: [] },
+  server_stopping: { level: "info", meaning: "The server received a signal to stop.", fields: [] },
   server_stopped: { level: "info", meaning: "The server has stopped.", fields: [] },
   setting_warning: {
     level: "warn",
@@ -24,24 +24,24 @@ export const LOG_EVENTS = {
   },
   instance_file_error: {
     level: "warn",
-    meaning: "`DATA_DIR/server.json` cannot be written. Commands do not find this server.",
+    meaning: "`DATA_DIR/server.json` cannot be written. Commands cannot find this server.",
     fields: ["error"],
   },
   request_completed: {
     level: "info",
     orLevel: "debug",
     meaning:
-      "A request was answered. Successes of deliveries, `GET /auth/me`, probes and metrics are at debug. `path` is `-` where no route was found. Errors have a `code`, and some a `reason` that the client is not told.",
+      "A request was answered. Successful deliveries, `GET /auth/me`, probes and metrics are logged at debug. `path` is `-` if no route matched. Errors have a `code`, and some a `reason` that is not sent to the client.",
     fields: ["requestId", "method", "path", "status", "code", "reason", "address", "durationMs"],
   },
   request_failed: {
     level: "error",
-    meaning: "A request ended in a 5xx problem. A defect has its `stack`.",
+    meaning: "A request was answered with a 5xx error. A defect has its `stack`.",
     fields: ["requestId", "code", "error", "stack"],
   },
   not_ready: {
     level: "warn",
-    meaning: "`/readyz` answered 503. `part` is what failed.",
+    meaning: "`/readyz` answered 503. `part` is the part that failed.",
     fields: ["requestId", "part", "error"],
   },
   login_succeeded: { level: "info", meaning: "The user logged in.", fields: ["requestId", "address", "userId"] },
@@ -58,7 +58,7 @@ export const LOG_EVENTS = {
   throttle_cleared: {
     level: "info",
     meaning:
-      "`throttle clear` forgot failed logins. Written to its standard error. `address` is present when one was named.",
+      "`throttle clear` forgot failed logins. Written to standard error of the command. `address` is present if `--address` was given.",
     fields: ["cleared", "address"],
   },
   session_superseded: {
@@ -70,12 +70,12 @@ export const LOG_EVENTS = {
   session_revoked: {
     level: "info",
     meaning:
-      "A session was ended by `session revoke` (`reason` is `command`, written to its standard error), or because the password hash or the e-mail changed (`credentials_changed`).",
+      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `credentials_changed` if the password hash or the e-mail changed.",
     fields: ["userId", "reason"],
   },
   delivery_conflict: {
     level: "warn",
-    meaning: "A delivery has the id of a stored event and other bytes.",
+    meaning: "A delivery has the id of a stored event, but different bytes.",
     fields: ["requestId", "source", "eventId", "address"],
   },
   event_received: {
@@ -101,7 +101,7 @@ export const LOG_EVENTS = {
   event_unreadable: {
     level: "error",
     meaning:
-      "A job became a dead letter because the database is damaged where its event is. `number` identifies the event. `eventId` is null where it cannot be read.",
+      "A job became a dead letter because its event is in a damaged part of the database. `number` identifies the event. `eventId` is null if it cannot be read.",
     fields: ["number", "eventId", "route", "error"],
   },
   lease_lost: {
@@ -117,7 +117,8 @@ export const LOG_EVENTS = {
   target_available: { level: "info", meaning: "The target is available again.", fields: [] },
   worker_error: {
     level: "error",
-    meaning: "An operation of the worker on the store failed. Fields of the event are present when it is about one.",
+    meaning:
+      "An operation of the worker on the store failed. The fields of an event are present if the operation was for one event.",
     fields: ["error", "source", "eventId", "type", "attempt"],
   },
   storage_thread_died: {

@@ -15,13 +15,13 @@ export interface Log extends Pick<Logger, "isLevelEnabled"> {
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 
-// Lines kept while they cannot be written, e.g. on a full disk; what comes beyond is dropped.
+// Lines are buffered while they cannot be written, e.g. on a full disk. Lines beyond this are dropped.
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
-/** Writes a line, and returns whether it was kept. */
+/** Writes or buffers a line. Returns false if it was dropped. */
 type WriteLine = (line: string) => boolean;
 
-/** Opens standard output for log lines. No line holds anything up: those that nobody takes are kept, dropped, and counted. */
+/** Opens standard output for log lines. Logging never blocks: lines that cannot be written are buffered, then dropped. */
 function openLogOutput(): DestinationStream {
   const stats = fstatSync(1, { throwIfNoEntry: false });
   const write = stats?.isFIFO() || stats?.isSocket() ? writeToPipe(process.stdout) : writeToFile();
@@ -34,7 +34,7 @@ function openLogOutput(): DestinationStream {
   };
 }
 
-/** A write to a pipe that nobody reads would never return; Node keeps such lines, without a bound. */
+/** Node buffers lines for a pipe that nobody reads, without a limit. A blocking write would never return. */
 function writeToPipe(out: NodeJS.WriteStream): WriteLine {
   return (line) => {
     if (out.writableLength + line.length > MAX_UNWRITTEN_BYTES) return false;
@@ -43,7 +43,7 @@ function writeToPipe(out: NodeJS.WriteStream): WriteLine {
   };
 }
 
-/** A line that cannot be written is tried again with the next one. */
+/** A line that cannot be written is written again with the next one. */
 function writeToFile(): WriteLine {
   const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   let isKept = true;
@@ -60,23 +60,23 @@ function writeToFile(): WriteLine {
 
 function droppedLine(count: number): string {
   const line = { level: "warn", time: new Date().toISOString(), event: "log_lines_dropped" satisfies LogEvent, count };
-  return `${JSON.stringify({ ...line, message: "log lines that nobody took were dropped" })}\n`;
+  return `${JSON.stringify({ ...line, message: "log lines that could not be written were dropped" })}\n`;
 }
 
-/** How a log is written: a JSON object a line, or words for a person. */
+/** The formats of a log: one JSON object per line, or text for people. */
 export const LOG_FORMATS = ["json", "text"] as const;
 
-const WRITE_AS = { json: withoutRawControls, text: logText };
+const FORMATTERS = { json: withoutRawControls, text: logText };
 
 interface LogOptions {
   out?: DestinationStream;
   format?: (typeof LOG_FORMATS)[number];
 }
 
-/** Creates a log, on standard output and as JSON unless it is told otherwise. */
+/** Creates a log; by default JSON on standard output. */
 export function createLog(level: (typeof LOG_LEVELS)[number], options: LogOptions = {}): Log {
   const { out = openLogOutput(), format = "json" } = options;
-  const written = WRITE_AS[format];
+  const formatLine = FORMATTERS[format];
   return pino(
     {
       level,
@@ -85,11 +85,11 @@ export function createLog(level: (typeof LOG_LEVELS)[number], options: LogOption
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => out.write(written(line)) },
+    { write: (line) => out.write(formatLine(line)) },
   );
 }
 
-/** JSON with the control characters that it may leave raw, DEL and C1, escaped: a terminal would obey them. */
+/** Escapes DEL and C1 control characters. JSON allows them, but a terminal would interpret them. */
 export function withoutRawControls(json: string): string {
   return json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
 
-/** What the server counts. None has a label with a person in it. */
+/** The server's metrics. No label contains personal data. */
 export interface Metrics {
   deliveries: Counter<"result">;
   refusals: Counter<"code">;
@@ -14,7 +14,7 @@ export interface Metrics {
   logins: Counter<"outcome">;
   passwordHashes: Counter;
   refusedConnections: Counter<"limit">;
-  /** All metrics as they stand. */
+  /** Returns the current metrics. */
   render(): Promise<Exposition>;
 }
 
@@ -24,26 +24,27 @@ export interface Exposition {
   contentType: string;
 }
 
-/** What is read when somebody asks for the metrics. */
+/** Values that are read at each request for the metrics. */
 export interface MetricSources {
   backlog(): Promise<{ queued: number; failed: number; unreadable: number; oldestQueuedAt: number | null }>;
-  /** Deliveries that wait for a commit, and how many may. */
+  /** The number of deliveries that wait for a commit. */
   waiting(): number;
+  /** How many deliveries may wait. */
   queueLimit: number;
   /** The size of the database's write-ahead log. */
   logBytes(): number;
   now(): number;
 }
 
-// A commit waits for one fsync: from a fast disk's 0.1 ms to a stalling one's seconds.
+// A commit waits for one fsync: 0.1 ms on a fast disk, seconds on a stalling one.
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 // A handler takes from a millisecond up to HANDLER_TIMEOUT.
 const ATTEMPT_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-// With retries in between an event takes from milliseconds to hours.
+// An event takes milliseconds, or hours if it is retried.
 const PROCESSING_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
-// What the webhook answers when it refuses.
+// The error codes of the webhook.
 const REFUSAL_CODES: ErrorCode[] = [
   "bad_request",
   "request_timeout",
@@ -64,7 +65,7 @@ const LOGIN_CODES: ErrorCode[] = [
   "internal_error",
 ];
 
-/** The label of a counter: its values with what they mean, and the error codes among its values. */
+/** The label of a counter: its values with their meaning, and the error codes that are values too. */
 interface LabelDescription {
   label: string;
   values?: Record<string, string>;
@@ -78,7 +79,7 @@ export const LABELS = {
     values: {
       new: "The event was stored.",
       duplicate: "The event was stored before.",
-      conflict: "An event with this id and other bytes was stored before.",
+      conflict: "An event with this id but different bytes was stored before.",
     },
   },
   deliveries_refused_total: { label: "code", codes: REFUSAL_CODES },
@@ -114,12 +115,12 @@ export const LABELS = {
   },
 } as const satisfies Record<string, LabelDescription>;
 
-/** Every value that the label of a counter has. */
+/** All values of a counter's label. */
 export function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
   return [...Object.keys(values), ...codes];
 }
 
-/** Creates the metrics. What stands in a source is read whenever they are rendered. */
+/** Creates the metrics. The sources are read at each `render`. */
 export function createMetrics(sources: MetricSources): Metrics {
   const { registry, counter, labelledCounter, gauge, histogram } = openRegistry();
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
@@ -144,22 +145,22 @@ export function createMetrics(sources: MetricSources): Metrics {
     refusals: labelledCounter("deliveries_refused_total", "Deliveries answered with an error."),
     refusalReasons: labelledCounter(
       "deliveries_not_genuine_total",
-      "Deliveries answered with 403, by the reason that the sender is not told.",
+      "Deliveries answered with 403, by reason. The reason is not sent to the sender.",
     ),
     batchEvents: histogram("intake_batch_events", "Events stored in one commit.", BATCH_BUCKETS),
     commitSeconds: histogram("intake_commit_seconds", "Time until a batch of events was on disk.", COMMIT_BUCKETS),
     attempts: labelledCounter(
       "attempts_total",
-      "Attempts to process an event. One that was killed with the server counts when its event is attempted again.",
+      "Attempts to process an event. An attempt that was killed with the server is counted when its event is attempted again.",
     ),
     attemptSeconds: histogram(
       "attempt_seconds",
-      "Duration of attempts, without those killed with the server.",
+      "Duration of attempts, except those killed with the server.",
       ATTEMPT_BUCKETS,
     ),
     processingSeconds: histogram(
       "processing_seconds",
-      "Time from the receipt of an event until it was processed, retries included. Left out are replayed events and events with an attempt that did not count.",
+      "Time from the receipt of an event until it was processed, retries included. Replayed events and events with an uncounted attempt are left out.",
       PROCESSING_BUCKETS,
     ),
     logins: labelledCounter("logins_total", "Well-formed login requests."),
@@ -186,7 +187,7 @@ function openRegistry() {
   return {
     registry,
     counter: (name: string, help: string) => new Counter(named(name, help)),
-    /** A counter with a label. Each value starts at 0: from nothing to 1 is no increase to Prometheus. */
+    /** A counter with a label. Each value starts at 0: Prometheus sees no increase when a new series starts at 1. */
     labelledCounter: <Name extends keyof typeof LABELS>(name: Name, help: string) => {
       const described = LABELS[name];
       const labelNames: (typeof LABELS)[Name]["label"][] = [described.label];

@@ -9,7 +9,7 @@ import { createPasswordVerifier } from "./auth/password.ts";
 import { createThrottle } from "./auth/throttle/rules.ts";
 import type { Settings } from "./config/settings.ts";
 import { settingWarnings } from "./config/warnings.ts";
-import { OperatorError } from "./errors.ts";
+import { faultText, OperatorError } from "./errors.ts";
 import { isTrusted } from "./http/client-address.ts";
 import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
@@ -30,20 +30,20 @@ import { DEFAULT_SCHEMES } from "./webhook/schemes.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type Source } from "./webhook/source.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
-import { yieldTo } from "./worker/pacing.ts";
 import { createWorker, type Worker } from "./worker/worker.ts";
+import { createMustYield } from "./worker/yield.ts";
 
 /** A server that is listening. */
 export interface RunningServer {
   url: string;
-  /** Drains and closes everything, in order, within `SHUTDOWN_TIMEOUT`. Throws {@link OperatorError} after a failure. */
+  /** Drains and closes everything within `SHUTDOWN_TIMEOUT`. Throws {@link OperatorError} if that takes longer. */
   stop(): Promise<void>;
 }
 
-// After the deadline requests and handlers are cut off, which takes a moment; a disk that stalls would take for ever.
+// Added to the deadline: cutting off requests and handlers takes a moment. Waiting for a stalled disk would never end.
 const STOP_GRACE_MS = 3000;
 
-/** Opens the stores, wires the parts and serves. Throws {@link OperatorError} when it cannot, with nothing left open. */
+/** Opens the stores, connects the parts and serves. Throws {@link OperatorError} on failure, with nothing left open. */
 export async function serve(settings: Settings, log: Log): Promise<RunningServer> {
   for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
   const stores = await openServerStores(settings, log);
@@ -89,8 +89,7 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
   const { listener, refusal } = createRouter(routes, {
     trustedProxies,
     watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
-      const { found, remedy } = faultOfUnnamedProxy(address);
-      log.warn({ event: "proxy_not_trusted", address }, `${found}: ${remedy}`);
+      log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
       instanceFile.update({ unnamedProxy: address });
     }),
     log,
@@ -105,9 +104,9 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   worker.start();
 
-  /** Requests first, so that what they accept is committed; then the worker, which settles; then what both stand on. */
+  /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
   async function drain(): Promise<void> {
-    // The clock may be set meanwhile.
+    // Not Date.now(): the clock may be changed meanwhile.
     const deadline = performance.now() + settings.SHUTDOWN_TIMEOUT;
     stopping.abort();
     await closeServer(server, settings.SHUTDOWN_TIMEOUT);
@@ -138,23 +137,26 @@ function connectionLimitsOf(settings: Settings, metrics: Metrics): ConnectionLim
 }
 
 function notDrained(): OperatorError {
-  return new OperatorError("Not everything ended within SHUTDOWN_TIMEOUT: what was acknowledged is on disk", 1);
+  return new OperatorError(
+    "The server did not stop within SHUTDOWN_TIMEOUT. All acknowledged deliveries are on disk.",
+    1,
+  );
 }
 
-// Behind more hashes than these a client would wait longer than it is likely to.
+// A client would not wait for more password checks than these.
 const LOGIN_QUEUE_LIMIT = 256;
-// Leaves room for others behind a network that sends as many as it can.
+// A share for each network, so that one network cannot fill the queue.
 const LOGIN_QUEUE_LIMIT_PER_NETWORK = LOGIN_QUEUE_LIMIT / 2;
 
 async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, log: Log): Promise<Login> {
-  // A core is left to deliveries and to the guard: anybody may send logins.
+  // One core is left for deliveries and token checks, because anybody can send logins.
   const width = Math.max(availableParallelism() - 1, 1);
   const hashes = createConcurrencyLimit({ width, queueLimit: width });
   const verifyPassword = countHashes(await createPasswordVerifier(settings.DEMO_PASSWORD), metrics);
   const login = createLogin({
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
     verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
-    // Twice as many attempts as hashes: while some hash, the others take places in the throttle or give them back.
+    // Twice as many attempts as hashes: while half of them compute hashes, the others use the throttle store.
     attempts: createConcurrencyLimit({
       width: 2 * width,
       queueLimit: LOGIN_QUEUE_LIMIT,
@@ -170,7 +172,7 @@ async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, l
   return countLogins(login, metrics);
 }
 
-/** The source of the environment; none without a secret. */
+/** The webhook source that the settings define; none without `WEBHOOK_SECRET`. */
 function sourcesOf(settings: Settings): Source[] {
   if (settings.WEBHOOK_SECRET === undefined) return [];
   return [
@@ -188,7 +190,7 @@ function sourcesOf(settings: Settings): Source[] {
 }
 
 const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };
-// Doubling reaches it after ten attempts.
+// Exponential backoff reaches this after ten attempts.
 const LONGEST_DELAY_MS = 10 * 60_000;
 
 function openWorker(settings: Settings, { events }: Stores, intake: Intake, metrics: Metrics, log: Log): Worker {
@@ -207,12 +209,12 @@ function openWorker(settings: Settings, { events }: Stores, intake: Intake, metr
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     handlerTimeoutMs: settings.HANDLER_TIMEOUT,
     owner: randomUUID(),
-    mustYield: yieldTo(intake),
+    mustYield: createMustYield(intake),
     onSettled: countSettled(metrics),
     onExpired: countExpired(metrics),
     log,
   });
-  events.onWork(worker.nudge);
+  events.onWork(worker.notify);
   return worker;
 }
 

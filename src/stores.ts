@@ -1,7 +1,7 @@
-import { createBoundSessions } from "./auth/bound-sessions.ts";
+import { revokeOnCredentialChange } from "./auth/credential-change.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
-import { namesRedis, type RedisSettings, type Settings } from "./config/settings.ts";
+import { type RedisSettings, type Settings, usesRedis } from "./config/settings.ts";
 import { describeError, SettingsError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import { faultOfAuthorities, readPemFile } from "./lib/pem.ts";
@@ -12,7 +12,7 @@ import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { SqliteStores } from "./sqlite/stores.ts";
 
-/** Which driver holds which port: events are in SQLite, sessions and throttle in Redis when the settings name one. */
+/** The stores. Events are in SQLite; sessions and the throttle are in Redis if the settings name one, else in SQLite. */
 export interface Stores {
   events: EventStore;
   sessions: SessionStore;
@@ -28,7 +28,7 @@ export interface ServerStores extends Stores {
 
 type CommandSettings = RedisSettings & Pick<Settings, "DATA_DIR">;
 
-/** Opens the stores for the one server of a data directory. Throws `OperatorError` with nothing left open. */
+/** Opens the stores for a server, the only one on its data directory. Throws `OperatorError` with nothing left open. */
 export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
   const sqlite = await openForServer({
@@ -37,27 +37,27 @@ export async function openServerStores(settings: Settings, log: Log): Promise<Se
     log,
   });
   const stores = await withAuthStores(sqlite, settings, log, sqlite.id);
-  // A session of the time before Redis would be alive again when sessions come back to the file.
-  if (namesRedis(settings)) await sqlite.sessions.remove(userId).catch(() => {});
-  const sessions = createBoundSessions(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
-  // What a new password ends is ended now; a Redis that is down keeps nobody from starting.
+  // An old session in the file would be valid again if the settings stop naming a Redis.
+  if (usesRedis(settings)) await sqlite.sessions.remove(userId).catch(() => {});
+  const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
+  // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
   void sessions.check(userId).catch(() => {});
   return { ...stores, sessions, logBytes: sqlite.logBytes };
 }
 
-// A server under full load commits all the time; a command waits this long for its turn.
+// A server under full load commits all the time. A command waits this long for the lock.
 const BUSY_TIMEOUT_MS = 20_000;
 
 /**
- * Opens the stores for a command, beside a running server or without one. `isOpen` says that this process has the
- * database open already. Throws `OperatorError` with nothing left open.
+ * Opens the stores for a command, with or without a running server. `isOpen` says that this process already has the
+ * database open. Throws `OperatorError` with nothing left open.
  */
 export function openCommandStores(settings: CommandSettings, log: Log, { isOpen = false } = {}): Promise<Stores> {
   const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
   return withAuthStores(sqlite, settings, log);
 }
 
-/** Puts sessions and throttle where the settings want them. `server` names the process that takes logins. */
+/** Adds the stores of sessions and the throttle, in Redis or SQLite. `server` is the id of a server; commands have none. */
 async function withAuthStores(
   sqlite: SqliteStores,
   settings: RedisSettings,
@@ -85,13 +85,13 @@ async function withAuthStores(
   }
 }
 
-/** Connects to the Redis that the settings name, in the background. Returns null when they name none. */
+/** Connects in the background to the Redis that the settings name. Returns null if they name none. */
 export async function openRedis(settings: RedisSettings, log: Log): Promise<RedisConnection | null> {
   const servers = redisServers(settings);
   if (servers === null) return null;
   const { connectRedis } = await import("./redis/connection.ts");
   return connectRedis(redisOptions(settings, servers), {
-    onUp: (facts) => tellOf(facts, log),
+    onUp: (facts) => logRedis(facts, log),
     onDown: (error) =>
       log.warn({ event: "session_store_error", error: describeError(error) }, "Redis does not answer; trying again"),
   });
@@ -127,7 +127,7 @@ function readAuthorities(file: string): string {
   return pem.toString();
 }
 
-function tellOf({ version, evictionPolicy }: RedisFacts, log: Log): void {
+function logRedis({ version, evictionPolicy }: RedisFacts, log: Log): void {
   log.info({ event: "session_store_ready", version, evictionPolicy }, `sessions are in ${version ?? "Redis"}`);
   if (evictionPolicy !== null && evictionPolicy !== "noeviction") {
     log.warn(

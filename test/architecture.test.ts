@@ -5,17 +5,17 @@ import { suite, test } from "node:test";
 
 const SRC = join(import.meta.dirname, "../src");
 
-/** Logic: each part knows what is below it, and no other part. */
+/** Logic: each part imports what is below it, and no other part. */
 const PARTS = ["auth", "webhook", "worker", "admin"];
 
-/** Adapters: each knows the ports that it implements and its one package, and no other driver. */
+/** Adapters: each imports the ports that it implements and its one package, and no other adapter. */
 const DRIVERS = ["sqlite", "redis", "postgres"];
 
-/** What stands below all parts. The ports lie with their domain: `events`, and two files of `auth`. */
+/** Modules below all parts. The ports are in their domain: `events`, and two files of `auth`. */
 const BASE = ["lib", "errors", "log", "log-events", "metrics", "events"];
 const PORTS = ["auth/sessions.ts", "auth/throttle/store.ts"];
 
-/** What each folder, or file loose in `src`, may import besides itself. */
+/** What each folder, or file directly in `src`, may import besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   lib: ["errors"],
   errors: [],
@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [...BASE, ...PARTS, ...DRIVERS, "http", "config", "platform", "stores", "serve"],
 };
 
-/** Each package has one place that knows it. */
+/** The only place that may import each package. */
 const PACKAGES: Record<string, RegExp> = {
   h3: /^http\/router\.ts$/,
   srvx: /^http\/router\.ts$/,
@@ -63,14 +63,14 @@ interface Import {
 
 const placeOf = (file: string) => file.split("/")[0]?.replace(/\.ts$/, "") as string;
 
-/** What is wrong with an import between two files of `src`; null when nothing is. */
+/** The fault of an import between two files of `src`; null if it is allowed. */
 function faultOf({ from, to }: Import): string | null {
   const [place, target] = [placeOf(from), placeOf(to)];
   const allowed = MAY_IMPORT[place];
   if (!allowed) return `${from} lies in a place that the architecture does not know`;
   if (place === target || allowed.includes(target)) return null;
   if (DRIVERS.includes(place) && PORTS.includes(to)) return null;
-  // The routes of a part are where it meets HTTP.
+  // The routes of a part may use HTTP.
   if (PARTS.includes(place) && from.endsWith("/routes.ts") && target === "http") return null;
   return `${from} imports ${to}`;
 }
@@ -85,7 +85,7 @@ function importsOf(file: string): string[] {
 
 const ownImportsOf = (file: string) => importsOf(file).filter((name) => name.endsWith(".ts"));
 
-test("every import points from a folder to one that it may know", () => {
+test("every import is allowed for its folder", () => {
   const imports = files.flatMap((from) => ownImportsOf(from).map((to) => ({ from, to })));
   assert.deepEqual(
     imports.map(faultOf).filter((fault) => fault !== null),
@@ -113,11 +113,11 @@ suite("the architecture refuses an import", () => {
   }
 });
 
-test("at most eight files lie loose in src", () => {
+test("at most eight files are directly in src", () => {
   assert.ok(files.filter((file) => !file.includes("/")).length <= 8);
 });
 
-test("each package is imported only where it belongs, and none is unknown", () => {
+test("each package is known, and imported only where it belongs", () => {
   const wrong: string[] = [];
   for (const file of files) {
     for (const name of importsOf(file)) {

@@ -31,7 +31,7 @@ const onOwnFileSystem = needs("a file system of its own", () => isRoot, "mountin
 const hash = (dir: string, env: Record<string, string>) =>
   runBinary(["hash-password"], { dir, env, input: "correct horse" });
 
-/** A small file system of its own, gone when the test ends. */
+/** A small separate file system that is removed when the test ends. */
 function mountTmpfs(context: TestContext, options: string): string {
   const dir = mkdtempSync(join(tmpdir(), "authserve-mount-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", `mode=0700,${options}`, "tmpfs", dir]);
@@ -42,7 +42,7 @@ function mountTmpfs(context: TestContext, options: string): string {
   return dir;
 }
 
-/** The newest versions of system libraries' symbols that the add-ons need: those of glibc 2.34 and GCC 11. */
+/** The newest symbol versions of system libraries that the add-ons need: those of glibc 2.34 and GCC 11. */
 const NEWEST = { GLIBC: "GLIBC_2.34", GLIBCXX: "GLIBCXX_3.4.29" };
 
 const byVersion = (one: string, other: string) => one.localeCompare(other, "en", { numeric: true });
@@ -56,7 +56,7 @@ function loadedLibraries(): string[] {
   return (process.report.getReport() as unknown as { sharedObjects: string[] }).sharedObjects;
 }
 
-/** Puts a libstdc++ into a directory that lacks a version of symbols, as an older one does: it has it by another name. */
+/** Writes a libstdc++ without a symbol version, like an older one, into a directory: the version is renamed. */
 function olderCopy(version: string, dir: string): void {
   const text = readFileSync(ownLibstdcxx ?? "", "latin1");
   const older = text.replaceAll(`\0${version}\0`, `\0${version.replace(/[0-9]/g, "0")}\0`);
@@ -90,7 +90,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(await command.exited, { code: 0, signal: null });
   });
 
-  test("the add-ons lie in a directory and files that only the user can reach", async (context) => {
+  test("the add-ons are in a directory and files that only the user can access", async (context) => {
     const dir = tempDir(context);
     assert.equal((await hash(dir, { ADDON_DIR: join(dir, "addons") })).code, 0);
     assert.equal(statSync(join(dir, "addons")).mode & 0o777, 0o700);
@@ -99,7 +99,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     }
   });
 
-  test("without a home they go below DATA_DIR", async (context) => {
+  test("without a home directory they are unpacked below DATA_DIR", async (context) => {
     const dir = tempDir(context);
     assert.equal((await hash(dir, { DATA_DIR: join(dir, "data") })).code, 0);
     assert.ok(readdirSync(join(dir, "data/addons")).some((file) => file.startsWith("argon2-")));
@@ -117,7 +117,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       },
     ],
   ] as const) {
-    test(`a planted file with ${what} is replaced before it runs, and said`, async (context) => {
+    test(`a planted file with ${what} is replaced and reported before it runs`, async (context) => {
       const dir = tempDir(context);
       const addons = join(dir, "addons");
       await hash(dir, { ADDON_DIR: addons });
@@ -132,7 +132,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     });
   }
 
-  test("a directory that others can write is refused by name, and nothing is put there", async (context) => {
+  test("a directory that others can write is refused by name and not used", async (context) => {
     const dir = tempDir(context);
     const addons = join(dir, "addons");
     mkdirSync(addons);
@@ -164,7 +164,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.match(stderr, /belongs to another user/);
   });
 
-  test("doctor passes over the add-ons that another user has unpacked", onOwnFileSystem, async (context) => {
+  test("doctor ignores add-ons that another user has unpacked", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     const env = { ...settings(dir), HOME: join(dir, "home") };
     mkdirSync(join(dir, "data"), { mode: 0o700 });
@@ -179,7 +179,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     );
   });
 
-  test("a noexec directory is named; where another will do, that is taken", onOwnFileSystem, async (context) => {
+  test("a noexec directory is reported, and another one is used if possible", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     const noexec = mountTmpfs(context, "noexec");
     const refused = await hash(dir, { ADDON_DIR: join(noexec, "addons") });
@@ -191,7 +191,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.ok(readdirSync(join(dir, "data/addons")).length > 0);
   });
 
-  test("no space to unpack is said, and leaves no half file", onOwnFileSystem, async (context) => {
+  test("a full disk is reported and leaves no partial file", onOwnFileSystem, async (context) => {
     const dir = tempDir(context);
     const full = mountTmpfs(context, "size=64k");
     const { code, stderr } = await hash(dir, { ADDON_DIR: join(full, "addons") });
@@ -200,27 +200,23 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(readdirSync(join(full, "addons")), []);
   });
 
-  test(
-    "a system that is too old for the add-ons is named, and no other directory is tried",
-    inGlibc,
-    async (context) => {
-      const dir = tempDir(context);
-      olderCopy(NEWEST.GLIBCXX, dir);
-      const env = { ...settings(dir), LD_LIBRARY_PATH: dir, HOME: join(dir, "home") };
-      const { code, stderr } = await runBinary(["serve"], { dir, env });
-      assert.equal(code, 2);
-      assert.match(stderr, /^error: The native add-ons cannot be loaded:\n {2}.*GLIBCXX_.* not found/);
-      assert.match(stderr, /\n {2}this system is too old: [^\n]* needs glibc [0-9.]+ [^\n]*\n$/);
-      const { stdout } = await runBinary(["doctor", "--json"], { dir, env });
-      const found = (JSON.parse(stdout) as { check: string; remedy: string | null }[]).find(
-        ({ check }) => check === "add-ons",
-      );
-      assert.match(found?.remedy ?? "", /^this system is too old: /);
-      assert.ok(!existsSync(join(dir, "data/addons")));
-    },
-  );
+  test("a system too old for the add-ons is reported, and no other directory is tried", inGlibc, async (context) => {
+    const dir = tempDir(context);
+    olderCopy(NEWEST.GLIBCXX, dir);
+    const env = { ...settings(dir), LD_LIBRARY_PATH: dir, HOME: join(dir, "home") };
+    const { code, stderr } = await runBinary(["serve"], { dir, env });
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: The native add-ons cannot be loaded:\n {2}.*GLIBCXX_.* not found/);
+    assert.match(stderr, /\n {2}this system is too old: [^\n]* needs glibc [0-9.]+ [^\n]*\n$/);
+    const { stdout } = await runBinary(["doctor", "--json"], { dir, env });
+    const found = (JSON.parse(stdout) as { check: string; remedy: string | null }[]).find(
+      ({ check }) => check === "add-ons",
+    );
+    assert.match(found?.remedy ?? "", /^this system is too old: /);
+    assert.ok(!existsSync(join(dir, "data/addons")));
+  });
 
-  test("it needs the versions of system libraries that are documented, and no newer ones", inGlibc, () => {
+  test("it needs no newer system libraries than documented", inGlibc, () => {
     const binary = readFileSync(BINARY, "latin1");
     for (const [library, newest] of Object.entries(NEWEST)) {
       const found = [...binary.matchAll(new RegExp(`\0${library}_([0-9.]+)(?=\0)`, "g"))].map(
@@ -234,7 +230,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     }
   });
 
-  test("a file that an earlier process with this number has left does not stop it", async (context) => {
+  test("a file left by an earlier process with the same id does not stop it", async (context) => {
     const dir = tempDir(context);
     const env = { ADDON_DIR: join(dir, "addons") };
     await hash(dir, env);
@@ -245,7 +241,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.equal(code, 0, stderr);
   });
 
-  test("doctor says when the add-ons can be put nowhere, and serve tells bad settings first", async (context) => {
+  test("doctor reports that the add-ons cannot be unpacked, and serve reports bad settings first", async (context) => {
     const dir = tempDir(context);
     writeFileSync(join(dir, "file"), "");
     const env = { ...settings(dir), ADDON_DIR: join(dir, "file") };
@@ -258,7 +254,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       wrong.map(({ check }) => check),
       ["add-ons", "database"],
     );
-    assert.match(wrong[0]?.found ?? "", /file \(ADDON_DIR\): cannot be made/);
+    assert.match(wrong[0]?.found ?? "", /file \(ADDON_DIR\): cannot be created/);
 
     const refused = await runBinary(["serve"], { dir, env: { ...env, PORT: "none", JWT_TTL: "0s" } });
     assert.equal(refused.code, 2);

@@ -16,7 +16,7 @@ const filesIn = (folder: string, ending: string) =>
     .filter((file) => file.endsWith(ending))
     .map((file) => join(ROOT, folder, file));
 
-suite("the reference is what the code says", () => {
+suite("the reference matches the code", () => {
   for (const [name, render] of Object.entries(PAGES)) {
     test(name, async () => {
       const written = readFileSync(join(REFERENCE_DIR, name), "utf8");
@@ -24,10 +24,11 @@ suite("the reference is what the code says", () => {
     });
   }
 
-  test("and has no other page", () => assert.deepEqual(sorted(readdirSync(REFERENCE_DIR)), sorted(Object.keys(PAGES))));
+  test("there are no other pages", () =>
+    assert.deepEqual(sorted(readdirSync(REFERENCE_DIR)), sorted(Object.keys(PAGES))));
 });
 
-test("the example of each setting is a value that it accepts", () => {
+test("the example of each setting is a valid value", () => {
   for (const [name, { schema, example, secret }] of Object.values(SETTING_GROUPS).flatMap(Object.entries)) {
     if (secret) continue;
     const { issues = [] } = v.safeParse(schema, example);
@@ -50,12 +51,12 @@ test("each log event is written, at its level", () => {
   );
 });
 
-/** The text of a page without what stands in blocks of code. */
+/** The text of a page without its code blocks. */
 function proseOf(file: string): string {
   return readFileSync(file, "utf8").replace(/^```.*?^```$/gms, "");
 }
 
-/** The anchors of a page, as GitHub makes them of its headings. */
+/** The anchors that GitHub makes from the headings of a page. */
 function anchorsOf(file: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of proseOf(file).matchAll(/^#+ (.*)$/gm)) {
@@ -73,7 +74,7 @@ function anchorsOf(file: string): Set<string> {
   return anchors;
 }
 
-/** What is wrong with a link of a page; null when nothing is, or it leads out of the project. */
+/** The fault of a link; null if there is none, or the link leaves the project. */
 function faultOfLink(file: string, link: string): string | null {
   if (/^[a-z]+:/.test(link)) return null;
   const [path = "", anchor] = link.split("#");
@@ -83,7 +84,7 @@ function faultOfLink(file: string, link: string): string | null {
   return anchor === undefined || anchorsOf(target).has(anchor) ? null : `${shown} leads to no heading`;
 }
 
-test("every link in the README and the docs leads to a file, and to a heading of it", () => {
+test("every link in the README and the docs leads to an existing file and heading", () => {
   const pages = [join(ROOT, "README.md"), ...filesIn("docs", ".md")];
   const faults = pages.flatMap((file) =>
     Array.from(proseOf(file).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => faultOfLink(file, link)),

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { describeError, exitCodeOf } from "../src/errors.ts";
 
 suite("the description of an error", () => {
-  test("tells why each address of a name could not be reached", async () => {
+  test("has the reason for each address of a host that could not be reached", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -25,18 +25,18 @@ suite("the description of an error", () => {
     assert.equal(describeError(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })), "ECONNREFUSED");
   });
 
-  test("keeps the message of an error that gathers others", () => {
+  test("keeps the message of an AggregateError", () => {
     assert.equal(describeError(new AggregateError([new Error("one")], "none did")), "none did");
   });
 
-  test("comes to its end with an error that gathers itself", () => {
+  test("ends for an AggregateError that contains itself", () => {
     const error = new AggregateError([]);
     error.errors.push(error, error, new Error("one"));
     assert.match(describeError(error), /one/);
   });
 });
 
-test("what may pass by itself is exit code 1, which a supervisor tries again, and all else 2", () => {
+test("a temporary failure gives exit code 1, for a restart by a supervisor, and any other gives 2", () => {
   for (const code of ["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_BUSY", "SQLITE_NOMEM"])
     assert.equal(exitCodeOf(Object.assign(new Error(code), { code })), 1, code);
   for (const code of ["EACCES", "SQLITE_CANTOPEN", "SQLITE_CORRUPT"])

@@ -7,10 +7,10 @@ export const ROOT = join(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");
 const PLATFORM = join(SRC, "platform");
 
-/** File of each native add-on, by the name under which `platform/addons.ts` asks for it. */
+/** The file of each native add-on, by its name in `platform/addons.ts`. */
 export type AddonFiles = Record<string, string>;
 
-/** Modules that load a native add-on in their own way → the add-on and the code that loads it in the binary's way. */
+/** Modules that load a native add-on, with the code that replaces them in the binary. */
 const LOADERS: { module: RegExp; addon: string; code: (load: string) => string }[] = [
   {
     module: /better-sqlite3\/lib\/binding\.js$/,
@@ -39,7 +39,7 @@ const packagedAsBinary: Plugin = {
   },
 };
 
-/** Bundles an entry, code that stands in `src`, with all it imports into one CommonJS text. */
+/** Bundles an entry, code in `src`, with all its imports into one CommonJS text. */
 export async function bundle(entry: string, addons: AddonFiles): Promise<string> {
   const result = await build({
     absWorkingDir: ROOT,
@@ -61,7 +61,7 @@ export async function bundle(entry: string, addons: AddonFiles): Promise<string>
   return asciiOnly(output.text);
 }
 
-/** One character beyond Latin-1 would make V8 hold the whole text in two bytes a character. esbuild leaves some in patterns. */
+/** Escapes non-ASCII characters, which esbuild leaves in patterns. One beyond Latin-1 makes V8 store the text with two bytes per character. */
 function asciiOnly(code: string): string {
   return code.replace(/[^\p{ASCII}]/gu, (text) =>
     [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),

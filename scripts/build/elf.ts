@@ -11,7 +11,7 @@ export interface Section {
   header: Buffer;
 }
 
-/** Reads the section table. Throws when the file is of another kind. */
+/** Reads the section table. Throws when the file is not a 64-bit ELF file. */
 export function readSections(file: Buffer): Section[] {
   if (file.readUInt32BE(0) !== 0x7f454c46 || file[4] !== 2 || file[5] !== 1) throw new Error("not a 64-bit ELF file");
   const count = file.readUInt16LE(60);

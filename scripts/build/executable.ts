@@ -9,10 +9,10 @@ import { lockedVersion, packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
 import { ownTarget, type Target } from "./targets.ts";
 
-/** Files beside the code that the program reads while it runs, by name. */
+/** Texts that the program reads at runtime, by file name. */
 export type Texts = Record<string, string>;
 
-// Node records this path in the executable: a fixed one keeps builds of one commit identical wherever they are made.
+// Node records this path in the executable. A fixed path makes builds of a commit identical on all machines.
 const STAGE = "/tmp/authserve-build";
 const STAGE_TIMEOUT_MS = 180_000;
 
@@ -24,9 +24,9 @@ void run();
 export interface BuildOptions {
   texts: Texts;
   output: string;
-  /** Packages of other platforms are fetched into this folder. */
+  /** The folder for downloaded packages of other platforms. */
   scratch: string;
-  /** The official archive of Node for the target, instead of the registry's package. */
+  /** The official Node archive for the target, to use instead of the registry's package. */
   nodeArchive?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface BuildOptions {
 export async function buildExecutable(target: Target, options: BuildOptions): Promise<void> {
   const { texts, output, scratch, nodeArchive } = options;
   const addons = addonsOf(target, scratch);
-  await takeStage();
+  await acquireStage();
   try {
     const stage = (name: string, content: string | Buffer) => {
       writeFileSync(join(STAGE, name), content);
@@ -47,7 +47,7 @@ export async function buildExecutable(target: Target, options: BuildOptions): Pr
     }
     const staged = Object.entries({ ...threads, ...texts }).map(([name, text]) => [name, stage(name, text)]);
     const version = lockedVersion(target.nodePackage);
-    // The Node that reads the content, and one of the same version that lays it out on this machine.
+    // The Node of the executable, and one of the same version for this machine, which prepares the content.
     for (const platform of new Set([target, ownTarget()])) {
       const isOfficial = platform === target && nodeArchive !== undefined;
       const node = isOfficial ? executableIn(nodeArchive, target, version) : packagedNode(platform, version, scratch);
@@ -61,7 +61,7 @@ export async function buildExecutable(target: Target, options: BuildOptions): Pr
         seaConfig: {
           disableExperimentalSEAWarning: true,
           useSnapshot: false,
-          // V8's cache would save 16 ms of start, and is never the same twice.
+          // V8's code cache would save 16 ms at start, but builds would not be reproducible.
           useCodeCache: false,
           assets: { ...addons, ...Object.fromEntries(staged) },
         },
@@ -73,15 +73,15 @@ export async function buildExecutable(target: Target, options: BuildOptions): Pr
   }
 }
 
-/** Makes the staging folder; while another build has it, waits. */
-async function takeStage(): Promise<void> {
+/** Creates the staging folder. Waits while another build uses it. */
+async function acquireStage(): Promise<void> {
   const givesUpAt = Date.now() + STAGE_TIMEOUT_MS;
   for (;;) {
     try {
       return mkdirSync(STAGE, { mode: 0o700 });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST" || Date.now() > givesUpAt) {
-        throw new Error(`${STAGE} cannot be made: remove what an earlier build left there`, { cause: error });
+        throw new Error(`${STAGE} cannot be created: remove it if an earlier build left it`, { cause: error });
       }
       await delay(500);
     }
@@ -109,14 +109,13 @@ function addonsOf(target: Target, scratch: string): AddonFiles {
   };
 }
 
-/** The registry's Node. */
+/** The Node of the registry's package. */
 function packagedNode(target: Target, version: string, scratch: string): Buffer {
   return readFileSync(join(packageFolder(target.nodePackage, scratch, version), target.nodePath));
 }
 
 /**
- * Puts a Node where pkg keeps what it has downloaded, below its home, and marks it as complete, so that
- * nothing is downloaded.
+ * Puts a Node into pkg's download cache, below its home, and marks it as complete, so that pkg downloads nothing.
  */
 function stageNode(target: Target, version: string, node: Buffer): void {
   const cache = join(STAGE, ".pkg-cache/sea");

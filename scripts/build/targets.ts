@@ -1,6 +1,6 @@
-/** A platform that a binary is built for, and where the registry's packages for it are. */
+/** A platform that a binary is built for, with its registry packages. */
 export interface Target {
-  /** As in the archive's name. */
+  /** The name in archive names. */
   name: string;
   /** `platform` and `arch` as Node and npm call them. */
   os: "linux" | "darwin" | "win32";
@@ -8,7 +8,7 @@ export interface Target {
   /** The registry's Node package and the executable inside it. */
   nodePackage: string;
   nodePath: string;
-  /** End of the names of the napi packages for this platform. */
+  /** The suffix of the napi packages for this platform. */
   napi: string;
 }
 
@@ -55,7 +55,7 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** The target that is this machine. Throws when there is none. */
+/** The target for this machine. Throws if there is none. */
 export function ownTarget(): Target {
   const found = TARGETS.find(({ os, cpu }) => os === process.platform && cpu === process.arch);
   if (!found) throw new Error(`There is no binary for ${process.platform} ${process.arch}`);

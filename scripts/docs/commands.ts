@@ -4,11 +4,11 @@ import { EXAMPLES } from "../../src/cli/examples.ts";
 import { createProgram } from "../../src/cli/main.ts";
 import { code, codeBlock, list, page, table } from "./markdown.ts";
 
-/** The page of commands: what `--help` shows of each. */
+/** The page of commands, with the content of `--help`. */
 export function commandsPage(): string {
   return page(
     "Commands",
-    "Commands read `.env` in the working directory, and run beside a server or without one unless they say otherwise.",
+    "Commands read `.env` in the working directory. They work with or without a running server unless they say otherwise.",
     list([
       "Data goes to standard output, messages to standard error.",
       "The output of `--json` is for programs and stays stable.",
@@ -23,7 +23,7 @@ interface Leaf {
   path: string;
 }
 
-/** The commands that run: groups only hold others. */
+/** The commands without subcommands. Groups do nothing themselves. */
 function leavesOf(command: Command, path: readonly string[]): Leaf[] {
   const children = withoutHelp(command.commands);
   if (children.length === 0) return [{ command, path: path.join(" ") }];
@@ -39,12 +39,8 @@ function describe({ command, path }: Leaf): string[] {
     ...command.options.map((option) => [code(help.optionTerm(option)), help.optionDescription(option)]),
   ];
   const examples = (EXAMPLES[path] ?? []).map(([commandLine, what]) => `# ${what}\n${commandLine}`);
-  const blocks = [`## ${path}`, sentence(command.description()), codeBlock(help.commandUsage(command))];
+  const blocks = [`## ${path}`, `${command.description()}.`, codeBlock(help.commandUsage(command))];
   if (rows.length > 0) blocks.push(table(["argument or option", "meaning"], rows));
   if (examples.length > 0) blocks.push("Examples:", codeBlock(examples.join("\n"), "sh"));
   return blocks;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -21,7 +21,7 @@ const SOURCE: Source = {
 
 /** The page of endpoints. */
 export function endpointsPage(): string {
-  // Handlers are made of the parts, and never run.
+  // The handlers are created but never run, so the other parts may be missing.
   const parts: Partial<AppParts> = { sources: [SOURCE] };
   const routes = listRoutes(parts as AppParts);
   const named = new Set(routes.flatMap(({ problems = [] }) => problems));
@@ -30,8 +30,8 @@ export function endpointsPage(): string {
     "Endpoints",
     "Bodies are JSON, and [errors](errors.md) have codes.",
     list([
-      "Every answer has an `X-Request-ID`: that of the request if it is valid, else a new one. Valid are up to 128 letters, digits and `. _ : @ + / = -`.",
-      "`HEAD` is answered where `GET` is.",
+      "Every response has an `X-Request-ID`: that of the request if it is valid, else a new one. A valid id has up to 128 letters, digits and `. _ : @ + / = -`.",
+      "`HEAD` works wherever `GET` does.",
       `Any request may get ${errorsOf(ofAny)}.`,
     ]),
     ...routes.flatMap(describe),
@@ -49,12 +49,12 @@ function describe(route: Route): string[] {
   return [`## ${method} ${path}`, summary, list(facts.filter((fact) => typeof fact === "string"))];
 }
 
-/** A text is no JSON: it is sent as it is. */
+/** A string body is sent unchanged, not as JSON. */
 function bodyOf(schema: GenericSchema): string {
   return schema.type === "string" ? "text" : code(shapeOf(schema));
 }
 
-/** Codes by their statuses: "400 `malformed_json`, `validation_failed`; 401 …". */
+/** Codes grouped by status: "400 `malformed_json`, `validation_failed`; 401 …". */
 function errorsOf(problems: readonly ErrorCode[]): string {
   const byStatus = Map.groupBy(problems, (name) => PROBLEMS[name].status);
   const groups = [...byStatus].sort(([one], [other]) => one - other);

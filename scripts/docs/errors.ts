@@ -16,6 +16,6 @@ export function errorsPage(): string {
       Object.entries(PROBLEMS).map(([name, { status, when }]) => [code(name), String(status), when]),
     ),
     '`errors` lists the faults of a body as `{ "path": string, "message": string }`. The 503 of `/readyz` has [a body of its own](endpoints.md#get-readyz).',
-    "A `session_invalidated` whose session was replaced by a login has two more members, as long as the token would have been valid: `supersededAt` (ISO 8601), and `supersededBy` with `network` (IPv4 /24 or IPv6 /48) and `userAgent` (the name of the product, or null).",
+    "If a login replaced the session and the token has not expired, `session_invalidated` has two more members: `supersededAt` (ISO 8601), and `supersededBy` with `network` (IPv4 /24 or IPv6 /48) and `userAgent` (the name of the product, or null).",
   );
 }

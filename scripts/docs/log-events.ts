@@ -5,7 +5,7 @@ import { code, codes, page, table } from "./markdown.ts";
 export function logEventsPage(): string {
   return page(
     "Log events",
-    "The log is one JSON object a line, with `level`, `time` (ISO 8601), `event`, `message` and the fields below.",
+    "Each line of the log is a JSON object with `level`, `time` (ISO 8601), `event`, `message` and the fields below.",
     "No line has a payload, signature, secret, password, token or e-mail address. A field is left out when it has no value.",
     table(
       ["event", "level", "meaning", "fields"],

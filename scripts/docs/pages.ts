@@ -6,10 +6,10 @@ import { logEventsPage } from "./log-events.ts";
 import { metricsPage } from "./metrics.ts";
 import { settingsPage } from "./settings.ts";
 
-/** Where the pages lie. */
+/** The folder of the pages. */
 export const REFERENCE_DIR = join(import.meta.dirname, "../../docs/reference");
 
-/** The reference: the name of each page and what renders it. */
+/** The pages of the reference: file names and their render functions. */
 export const PAGES: Record<string, () => string | Promise<string>> = {
   "commands.md": commandsPage,
   "endpoints.md": endpointsPage,

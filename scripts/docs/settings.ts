@@ -8,7 +8,7 @@ export function settingsPage(): string {
     "Settings",
     "Settings come from the environment and from `.env` in the working directory.",
     list([
-      "The environment wins. An empty value counts as not set.",
+      "The environment overrides `.env`. An empty value counts as not set.",
       "In `.env`, put a value with `#`, `$` or spaces into single quotes.",
       "A setting marked secret may come as `NAME_FILE` instead, the path of a file that holds the value.",
       "A duration is a whole number and `ms`, `s`, `m`, `h` or `d`. A size is a number of bytes, or one with `k` or `m`.",
@@ -38,9 +38,9 @@ function typeOf({ schema }: Setting): string {
   return type;
 }
 
-function defaultOf({ schema, unset = "none" }: Setting): string {
+function defaultOf({ schema, defaultText = "none" }: Setting): string {
   if (!isOptional(schema)) return "none, required";
-  return schema.default === undefined ? unset : code(String(schema.default));
+  return schema.default === undefined ? defaultText : code(String(schema.default));
 }
 
 type Optional = v.OptionalSchema<v.GenericSchema<string, unknown>, string | undefined>;

@@ -1,15 +1,15 @@
 import type { SessionStore, Supersession } from "./sessions.ts";
 import { type AccessClaims, readToken, verifyToken } from "./token.ts";
-import { isOfUser, type User } from "./user.ts";
+import { matchesUser, type User } from "./user.ts";
 
-/** One thing that must hold for a token to be accepted. `passed` is null when an earlier one leaves nothing to check. */
+/** One check of a token. `passed` is null when an earlier check failed and this one could not be made. */
 interface TokenCheck {
   check: "form" | "signature" | "header" | "claims" | "issued" | "expiry" | "user" | "session";
   passed: boolean | null;
   detail: string;
 }
 
-/** Whether the guard accepts a token, and why: the checks in the order in which it makes them. */
+/** Whether a token is accepted, with the checks in the order in which they are made. */
 export interface TokenExplanation {
   accepted: boolean;
   checks: TokenCheck[];
@@ -23,16 +23,16 @@ export interface ExplainParts {
   sessions: SessionStore;
 }
 
-/** Tells which checks of the guard a token passes. The texts hold neither the token nor a secret. */
+/** Reports which checks a token passes. The texts contain neither the token nor a secret. */
 export async function explainToken(token: string, parts: ExplainParts, nowMs: number): Promise<TokenExplanation> {
   const { user, secret, previousSecret, sessions } = parts;
   const nowSeconds = Math.floor(nowMs / 1000);
   const secrets = [secret, previousSecret].filter((one) => one !== undefined);
-  const { isWellFormed, signedBy, hasOurHeader, claims } = readToken(token, secrets);
+  const { isWellFormed, signedBy, hasExactHeader, claims } = readToken(token, secrets);
   const genuine = signedBy >= 0;
 
   const checks: TokenCheck[] = [
-    verdict("form", isWellFormed, "three parts of canonical base64url, at most 4 KiB", "not a compact token of ours"),
+    verdict("form", isWellFormed, "three parts of canonical base64url, at most 4 KiB", "not a JWT of up to 4 KiB"),
     verdict(
       "signature",
       isWellFormed ? genuine : null,
@@ -41,34 +41,35 @@ export async function explainToken(token: string, parts: ExplainParts, nowMs: nu
     ),
     verdict(
       "header",
-      genuine ? hasOurHeader : null,
-      "HS256, JWT and nothing else",
+      genuine ? hasExactHeader : null,
+      "exactly alg HS256 and typ JWT",
       "not exactly alg HS256 and typ JWT",
     ),
     verdict(
       "claims",
       genuine ? claims !== null : null,
-      "sub, email, sid, exp and perhaps iat, and nothing else",
-      "not exactly sub, email, sid, exp and perhaps iat, each of its type",
+      "exactly sub, email, sid, exp and optionally iat",
+      "not exactly sub, email, sid, exp and optionally iat, or one has a wrong type",
     ),
     verdict(
       "issued",
       claims && (claims.iat === undefined || claims.iat <= nowSeconds),
-      claims?.iat === undefined ? "does not say when" : at("issued", claims.iat),
+      claims?.iat === undefined ? "has no iat" : at("issued", claims.iat),
       at("issued in the future,", claims?.iat),
     ),
     verdict("expiry", claims && claims.exp > nowSeconds, at("expires", claims?.exp), at("expired", claims?.exp)),
     verdict(
       "user",
-      claims && isOfUser(claims, user),
-      "its user and e-mail fit the settings",
+      claims && matchesUser(claims, user),
+      "its user and e-mail match the settings",
       claims?.sub === user.id ? "its e-mail is not DEMO_EMAIL" : "its user is not DEMO_USER_ID",
     ),
     claims ? await sessionCheck(claims, sessions) : verdict("session", null, "", ""),
   ];
   const accepted = checks.every(({ passed }) => passed === true);
-  // The first six checks take `verifyToken` apart: what they all let through it must accept, too.
-  if (accepted && verifyToken(token, secrets, nowSeconds) === null) throw new Error("the explanation has a gap");
+  // The first six checks are those of `verifyToken`: a token that passes them must pass it, too.
+  if (accepted && verifyToken(token, secrets, nowSeconds) === null)
+    throw new Error("verifyToken rejects a token that passed every check");
   return { accepted, checks };
 }
 
@@ -87,7 +88,7 @@ async function sessionCheck({ sub, sid }: AccessClaims, sessions: SessionStore):
   const supersession = await sessions.supersession(sub, sid);
   if (supersession) return verdict("session", false, "", supersededText(supersession));
   const ended = current === null ? "the user has no active session" : "the user's active session is another one";
-  return verdict("session", false, "", `${ended}; this one was ended, ran out or never was`);
+  return verdict("session", false, "", `${ended}; this session was ended, expired or never existed`);
 }
 
 function supersededText({ at: time, by }: Supersession): string {

@@ -4,31 +4,31 @@ import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { networkOf } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import { canonicalEmail } from "./email.ts";
-import { coarseOrigin } from "./origin.ts";
+import { coarseOrigin } from "./login-origin.ts";
 import type { PasswordVerifier } from "./password.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSignToken } from "./token.ts";
 import type { User } from "./user.ts";
 
-/** What somebody logs in with, as it was sent. */
+/** The e-mail and password of a login, as sent. */
 interface Credentials {
   email: string;
   password: string;
 }
 
-/** Who asks: for the throttle, the log, and whoever is logged in elsewhere. */
+/** The client of a login. */
 interface Requester {
   address: string;
   requestId: string;
   userAgent?: string | undefined;
 }
 
-/** What the login is made of. `now` is in Unix milliseconds. */
+/** What the login depends on. `now` is in Unix milliseconds. */
 export interface LoginParts {
   user: User;
   verifyPassword: PasswordVerifier;
-  /** Bounds the attempts that are under way. */
+  /** Limits concurrent attempts. */
   attempts: ConcurrencyLimit;
   throttle: Throttle;
   sessions: SessionStore;
@@ -38,12 +38,12 @@ export interface LoginParts {
   now: () => number;
 }
 
-/** Resolves with the session's token, or throws one of `invalid_credentials`, `too_many_attempts`, `login_busy`, `store_unavailable`. */
+/** Logs in. Throws `invalid_credentials`, `too_many_attempts`, `login_busy` or `store_unavailable`. */
 export type Login = (credentials: Credentials, requester: Requester) => Promise<{ accessToken: string }>;
 
 /**
- * Creates the login. Unknown e-mail and wrong password do the same work and end in the same `invalid_credentials`;
- * beyond the throttle's bound it is `too_many_attempts` without a hash.
+ * Creates the login. An unknown e-mail and a wrong password take the same work and give the same `invalid_credentials`.
+ * Above the throttle's limit, logins get `too_many_attempts` and no hash is computed.
  */
 export function createLogin(parts: LoginParts): Login {
   const { user, verifyPassword, attempts, throttle, sessions, secret, ttlSeconds, log, now } = parts;
@@ -71,7 +71,7 @@ export function createLogin(parts: LoginParts): Login {
     }
 
     const sid = randomUUID();
-    // Together they share one wait for the disk.
+    // Both writes share one commit.
     const [replaced] = await Promise.all([
       sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, requester.userAgent)),
       throttle.remember(address),
@@ -80,7 +80,7 @@ export function createLogin(parts: LoginParts): Login {
     const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
     log.info({ event: "login_succeeded", requestId, address, userId: user.id }, "login succeeded");
     if (replaced)
-      log.info({ event: "session_superseded", requestId, address, userId: user.id }, "an earlier session ended");
+      log.info({ event: "session_superseded", requestId, address, userId: user.id }, "the earlier session ended");
     return { accessToken };
   };
 }

@@ -1,27 +1,27 @@
-/** A stored password hash: an argon2id PHC string or a bcrypt string, with what is needed to make another of equal cost. */
+/** A stored password hash, an argon2id PHC string or a bcrypt string, with its cost parameters. */
 export type PasswordHash =
   | { algorithm: "argon2id"; encoded: string; memoryKib: number; passes: number; lanes: number; hashBytes: number }
   | { algorithm: "bcrypt"; encoded: string; cost: number };
 
-// What one login may cost: a hash above these would let a setting take the machine down.
-/** Most memory of an argon2id hash. */
+// Limits for the cost of one login, so that a setting cannot exhaust the machine.
+/** Largest memory of an argon2id hash. */
 export const MAX_MEMORY_KIB = 256 * 1024;
-/** Most passes of an argon2id hash over its memory. */
+/** Largest number of passes of an argon2id hash. */
 export const MAX_PASSES = 10;
 const MAX_LANES = 8;
 // RFC 9106, 3.1.
 const MIN_KIB_PER_LANE = 8;
-// What tools make. Any other length is most likely of a hash that was cut, which no password has.
+// The lengths that tools produce. A hash of another length was probably cut when it was copied.
 const HASH_BYTES = [16, 32, 48, 64];
 const MIN_BCRYPT_COST = 4;
 const MAX_BCRYPT_COST = 15;
 
 const PHC =
   /^\$argon2id\$v=19\$m=(0|[1-9][0-9]{0,9}),t=(0|[1-9][0-9]{0,9}),p=(0|[1-9][0-9]{0,9})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
-// 128 bits of salt in 22 characters and 184 of hash in 31: the last character of each has bits to spare, which are zero.
+// 128 bits of salt in 22 characters and 184 bits of hash in 31. The unused bits of each last character are zero.
 const BCRYPT = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 
-/** Reads a password hash. Returns it, or the reason it cannot be used (never the hash itself). */
+/** Parses a password hash. Returns it, or why it is refused. The reason never contains the hash. */
 export function parsePasswordHash(encoded: string): PasswordHash | { reason: string } {
   const bcrypt = BCRYPT.exec(encoded);
   if (bcrypt) {
@@ -30,14 +30,14 @@ export function parsePasswordHash(encoded: string): PasswordHash | { reason: str
       return { reason: `has a bcrypt cost outside ${MIN_BCRYPT_COST} to ${MAX_BCRYPT_COST}` };
     return { algorithm: "bcrypt", encoded, cost };
   }
-  if (/^\$argon2(?:d|i)\$/.test(encoded)) return { reason: "is argon2d or argon2i, and only argon2id is accepted" };
+  if (/^\$argon2(?:d|i)\$/.test(encoded)) return { reason: "is argon2d or argon2i; only argon2id is accepted" };
   const phc = PHC.exec(encoded);
   if (!phc) return { reason: "is not an argon2id PHC string (v=19) or a bcrypt hash" };
   const [memoryKib = 0, passes = 0, lanes = 0] = phc.slice(1, 4).map(Number);
   const [saltBytes = 0, hashBytes = 0] = phc.slice(4).map(canonicalBase64Bytes);
   if (saltBytes < 8 || saltBytes > 64) return { reason: "has a salt outside 8 to 64 bytes" };
   if (!HASH_BYTES.includes(hashBytes))
-    return { reason: `was cut: its hash is not one of ${HASH_BYTES.join(", ")} bytes` };
+    return { reason: `has a hash length other than ${HASH_BYTES.join(", ")} bytes and was probably cut` };
   if (lanes < 1 || lanes > MAX_LANES) return { reason: `has p outside 1 to ${MAX_LANES}` };
   if (passes < 1 || passes > MAX_PASSES) return { reason: `has t outside 1 to ${MAX_PASSES}` };
   if (memoryKib < MIN_KIB_PER_LANE * lanes || memoryKib > MAX_MEMORY_KIB)
@@ -45,7 +45,7 @@ export function parsePasswordHash(encoded: string): PasswordHash | { reason: str
   return { algorithm: "argon2id", encoded, memoryKib, passes, lanes, hashBytes };
 }
 
-/** Bytes that an unpadded base64 text stands for; 0 when it is not in canonical form. */
+/** The number of bytes that an unpadded base64 text encodes; 0 when it is not canonical. */
 function canonicalBase64Bytes(text: string): number {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64").replace(/=+$/, "") === text ? bytes.length : 0;

@@ -3,20 +3,20 @@ import * as argon2 from "@node-rs/argon2";
 import { MAX_MEMORY_KIB, MAX_PASSES, type PasswordHash } from "./password-hash.ts";
 import { canonicalPassword } from "./password-text.ts";
 
-/** What one argon2id hash costs, in one lane. */
+/** The cost of an argon2id hash in one lane. */
 export interface HashCost {
   memoryKib: number;
   passes: number;
 }
 
-/** OWASP's recommendation for argon2id in one lane, and the least that `calibrate` answers. */
+/** OWASP's recommendation for argon2id in one lane, and the lowest cost that `calibrate` returns. */
 const DEFAULT_COST: HashCost = { memoryKib: 19_456, passes: 2 };
-// A costlier hash would be refused as `DEMO_PASSWORD`.
+// `DEMO_PASSWORD` accepts no higher cost.
 const MAX_COST: HashCost = { memoryKib: MAX_MEMORY_KIB, passes: MAX_PASSES };
 const MEMORY_STEP = 1.25;
 const CALIBRATION_RUNS = 3;
 
-// bcrypt reads no further than this; a longer password would match another that shares its beginning.
+// bcrypt ignores the bytes after these: longer passwords with the same beginning would match each other.
 const BCRYPT_MAX_BYTES = 72;
 
 /** Hashes a password for `DEMO_PASSWORD`: an argon2id PHC string. */
@@ -30,8 +30,8 @@ export function hashPassword(password: string, { memoryKib, passes }: HashCost =
 }
 
 /**
- * Finds the costliest hash that this machine makes in a time: as much memory as fits, for memory is what hurts a
- * guesser most, then more passes. Returns the least cost, with its time, when even that takes longer.
+ * Finds the highest cost that this machine computes within a time. It raises the memory first, which costs a guesser most,
+ * and then the passes. If even the default cost takes longer, it returns that.
  */
 export async function calibrate(
   targetMs: number,
@@ -51,7 +51,7 @@ export async function calibrate(
   }
 }
 
-/** The shortest of a few runs: what others do on the machine only adds. */
+/** Times a hash: the shortest of a few runs, because other load can only make a run longer. */
 async function timeOf(cost: HashCost): Promise<number> {
   let shortest = Number.POSITIVE_INFINITY;
   for (let run = 0; run < CALIBRATION_RUNS; run++) {
@@ -62,10 +62,10 @@ async function timeOf(cost: HashCost): Promise<number> {
   return shortest;
 }
 
-/** Verifies against the user's hash, or, for an unknown user, does the same work and says no. */
+/** Verifies a password. For an unknown user it does the same work and returns false. */
 export type PasswordVerifier = (password: string, userIsKnown: boolean) => Promise<boolean>;
 
-/** Creates the verifier of the configured user, with a dummy hash of the same cost for everybody else. */
+/** Creates the verifier of the configured user. For other users it has a dummy hash of the same cost. */
 export async function createPasswordVerifier(stored: PasswordHash): Promise<PasswordVerifier> {
   return stored.algorithm === "bcrypt" ? bcryptVerifier(stored) : argon2idVerifier(stored);
 }
@@ -83,7 +83,7 @@ async function argon2idVerifier(stored: Extract<PasswordHash, { algorithm: "argo
 }
 
 async function bcryptVerifier(stored: Extract<PasswordHash, { algorithm: "bcrypt" }>): Promise<PasswordVerifier> {
-  // Loaded where it is needed: few use it, and its add-on takes memory.
+  // Loaded only when it is needed, because its add-on takes memory.
   const bcrypt = await import("@node-rs/bcrypt");
   const dummy = await bcrypt.hash(dummyPassword(), stored.cost);
   return async (password, userIsKnown) => {

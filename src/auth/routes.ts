@@ -11,7 +11,7 @@ import type { SessionStore } from "./sessions.ts";
 
 const LOGIN_BODY_LIMIT = 16 * 1024;
 
-/** The body of a login (README, Endpoints). Lengths are in characters, not bytes. */
+/** The body of a login. Lengths are in characters, not bytes. */
 export const LoginBody = v.object({
   email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
   password: v.pipe(
@@ -28,8 +28,8 @@ export const LogoutAnswer = v.object({ ok: v.literal(true) });
 export const MeAnswer = v.object({ userId: v.string(), email: v.string() });
 
 /**
- * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body is at most 16 KiB. Throws what `readJson` and the login
- * throw.
+ * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body has at most 16 KiB. Throws the errors of `readJson` and
+ * {@link Login}.
  */
 export function loginRoute(login: Login): Handler {
   return async ({ request, requestId, address }) => {
@@ -39,22 +39,22 @@ export function loginRoute(login: Login): Handler {
 }
 
 /**
- * Answers `POST /auth/logout`: ends the session of the request's token, 200 with `{ ok: true }`. Throws what the guard
- * throws, and `session_invalidated` when the session ends while it is asked for; what `refuseBody` throws of a body.
+ * Answers `POST /auth/logout`: ends the session of the token, 200 with `{ ok: true }`. Throws the errors of the guard and of
+ * `refuseBody`, and `session_invalidated` when the session ends during the request.
  */
 export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {
     const claims = await authenticate(headerValues(request.rawHeaders, "authorization"));
     const { sub, sid } = claims;
     await refuseBody(request);
-    // The record may have changed since the guard read it: the delete decides.
+    // The record may have changed since the guard read it, so the delete compares the sid again.
     if (!(await sessions.removeIf(sub, sid))) throw await sessionInvalidated(sessions, claims);
     log.info({ event: "session_ended", requestId, address, userId: sub }, "logged out");
     return reply(200, { ok: true });
   };
 }
 
-/** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws what the guard throws; what `refuseBody` throws of a body. */
+/** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws the errors of the guard and of `refuseBody`. */
 export function meRoute(authenticate: Authenticate): Handler {
   return async ({ request }) => {
     const { sub, email } = await authenticate(headerValues(request.rawHeaders, "authorization"));

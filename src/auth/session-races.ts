@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { SessionStore } from "./sessions.ts";
 
-/** What a race came to. */
+/** The result of a race. */
 export interface RaceResult {
   race: string;
   rounds: number;
-  /** Rounds in which the store broke its promise. */
+  /** Rounds in which the store broke its contract. */
   broken: number;
   durationMs: number;
 }
 
-/** How many rounds of each race are run. */
+/** The number of rounds of each race. */
 export interface RaceRounds {
   logins: number;
   logouts: number;
@@ -22,52 +22,52 @@ const PARALLEL_READS = 200;
 const LIFETIME_SECONDS = 60;
 const SHORT_LIFETIME_SECONDS = 1;
 const EXPIRY_STEP_MS = 20;
-// A record may go a little late, as Redis counts its seconds; never early.
+// A record may expire a little late, because Redis counts whole seconds, but never early.
 const EXPIRY_SLACK_MS = 1000;
 
-// A server that finds the database held looks again within 100 ms (SQLite's busy handler). Without pauses its deliveries
-// wait for up to 8 s, and get 503 then; with these for 0.4 s.
-const BUSY_MS = 200;
+// A server that finds the database locked tries again within 100 ms (SQLite's busy handler). Without pauses its deliveries
+// waited for up to 8 s and then got 503. With these pauses they wait 0.4 s.
+const PAUSE_EVERY_MS = 200;
 const PAUSE_MS = 100;
 
-/** Returns a function that leaves the database to a server beside this, when it is time again. */
-function givingWay(): () => Promise<void> {
-  let pausedAt = performance.now();
+/** Returns a function that pauses when one is due, so that a running server can write to the database. */
+function createPauses(): () => Promise<void> {
+  let lastPauseAt = performance.now();
   return async () => {
-    if (performance.now() - pausedAt < BUSY_MS) return;
+    if (performance.now() - lastPauseAt < PAUSE_EVERY_MS) return;
     await delay(PAUSE_MS);
-    pausedAt = performance.now();
+    lastPauseAt = performance.now();
   };
 }
 
 /**
- * Runs the races that a store of single sessions must survive, through several connections to the same store.
- * They touch the records of `userId` alone, which must be nobody's.
+ * Runs races against a session store, through several connections to it. They change the records of `userId`, which must
+ * not be a real user.
  */
-export async function raceSessions(
+export async function runSessionRaces(
   stores: readonly SessionStore[],
   userId: string,
   rounds: RaceRounds,
 ): Promise<RaceResult[]> {
   const [first, last] = [stores[0], stores.at(-1)];
-  if (!first || !last) throw new Error("there is no store to race on");
-  // A store that cannot be written says so now, and not once for each of the parallel logins.
+  if (!first || !last) throw new Error("no store was given");
+  // A store that cannot be written fails here once, instead of in each parallel login.
   await first.replace(userId, "first", LIFETIME_SECONDS);
   const storeOf = (index: number) => stores[index % stores.length] ?? first;
 
-  const giveWay = givingWay();
+  const pauseIfDue = createPauses();
 
-  async function race(name: string, count: number, isHeld: (round: number) => Promise<boolean>): Promise<RaceResult> {
+  async function race(name: string, count: number, holds: (round: number) => Promise<boolean>): Promise<RaceResult> {
     const startedAt = performance.now();
     let broken = 0;
     for (let round = 0; round < count; round++) {
-      if (!(await isHeld(round))) broken++;
-      await giveWay();
+      if (!(await holds(round))) broken++;
+      await pauseIfDue();
     }
     return { race: name, rounds: count, broken, durationMs: Math.round(performance.now() - startedAt) };
   }
 
-  /** Of parallel logins one session is left, all connections see the same one, and only it can log out. */
+  /** Parallel logins leave one session. All connections see it, and no other can log out. */
   async function loginsLeaveOne(round: number): Promise<boolean> {
     const sids = Array.from({ length: PARALLEL_LOGINS }, (_, index) => `${round}-${index}`);
     await Promise.all(sids.map((sid, index) => storeOf(index).replace(userId, sid, LIFETIME_SECONDS)));

@@ -7,14 +7,14 @@ export interface AccessClaims {
   sub: string;
   email: string;
   sid: string;
-  /** Ours have it; one of the secret's other holders may do without. */
+  /** Always set in tokens signed here. Another program with the secret may omit it. */
   iat?: number;
   exp: number;
 }
 
 const MAX_TOKEN_LENGTH = 4096;
 
-/** Creates what signs tokens with HS256 and one secret, whose key is made once. Their header is exactly `alg` and `typ`. */
+/** Creates a function that signs tokens with HS256. Their header is exactly `alg` and `typ`. */
 export function createSignToken(secret: string): (claims: Required<AccessClaims>) => Promise<string> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
@@ -28,20 +28,20 @@ export function createSignToken(secret: string): (claims: Required<AccessClaims>
 }
 
 /**
- * Verifies a token as strictly as it is made (RFC 7515, RFC 8725) and without I/O: compact form, canonical base64url,
- * our header and our claims and nothing else, HS256 with one of the secrets, not expired, not from the future.
- * Own code, because the library accepts tokens that must be refused here (README, Endpoints), and answers through the
- * thread pool, behind the password hashes. Returns the claims, or null.
+ * Verifies a token strictly (RFC 7515, RFC 8725) and without I/O. It must have the compact form, canonical base64url, exactly
+ * the header and claims that {@link createSignToken} writes, an HS256 signature with one of the secrets, and valid times.
+ * The library is not used: it accepts other headers and claims, and it would wait in the thread
+ * pool for password hashes. Returns the claims, or null.
  */
 export function verifyToken(token: string, secrets: readonly string[], nowSeconds: number): AccessClaims | null {
-  const { hasOurHeader, claims } = readToken(token, secrets);
-  return hasOurHeader && claims !== null && isCurrent(claims, nowSeconds) ? claims : null;
+  const { hasExactHeader, claims } = readToken(token, secrets);
+  return hasExactHeader && claims !== null && isCurrent(claims, nowSeconds) ? claims : null;
 }
 
-// A token that is used is used again and again. Only genuine ones get in, so nobody without a secret can fill this.
-const REMEMBERED_TOKENS = 256;
+// Clients send the same token many times. Only genuine tokens are cached, so nobody without a secret can fill the cache.
+const CACHED_TOKENS = 256;
 
-/** Creates {@link verifyToken} for some secrets, remembering the tokens that they signed; the clock is always asked. */
+/** Creates {@link verifyToken} with a cache of genuine tokens. The times of a cached token are still checked. */
 export function createVerifyToken(
   secrets: readonly string[],
 ): (token: string, nowSeconds: number) => AccessClaims | null {
@@ -52,7 +52,7 @@ export function createVerifyToken(
     const claims = verifyToken(token, secrets, nowSeconds);
     if (claims === null) return null;
     const [oldest] = genuine.keys();
-    if (genuine.size >= REMEMBERED_TOKENS && oldest !== undefined) genuine.delete(oldest);
+    if (genuine.size >= CACHED_TOKENS && oldest !== undefined) genuine.delete(oldest);
     genuine.set(token, claims);
     return claims;
   };
@@ -62,37 +62,37 @@ function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
   return (iat === undefined || iat <= nowSeconds) && exp > nowSeconds;
 }
 
-/** What a token holds, whatever the time. Header and claims are read only when one of our secrets signed them. */
+/** The parts of a token, without regard to time. Header and claims are read only if the signature is valid. */
 export interface TokenReading {
   isWellFormed: boolean;
   /** Index of the secret that signed it; -1 when none did. */
   signedBy: number;
-  hasOurHeader: boolean;
-  /** Null when they are not exactly ours. */
+  hasExactHeader: boolean;
+  /** Null when a claim is missing, unknown or of a wrong type. */
   claims: AccessClaims | null;
 }
 
-const NOT_OURS: TokenReading = { isWellFormed: false, signedBy: -1, hasOurHeader: false, claims: null };
+const MALFORMED: TokenReading = { isWellFormed: false, signedBy: -1, hasExactHeader: false, claims: null };
 
-/** Takes a token apart, as strictly as {@link verifyToken}. */
+/** Reads the parts of a token. */
 export function readToken(token: string, secrets: readonly string[]): TokenReading {
-  if (token.length > MAX_TOKEN_LENGTH) return NOT_OURS;
+  if (token.length > MAX_TOKEN_LENGTH) return MALFORMED;
   const parts = token.split(".", 4);
   const [header, payload, signature] = parts;
-  if (parts.length !== 3 || !header || !payload || !signature) return NOT_OURS;
+  if (parts.length !== 3 || !header || !payload || !signature) return MALFORMED;
 
   const [headerBytes, payloadBytes, given] = [header, payload, signature].map(decodeCanonical);
-  if (!headerBytes || !payloadBytes || given?.length !== 32) return NOT_OURS;
+  if (!headerBytes || !payloadBytes || given?.length !== 32) return MALFORMED;
   const signed = `${header}.${payload}`;
   const matches = secrets.map((secret) => timingSafeEqual(createHmac("sha256", secret).update(signed).digest(), given));
   const signedBy = matches.indexOf(true);
-  if (signedBy === -1) return { ...NOT_OURS, isWellFormed: true };
+  if (signedBy === -1) return { ...MALFORMED, isWellFormed: true };
 
-  const hasOurHeader = isOurHeader(toObject(headerBytes));
-  return { isWellFormed: true, signedBy, hasOurHeader, claims: toClaims(toObject(payloadBytes)) };
+  const hasExactHeader = isExactHeader(toObject(headerBytes));
+  return { isWellFormed: true, signedBy, hasExactHeader, claims: toClaims(toObject(payloadBytes)) };
 }
 
-function isOurHeader(header: Record<string, unknown> | null): boolean {
+function isExactHeader(header: Record<string, unknown> | null): boolean {
   return header !== null && Object.keys(header).length === 2 && header.alg === "HS256" && header.typ === "JWT";
 }
 
@@ -115,7 +115,7 @@ function toObject(bytes: Buffer): Record<string, unknown> | null {
   return value.ok && isObject(value.value) ? value.value : null;
 }
 
-/** Bytes of a base64url text without padding, other characters or stray bits; null otherwise. */
+/** Decodes base64url. Returns null if the text has padding, other characters or unused bits that are not zero. */
 function decodeCanonical(part: string): Buffer | null {
   const bytes = Buffer.from(part, "base64url");
   return bytes.toString("base64url") === part ? bytes : null;

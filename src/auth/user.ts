@@ -4,7 +4,7 @@ export interface User {
   email: string;
 }
 
-/** Whether claims are about this user as it is configured now. Another e-mail is that of an earlier configuration. */
-export function isOfUser(claims: { sub: string; email: string }, user: User): boolean {
+/** Whether claims name the configured user. A token with another e-mail is from an earlier configuration. */
+export function matchesUser(claims: { sub: string; email: string }, user: User): boolean {
   return claims.sub === user.id && claims.email === user.email;
 }

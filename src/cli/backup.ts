@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
-import { namesRedis, readSettings } from "../config/settings.ts";
+import { readSettings, usesRedis } from "../config/settings.ts";
 import { lockDataDir } from "../sqlite/data-dir.ts";
 import { openDatabase } from "../sqlite/database.ts";
 import { backUp } from "../sqlite/maintenance/backup.ts";
 import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
 import { printJson, say } from "./output.ts";
-import { createProgress, megabytesPerSecond } from "./progress.ts";
+import { createProgressBar, megabytesPerSecond } from "./progress.ts";
 import { requireDatabase } from "./stores.ts";
 
 interface BackupOptions {
@@ -14,38 +14,38 @@ interface BackupOptions {
   json?: boolean;
 }
 
-/** Writes a backup of the database, beside a running server or without one. */
+/** Writes a backup of the database, with or without a running server. */
 export async function runBackup(file: string, { force = false, json }: BackupOptions): Promise<void> {
   const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
   requireDatabase(DATA_DIR);
   const database = openDatabase(DATA_DIR);
-  const progress = createProgress(megabytesPerSecond);
+  const progress = createProgressBar(megabytesPerSecond);
   try {
     const bytes = await backUp(database, resolve(file), { mayReplace: force, onProgress: progress.update });
     progress.end();
     if (json) printJson({ file: resolve(file), bytes });
-    else say(`Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB, checked).`);
+    else say(`Wrote and verified ${file} (${(bytes / 1e6).toFixed(1)} MB).`);
   } finally {
     database.close();
   }
 }
 
-/** Puts a backup in the place of the database. Throws {@link OperatorError} while a server runs on it, or without a backup. */
+/** Replaces the database with a backup. Throws {@link OperatorError} while a server runs, or if `file` is no backup. */
 export async function runRestore(file: string, { json }: { json?: boolean }): Promise<void> {
   const environment = readEnvironment();
   const { DATA_DIR } = readSettings(environment, ["DATA_DIR"]);
   requireBackup(file);
   const release = lockDataDir(DATA_DIR);
-  const progress = createProgress(megabytesPerSecond);
+  const progress = createProgressBar(megabytesPerSecond);
   try {
     const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date(), progress.update);
     progress.end();
     if (json) return printJson({ restored: resolve(file), kept });
-    const sessions = namesRedis(environment)
-      ? "The session in Redis goes on, unless you run authserve session revoke"
-      : "All sessions are ended";
-    say(`Restored ${file}. ${sessions}; events that were processed since the backup are as they were in it.`);
-    if (kept !== null) say(`The database that was replaced is ${kept}.`);
+    const sessions = usesRedis(environment)
+      ? "The session in Redis is still active. To end it, run authserve session revoke."
+      : "All sessions have ended.";
+    say(`Restored ${file}. Events have the status that they had in the backup. ${sessions}`);
+    if (kept !== null) say(`The old database is now ${kept}.`);
   } finally {
     release();
   }

@@ -1,8 +1,8 @@
 import type { Argument, Command, Option } from "commander";
 
-/** A command or group of commands as completion and the man page need it. */
+/** A command or group of commands, for completion and the manual page. */
 export interface CommandNode {
-  /** Words after the program's name. */
+  /** The words after `authserve`. */
   path: string[];
   description: string;
   args: readonly Argument[];
@@ -10,7 +10,7 @@ export interface CommandNode {
   children: CommandNode[];
 }
 
-/** Reads the commands from the description that `--help` is made of; `help` itself is left out. */
+/** Reads the commands from the program of commander, without `help`. */
 export function commandTree(command: Command, path: string[] = []): CommandNode {
   return {
     path,
@@ -21,15 +21,15 @@ export function commandTree(command: Command, path: string[] = []): CommandNode 
   };
 }
 
-/** The hidden command that completion asks for event ids. */
+/** The hidden command that completion runs for event ids. */
 export const EVENT_IDS = "event-ids";
 
-/** The commands that people call by name: without `help`, which is like `--help`, and what only completion calls. */
+/** Removes `help`, which is like `--help`, and the command that only completion runs. */
 export function withoutHelp(commands: readonly Command[]): Command[] {
   return commands.filter((command) => !["help", EVENT_IDS].includes(command.name()));
 }
 
-/** The node and all below it, in the order of `--help`. */
+/** The node and all its descendants, in the order of `--help`. */
 export function allNodes(node: CommandNode): CommandNode[] {
   return [node, ...node.children.flatMap(allNodes)];
 }

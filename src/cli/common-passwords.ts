@@ -1,7 +1,7 @@
 import { canonicalPassword } from "../auth/password-text.ts";
 import words from "./common-passwords.json" with { type: "json" };
 
-// Passwords that guessers try first, in lower case; endings of digits and signs are taken off before the comparison too.
+// Passwords that attackers try first, in lower case. A password also matches without its final digits and symbols.
 const COMMON = new Set(words.split(" "));
 
 const SEQUENCES = [
@@ -12,7 +12,7 @@ const SEQUENCES = [
 ];
 const FEWEST_CHARACTERS = 3;
 
-/** Whether a guesser would try this password among the first: a common word, with or without an ending, or a pattern. */
+/** Whether attackers try this password first: a common word, with or without an ending, or a pattern. */
 export function isVeryCommon(password: string): boolean {
   const text = canonicalPassword(password).toLowerCase();
   const word = text.replace(/[\d\p{P}\p{S}]+$/u, "");

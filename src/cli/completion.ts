@@ -12,15 +12,15 @@ export function runCompletion(shell: keyof typeof SHELLS, program: Command): voi
 
 const key = (node: CommandNode) => node.path.join(" ");
 
-/** What may come next: a word and what it means. */
+/** The words that may come next, each with its description. */
 const entriesOf = ({ children, args, options }: CommandNode): [word: string, text: string][] => [
   ...children.map(({ path, description }): [string, string] => [path.at(-1) as string, description]),
   ...args.flatMap((argument) => argument.argChoices ?? []).map((value): [string, string] => [value, ""]),
   ...options.map(({ long, description }): [string, string] => [long as string, description]),
-  ["--help", "display help"],
+  ["--help", "Show help"],
 ];
 
-/** Options of one of several values, each with its command. */
+/** Options that take one of several values, each with its command. */
 const choicesOf = (root: CommandNode) =>
   allNodes(root).flatMap((node) =>
     node.options.flatMap(({ long, argChoices }) => (argChoices ? [{ node, long, values: argChoices }] : [])),
@@ -99,7 +99,7 @@ ${nodes
   esac
   _describe 'authserve' entries || _files
 }
-# A file on the fpath is run as the function that it defines, when that is called for the first time.
+# At the first call of the function, zsh runs the file on the fpath as the function's body.
 if [[ $funcstack[1] == _authserve ]]; then _authserve "$@"; else compdef _authserve authserve; fi`;
 }
 
@@ -127,7 +127,7 @@ function fish(root: CommandNode): string {
   return [
     "# authserve completion for fish. Use: authserve completion fish | source",
     "complete -c authserve -f",
-    "complete -c authserve -l help -d 'display help'",
+    "complete -c authserve -l help -d 'Show help'",
     ...lines,
   ].join("\n");
 }

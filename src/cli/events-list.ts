@@ -25,7 +25,7 @@ interface ListOptions {
 
 const FOLLOW_INTERVAL_MS = 500;
 
-/** Prints stored events, newest first; with `--follow` then those that come, oldest first. Throws {@link OperatorError} for an option that is none. */
+/** Prints stored events, newest first. With `--follow`, prints oldest first and goes on. Throws {@link OperatorError} for a bad option. */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
   return withStores(async ({ events }) => {
@@ -35,15 +35,15 @@ export function runEventsList(options: ListOptions): Promise<void> {
       return follow(events, { ...filter, after: newer }, options);
     }
     if (options.json) return printJson(items.map(summaryForOutput));
-    if (items.length === 0) return say(isFiltered(filter) ? "No event fits." : "There are no events yet.");
+    if (items.length === 0) return say(isFiltered(filter) ? "No events match." : "There are no events yet.");
     printEvents(items, options);
-    if (older !== null) say(`These are ${filter.limit}; the next with --cursor ${older}`);
+    if (older !== null) say(`More than ${filter.limit} events match. Continue with --cursor ${older}`);
   });
 }
 
 interface EventColumn extends Column {
   value(event: EventSummary): string;
-  /** Whether it tells anything of these events. */
+  /** Whether the column is useful for these events. */
   isNeeded?(items: readonly EventSummary[]): boolean;
 }
 
@@ -58,11 +58,11 @@ function columnsFor(time: (ms: number) => string): EventColumn[] {
       value: ({ source }) => source,
       isNeeded: (items) => new Set(items.map(({ source }) => source)).size > 1,
     },
-    { heading: "TYPE", leastWidth: 8, value: ({ type }) => type },
+    { heading: "TYPE", leastWidth: 6, value: ({ type }) => type },
     { heading: "EVENT ID", leastWidth: 12, isCutLast: true, value: ({ eventId }) => eventId },
     {
       heading: "LAST ERROR",
-      leastWidth: 10,
+      leastWidth: 8,
       value: ({ lastError }) => lastError ?? "",
       isNeeded: (items) => items.some(({ lastError }) => lastError !== null),
     },
@@ -77,7 +77,7 @@ function printEvents(items: readonly EventSummary[], { utc }: ListOptions): void
   );
 }
 
-/** Prints events as they come, until the process is ended. */
+/** Prints new events as they arrive, until the process ends. */
 async function follow(
   events: EventStore,
   filter: EventFilter & { after: string },
@@ -92,7 +92,7 @@ async function follow(
   }
 }
 
-/** Every event behind a cursor, newest first. */
+/** All events after a cursor, newest first. */
 async function newerThan(events: EventStore, filter: EventFilter): Promise<{ items: EventSummary[]; newer: string }> {
   const { items, older, newer } = await events.list(filter);
   if (older === null) return { items, newer };
@@ -100,7 +100,7 @@ async function newerThan(events: EventStore, filter: EventFilter): Promise<{ ite
   return { items: [...items, ...rest.items], newer };
 }
 
-/** One event in a line of its own, whose columns nothing is known of that comes later. */
+/** Prints one event as a line. The columns are not aligned, because later events are not known yet. */
 function printLine(event: EventSummary, { json }: ListOptions): void {
   const shown = summaryForOutput(event);
   if (json) {
@@ -113,14 +113,15 @@ function printLine(event: EventSummary, { json }: ListOptions): void {
 
 const isFiltered = ({ limit: _, ...conditions }: EventFilter) => Object.keys(conditions).length > 0;
 
-/** Reads the options of `events list`; a bad one is an {@link OperatorError} that names it. */
+/** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
 function toFilter(options: ListOptions, now: number): EventFilter {
   const { status, type, source, since, until, error, cursor, limit } = options;
-  if (!/^[1-9][0-9]{0,5}$/.test(limit)) throw new OperatorError("--limit is a whole number from 1 to 999999");
+  if (!/^[1-9][0-9]{0,5}$/.test(limit))
+    throw new OperatorError({ found: "--limit is not usable", remedy: "give a whole number from 1 to 999999" });
   if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
-    throw new OperatorError("--cursor is what an earlier list has printed");
+    throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined))
-    throw new OperatorError("--follow takes no --until and no --cursor: it shows what comes");
+    throw new OperatorError("--follow cannot be used with --until or --cursor");
   return {
     limit: Number(limit),
     ...(status === undefined ? {} : { status }),

@@ -1,9 +1,8 @@
-import { OperatorError } from "../errors.ts";
 import type { AttemptRecord } from "../events/job.ts";
 import type { Conflict, EventDetail, JobDetail } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
-import { findEvent } from "./find-event.ts";
+import { findEvent, noSuchEvent } from "./find-event.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { styled } from "./table.ts";
@@ -15,21 +14,15 @@ interface ShowOptions {
   json?: boolean;
 }
 
-/** Prints one event with its attempts, origin and payload. Throws {@link OperatorError} when there is none. */
+/** Prints one event with its attempts, origin and payload. Throws `OperatorError` when there is none. */
 export function runEventsShow(eventId: string, { source, utc, json }: ShowOptions): Promise<void> {
   return withStores(async ({ events }) => {
     const event = await findEvent(events, { eventId, source });
-    if (!event) throw new OperatorError(`There is no event ${printable(eventId)}: ${whereIdsAre(eventId)}`, 1);
+    if (!event) throw noSuchEvent(eventId);
     if (json) return printJson(detailForOutput(event));
     printDetail(event, timeFormat(utc, Date.now()));
-    if (event.conflicts.length > 0) say("The other bytes are printed with --json.");
+    if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
   });
-}
-
-/** Who gives an id as the table shows it, escaped, would only find it there again. */
-function whereIdsAre(eventId: string): string {
-  const isEscaped = /\\u\{[0-9a-f]+\}/.test(eventId);
-  return isEscaped ? "authserve events list --json prints ids exactly" : "see authserve events list";
 }
 
 type FormatTime = (ms: number) => string;
@@ -55,7 +48,7 @@ function printDetail(event: EventDetail, time: FormatTime): void {
 }
 
 function printJob({ route, attempts, dueAt, leased, deadLetter, history }: JobDetail, time: FormatTime): void {
-  const next = leased ? ", one is under way" : dueAt === null ? "" : `, the next ${time(dueAt)}`;
+  const next = leased ? ", one is running" : dueAt === null ? "" : `, the next ${time(dueAt)}`;
   printFact("route", `${printable(route)}, ${counted(attempts, "attempt")}${next}`);
   for (const attempt of history) printAttempt(attempt, time);
   if (deadLetter)
@@ -78,7 +71,7 @@ function printAttempt(
 
 function printConflict({ firstAt, deliveries, payloadSha256 }: Conflict, time: FormatTime): void {
   const times = counted(deliveries, "delivery", "deliveries");
-  printFact("conflict", `${time(firstAt)}, ${times} of other bytes, sha256 ${payloadSha256}`);
+  printFact("conflict", `${time(firstAt)}, ${times} of different bytes, sha256 ${payloadSha256}`);
 }
 
 function detailForOutput(event: EventDetail) {
@@ -103,7 +96,7 @@ function jobForOutput({ route, status, attempts, dueAt, leased, lastError, deadL
     route,
     status,
     attempts,
-    // While it is leased, an attempt is under way.
+    // A lease means that an attempt is running.
     nextAttemptAt: leased ? null : isoTime(dueAt),
     leased,
     lastError,
@@ -116,7 +109,7 @@ function jobForOutput({ route, status, attempts, dueAt, leased, lastError, deadL
   };
 }
 
-/** A stored payload, which is UTF-8 without a byte order mark. */
+/** Payloads are stored only if they are UTF-8 without a byte order mark. */
 function textOf(payload: Uint8Array): string {
   return Buffer.from(payload).toString("utf8");
 }

@@ -3,7 +3,7 @@ import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { isoTime } from "./time.ts";
 
-/** Prints how many events there are of each status, and since when the oldest waits. */
+/** Prints the number of events of each status, and the receipt of the oldest queued event. */
 export function runEventsStats({ json }: { json?: boolean }): Promise<void> {
   return withStores(async ({ events }) => {
     const { oldestQueuedAt, ...counts } = await events.backlog();

@@ -1,51 +1,54 @@
-/** Command lines to copy, with what each does, by the path of their command. */
+/** Example command lines by command, each with what it does. */
 export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, what: string])[]> = {
   serve: [
-    ["authserve serve --init", "write .env when it is missing, and serve"],
-    ["PORT=8080 authserve serve", "serve on another port"],
+    ["authserve serve --init", "Create .env if it is missing, and serve"],
+    ["PORT=8080 authserve serve", "Serve on another port"],
   ],
-  init: [["authserve init --email me@example.com", "write .env for this user"]],
+  init: [["authserve init --email me@example.com", "Create .env for this user"]],
   "hash-password": [
-    ["authserve hash-password", "ask for a password, and print its hash"],
-    ["authserve hash-password <password.txt", "read the password from a file"],
+    ["authserve hash-password", "Ask for a password, and print its hash"],
+    ["authserve hash-password <password.txt", "Read the password from a file"],
   ],
-  passwd: [["authserve passwd", "ask for a new password, and put its hash into .env"]],
+  passwd: [["authserve passwd", "Ask for a new password, and write its hash to .env"]],
   "events list": [
-    ["authserve events list --status failed --since 1d", "what failed since yesterday"],
-    ["authserve events list --error timeout --limit 10", "the newest whose last error says timeout"],
-    ["authserve events list --follow", "events as they come"],
-    ["authserve events list --json | jq -r '.[].eventId'", "ids for a program"],
+    ["authserve events list --status failed --since 1d", "List events that failed within a day"],
+    [
+      "authserve events list --error timeout --limit 10",
+      'List the ten newest events whose last error contains "timeout"',
+    ],
+    ["authserve events list --follow", "Print new events as they arrive"],
+    ["authserve events list --json | jq -r '.[].eventId'", "Print ids for a program"],
   ],
-  "events show": [["authserve events show evt_123", "one event with its attempts and its payload"]],
+  "events show": [["authserve events show evt_123", "Show an event with its attempts and payload"]],
   "events replay": [
-    ["authserve events replay evt_123", "queue one failed event again"],
-    ["authserve events replay --dead-letter", "queue every failed event again"],
-    ["authserve events replay evt_123 --force", "run a processed event again: its effects happen again"],
+    ["authserve events replay evt_123", "Queue a failed event again"],
+    ["authserve events replay --dead-letter", "Queue all failed events again"],
+    ["authserve events replay evt_123 --force", "Process an event a second time, with all its effects"],
   ],
-  "events stats": [["authserve events stats --json", "counts for a program"]],
+  "events stats": [["authserve events stats --json", "Print counts for a program"]],
   "events send-test": [
-    ["authserve events send-test", "send a signed event to the running server"],
-    ["authserve events send-test --type order.paid --id evt_1", "with a type and an id of your own"],
+    ["authserve events send-test", "Send a signed event to the running server"],
+    ["authserve events send-test --type order.paid --id evt_1", "Choose its type and id"],
   ],
-  "session show": [["authserve session show", "whether the user is logged in"]],
-  "session revoke": [["authserve session revoke", "log the user out"]],
-  "throttle show": [["authserve throttle show --address 203.0.113.9", "the failed logins of an address"]],
-  "throttle clear": [["authserve throttle clear", "let everybody try again"]],
-  "token explain": [["authserve token explain <token.txt", "why a token is refused"]],
-  "selftest sessions": [["authserve selftest sessions --rounds 2000", "race the session store for longer"]],
-  ready: [["authserve ready --timeout 30s", "wait for the server in a script"]],
+  "session show": [["authserve session show", "Check whether the user is logged in"]],
+  "session revoke": [["authserve session revoke", "Log the user out"]],
+  "throttle show": [["authserve throttle show --address 203.0.113.9", "Show the failed logins of an address"]],
+  "throttle clear": [["authserve throttle clear", "Let everybody log in again"]],
+  "token explain": [["authserve token explain <token.txt", "Find out why a token is refused"]],
+  "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
+  ready: [["authserve ready --timeout 30s", "Wait for the server in a script"]],
   backup: [
-    ["authserve backup backup.db", "write a backup"],
-    ['authserve backup --force "backup-$(date +%u).db"', "keep one for each day of the week"],
+    ["authserve backup backup.db", "Write a backup"],
+    ['authserve backup --force "backup-$(date +%u).db"', "Keep one backup for each day of the week"],
   ],
-  restore: [["authserve restore backup.db", "bring a backup back, while no server runs"]],
-  doctor: [["authserve doctor", "look for what is wrong"]],
-  licenses: [["authserve licenses --full", "the licences word for word"]],
-  completion: [["source <(authserve completion bash)", "complete commands in this shell"]],
-  man: [["authserve man | man -l -", "read the manual page"]],
+  restore: [["authserve restore backup.db", "Restore a backup while no server runs"]],
+  doctor: [["authserve doctor", "Look for problems"]],
+  licenses: [["authserve licenses --full", "Print the full licence texts"]],
+  completion: [["source <(authserve completion bash)", "Enable completion in this shell"]],
+  man: [["authserve man | man -l -", "Read the manual page"]],
 };
 
-/** The examples of a command as its help shows them; empty where there are none. */
+/** The examples of a command as shown in its help; empty if there are none. */
 export function exampleText(path: string): string {
   const examples = EXAMPLES[path];
   if (!examples) return "";

@@ -12,35 +12,36 @@ interface HashOptions {
   json?: boolean;
 }
 
-/** Prints the argon2id hash of a password that is asked for, or read from standard input. */
+/** Prints the argon2id hash of a password from a prompt or standard input. */
 export async function runHashPassword({ allowWeak, calibrate: target, json }: HashOptions): Promise<void> {
   const targetMs = target === undefined ? null : parseTarget(target);
   const hash = await newPasswordHash(allowWeak, targetMs);
   if (json) return printJson({ hash });
   printData(hash);
-  if (process.stdout.isTTY) say("Set it as DEMO_PASSWORD, in single quotes, and restart the server.");
+  if (process.stdout.isTTY) say("Set DEMO_PASSWORD to this hash, in single quotes, and restart the server.");
 }
 
 /**
- * The hash of a password that is asked for, or read from standard input. With a time in milliseconds its parameters make
- * one hash take about as long. Throws {@link OperatorError} for a password that is weak, unless that is allowed.
+ * Hashes a password from a prompt or standard input. `targetMs` chooses a cost at which one hash takes about that long.
+ * Throws {@link OperatorError} for a weak password, unless `allowWeak` is set.
  */
 export async function newPasswordHash(allowWeak = false, targetMs: number | null = null): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : onlyLine(await readStdin());
   const weakness = weaknessOf(password);
-  if (weakness !== null && !allowWeak) throw new OperatorError(`${weakness}: choose another, or say --allow-weak`);
-  if (weakness !== null) say(`${weakness}; it was hashed all the same.`);
+  if (weakness !== null && !allowWeak)
+    throw new OperatorError({ found: weakness, remedy: "choose another password, or use --allow-weak" });
+  if (weakness !== null) say(`Warning: ${weakness}.`);
   const cost = targetMs === null ? undefined : await chooseCost(targetMs);
   return hashPassword(password, cost);
 }
 
-/** What speaks against a password. Throws {@link OperatorError} for what no login could send. */
+/** Why a password is weak, or null. Throws {@link OperatorError} for a password that no login accepts. */
 function weaknessOf(password: string): string | null {
   const fault = passwordFault(password);
-  if (fault === null) return isVeryCommon(password) ? "The password is one of the first that a guesser tries" : null;
+  if (fault === null) return isVeryCommon(password) ? "The password is very common" : null;
   const length = characterCount(password);
   if (length === 0 || length >= PASSWORD_MIN_CHARACTERS) throw new OperatorError(`The password ${fault}`);
-  return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, and no login accepts it`;
+  return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, so no login accepts it`;
 }
 
 const MIN_TARGET_MS = 10;
@@ -49,7 +50,10 @@ const MAX_TARGET_MS = 5000;
 function parseTarget(text: string): number {
   const ms = parseDurationMs(text);
   if (ms === null || ms < MIN_TARGET_MS || ms > MAX_TARGET_MS) {
-    throw new OperatorError("--calibrate is a duration from 10ms to 5s, e.g. 250ms");
+    throw new OperatorError({
+      found: "--calibrate is not usable",
+      remedy: "give a duration from 10ms to 5s, e.g. 250ms",
+    });
   }
   return ms;
 }
@@ -57,19 +61,24 @@ function parseTarget(text: string): number {
 async function chooseCost(targetMs: number): Promise<HashCost> {
   const { cost, tookMs } = await calibrate(targetMs);
   say(`One hash with m=${cost.memoryKib},t=${cost.passes},p=1 takes ${Math.round(tookMs)} ms on this machine.`);
-  if (tookMs > targetMs) say(`That is the least that is safe, and more than ${targetMs} ms.`);
+  if (tookMs > targetMs) say(`That is more than ${targetMs} ms, but a lower cost would not be safe.`);
   return cost;
 }
 
-/** A password of standard input, without the byte order mark that editors add. No login form takes a line end. */
+/** Removes the byte order mark that editors add. A line end in a password is refused: no login form can send one. */
 function onlyLine(input: string): string {
-  if (/[\r\n]/.test(input)) throw new OperatorError("Standard input has more than one line: the password is one");
+  if (/[\r\n]/.test(input)) {
+    throw new OperatorError({
+      found: "Standard input has more than one line",
+      remedy: "give the password as one line",
+    });
+  }
   return input.replace(/^\uFEFF/, "");
 }
 
 async function askTwice(): Promise<string> {
   const password = await askHidden("Password: ");
   if (password !== (await askHidden("Again: ")))
-    throw new OperatorError("The two passwords differ: nothing was printed", 1);
+    throw new OperatorError({ found: "The two passwords differ", remedy: "run the command again" }, 1);
   return password;
 }

@@ -2,7 +2,7 @@ import { readComponents } from "../platform/checkout.ts";
 import { printData, printJson } from "./output.ts";
 import { printTable } from "./table.ts";
 
-/** Lists the packages that the program is made of; with `full`, their licences word for word. */
+/** Lists the packages in this program. With `full`, prints the full licence texts. */
 export function runLicenses({ full, json }: { full?: boolean; json?: boolean }): void {
   const components = readComponents();
   if (json) {

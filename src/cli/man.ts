@@ -9,13 +9,13 @@ export function runMan(program: Command): void {
   printData(manPage(program));
 }
 
-/** The manual page of the program, made from the description that `--help` is made of. */
+/** The manual page, made from the same descriptions as `--help`. */
 export function manPage(program: Command): string {
   const root = commandTree(program);
   const commands = allNodes(root).filter((node) => node.children.length === 0);
   return [
     `.TH AUTHSERVE 1 "" "authserve ${program.version()}"`,
-    // Else names of settings are hyphenated, and are not found in the pager.
+    // No hyphenation: a search in the pager would not find the names of settings.
     ".nh",
     ".SH NAME",
     "authserve \\- single-session login and webhook receiver",
@@ -81,7 +81,7 @@ function defaultOf({ defaultValue }: Option): string {
   return defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
 }
 
-/** A hyphen that may be copied, and no line that begins like a macro. */
+/** Escapes text so that hyphens can be copied, and no line begins like a macro. */
 function escaped(text: string): string {
   return text
     .replaceAll("\\", "\\e")

@@ -7,7 +7,7 @@ import { printData, say } from "./output.ts";
 const ENV_FILE = ".env";
 const LINE = /^([ \t]*(?:export[ \t]+)?DEMO_PASSWORD[ \t]*=).*$/m;
 
-/** Sets a new password of the user: in `.env` where that has it, else by printing what to set. */
+/** Sets a new password in `.env` if it is set there, else prints the line to set. */
 export async function runPasswd({ allowWeak }: { allowWeak?: boolean }): Promise<void> {
   const setElsewhere = ["DEMO_PASSWORD", "DEMO_PASSWORD_FILE"].find((name) => process.env[name]);
   const content = readEnvFile();
@@ -16,12 +16,14 @@ export async function runPasswd({ allowWeak }: { allowWeak?: boolean }): Promise
   if (setElsewhere !== undefined || content === null || !LINE.test(content)) {
     printData(`DEMO_PASSWORD=${value}`);
     const where =
-      setElsewhere === undefined ? "It is not set in .env" : `${setElsewhere} in the environment goes before .env`;
-    say(`${where}: set this there, and start the server again. That ends the session.`);
+      setElsewhere === undefined
+        ? ".env does not set DEMO_PASSWORD. Set the line above where you keep it"
+        : `${setElsewhere} in the environment overrides .env. Set the line above there`;
+    say(`${where}, then restart the server. That ends the session.`);
     return;
   }
   replaceEnvFile(content.replace(LINE, (_, name: string) => name + value));
-  say("Wrote the new password's hash to .env. Start the server again: that ends the session.");
+  say("Wrote the hash of the new password to .env. Restart the server to use it. That ends the session.");
 }
 
 function readEnvFile(): string | null {
@@ -29,11 +31,14 @@ function readEnvFile(): string | null {
     return readFileSync(ENV_FILE, "utf8");
   } catch (error) {
     if (systemCode(error) === "ENOENT") return null;
-    throw new OperatorError(`.env cannot be read (${systemCode(error)}): run this as its owner`, 1);
+    throw new OperatorError(
+      { found: `.env cannot be read (${systemCode(error)})`, remedy: "run this as its owner" },
+      1,
+    );
   }
 }
 
-/** Puts a new file in the place of the old one, in one step. */
+/** Replaces `.env` atomically. */
 function replaceEnvFile(content: string): void {
   const partial = `${ENV_FILE}.${randomUUID()}.partial`;
   try {
@@ -41,7 +46,8 @@ function replaceEnvFile(content: string): void {
     writeFileSync(partial, content, { mode: statSync(file).mode & 0o777, flag: "wx", flush: true });
     renameSync(partial, file);
   } catch (error) {
-    throw new OperatorError(`.env cannot be written (${systemCode(error)}): nothing was changed`, 1);
+    const remedy = "run this as its owner; nothing was changed";
+    throw new OperatorError({ found: `.env cannot be written (${systemCode(error)})`, remedy }, 1);
   } finally {
     rmSync(partial, { force: true });
   }

@@ -5,19 +5,19 @@ const CTRL_D = "\u0004";
 const CTRL_U = "\u0015";
 const BACKSPACE = ["\u0008", "\u007f"];
 
-/** What came behind the end of an answer, e.g. two lines that were pasted. */
+/** Input after the end of an answer, e.g. the second of two pasted lines. */
 let typedAhead = "";
-/** Its end was a CR; a LF that comes next, also in a later read, belongs to it. */
+/** The last answer ended with CR. A LF that follows, even in a later read, belongs to it. */
 let endedByCr = false;
 
-// Node itself gives the terminal back when SIGINT or SIGTERM ends it.
-const ENDINGS = ["SIGHUP", "SIGQUIT"] as const;
+// Node itself restores the terminal when SIGINT or SIGTERM ends the process.
+const FATAL_SIGNALS = ["SIGHUP", "SIGQUIT"] as const;
 
-/** Asks on the terminal without echo. Throws {@link OperatorError} when the person breaks off. */
+/** Asks on the terminal without echo. Throws {@link OperatorError} on Ctrl+C. */
 export function askHidden(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  // Before the question is there: what is typed on seeing it must not be echoed.
-  const giveBack = takeTerminal(() => stderr.write(question));
+  // Echo is off before the question appears, so that nothing typed after it is shown.
+  const restoreEcho = disableEcho(() => stderr.write(question));
   stdin.setEncoding("utf8");
   return new Promise((resolve, reject) => {
     let typed: string[] = [];
@@ -30,7 +30,7 @@ export function askHidden(question: string): Promise<string> {
           endedByCr = character === "\r";
           return finish(() => resolve(typed.join("")));
         }
-        if (character === CTRL_C) return finish(() => reject(new OperatorError("Broken off: nothing was changed", 1)));
+        if (character === CTRL_C) return finish(() => reject(new OperatorError("Cancelled. Nothing was changed.", 1)));
         if (character === CTRL_U) typed = [];
         else if (BACKSPACE.includes(character)) typed = typed.slice(0, -1);
         else typed.push(character);
@@ -38,7 +38,7 @@ export function askHidden(question: string): Promise<string> {
     };
     function finish(end: () => void): void {
       stdin.off("data", onData);
-      giveBack();
+      restoreEcho();
       stdin.pause();
       stderr.write("\n");
       end();
@@ -53,34 +53,34 @@ export function askHidden(question: string): Promise<string> {
 }
 
 /**
- * Takes the echo from the terminal, also when the process goes on after a stop, in which the shell had the terminal:
- * `onGoingOn` is called then. Returns what gives it back, which a signal that ends the process does too.
+ * Turns off the terminal's echo. After a stop (Ctrl+Z), the shell has turned it on: it is turned off again and `onContinue`
+ * is called. Returns a function that turns it on. A signal that ends the process does so too.
  */
-function takeTerminal(onGoingOn: () => void): () => void {
+function disableEcho(onContinue: () => void): () => void {
   const { stdin } = process;
-  const takeAgain = () => {
-    // Off first: Node believes that it is on.
+  const disableAgain = () => {
+    // Off first: Node believes that raw mode is still on.
     stdin.setRawMode(false).setRawMode(true);
-    onGoingOn();
+    onContinue();
   };
-  const giveBack = () => {
-    process.off("SIGCONT", takeAgain);
-    for (const signal of ENDINGS) process.off(signal, end);
+  const restore = () => {
+    process.off("SIGCONT", disableAgain);
+    for (const signal of FATAL_SIGNALS) process.off(signal, end);
     stdin.setRawMode(false);
   };
   const end = (signal: NodeJS.Signals) => {
-    // A terminal that is gone cannot be given back.
+    // The terminal may be gone.
     stdin.on("error", () => {});
-    giveBack();
+    restore();
     process.kill(process.pid, signal);
   };
   stdin.setRawMode(true);
-  process.on("SIGCONT", takeAgain);
-  for (const signal of ENDINGS) process.on(signal, end);
-  return giveBack;
+  process.on("SIGCONT", disableAgain);
+  for (const signal of FATAL_SIGNALS) process.on(signal, end);
+  return restore;
 }
 
-/** Reads standard input to its end as UTF-8, without one final line end. */
+/** Reads all of standard input as UTF-8, and removes one final line end. */
 export async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -3,38 +3,44 @@ import { readEnvironment } from "../config/env-file.ts";
 import { MAX_DURATION } from "../config/fields.ts";
 import { readSettings } from "../config/settings.ts";
 import { parseDurationMs } from "../config/units.ts";
-import { describeError, OperatorError } from "../errors.ts";
-import { askServer } from "./running-server.ts";
+import { describeError, type Fault, OperatorError } from "../errors.ts";
+import { probeServer } from "./running-server.ts";
 
 const POLL_INTERVAL_MS = 50;
 
-/** Waits until the server that runs on this folder's DATA_DIR is ready. Throws {@link OperatorError} when it is not in time. */
+const SEE_LOG = "see the server's log";
+
+/** Waits until the server on this DATA_DIR is ready. Throws {@link OperatorError} after the timeout. */
 export async function runReady({ timeout }: { timeout: string }): Promise<void> {
   const timeoutMs = parseDurationMs(timeout);
   if (timeoutMs === null || timeoutMs > MAX_DURATION.ms)
-    throw new OperatorError(`--timeout is a duration ${MAX_DURATION.text}, e.g. 10s`);
+    throw new OperatorError({
+      found: "--timeout is not usable",
+      remedy: `give a duration ${MAX_DURATION.text}, e.g. 10s`,
+    });
   const { DATA_DIR: dataDir } = readSettings(readEnvironment(), ["DATA_DIR"]);
   const givesUpAt = performance.now() + timeoutMs;
-  let found: string | undefined;
+  let last: Fault | undefined;
   for (;;) {
     const fault = await faultOf(dataDir, Math.max(1, Math.ceil(givesUpAt - performance.now())));
     if (fault === null) return;
     const isOver = performance.now() >= givesUpAt;
-    // What was cut short by the end says less than what came before.
-    if (!isOver || found === undefined) found = fault;
+    // The deadline cuts the last try short, so its error is less useful than the one before.
+    if (!isOver || last === undefined) last = fault;
     if (isOver) {
-      throw new OperatorError(`Not ready after ${timeout}: ${found}`, 1);
+      throw new OperatorError({ found: `Not ready after ${timeout}: ${last.found}`, remedy: last.remedy }, 1);
     }
     await delay(POLL_INTERVAL_MS);
   }
 }
 
-/** Why the server is not ready, with a remedy; null when it is. */
-async function faultOf(dataDir: string, timeoutMs: number): Promise<string | null> {
+/** Why the server is not ready; null if it is ready. */
+async function faultOf(dataDir: string, timeoutMs: number): Promise<Fault | null> {
   try {
-    const { status, url } = await askServer(dataDir, timeoutMs);
-    return status === 200 ? null : `${url}/readyz says ${status}: see the server's log`;
+    const { status, url } = await probeServer(dataDir, timeoutMs);
+    return status === 200 ? null : { found: `${url}/readyz says ${status}`, remedy: SEE_LOG };
   } catch (error) {
-    return describeError(error);
+    const fault = error instanceof OperatorError ? error.fault : undefined;
+    return fault ?? { found: describeError(error), remedy: SEE_LOG };
   }
 }

@@ -2,28 +2,33 @@ import { join } from "node:path";
 import { describeError, OperatorError } from "../errors.ts";
 import { INSTANCE_FILE, type Instance, readInstance } from "../http/instance.ts";
 import { instanceOfAnswer } from "../http/operations.ts";
-import { ask } from "./ask.ts";
+import { sendRequest } from "./http-client.ts";
 
-/** The server that runs on a data directory, and the status that its `/readyz` gave. */
+/** The server on a data directory, with the status of its `/readyz`. */
 export interface RunningServer extends Instance {
   status: number;
 }
 
-/** Asks the server of a data directory whether it is ready. Throws {@link OperatorError} when it does not answer, or another does. */
-export async function askServer(dataDir: string, timeoutMs: number): Promise<RunningServer> {
+/** Requests `/readyz` of the server on a data directory. Throws {@link OperatorError} if it, or another server, does not answer as expected. */
+export async function probeServer(dataDir: string, timeoutMs: number): Promise<RunningServer> {
   const instance = readInstance(dataDir);
-  if (instance === null)
-    throw new OperatorError(
-      `${join(dataDir, INSTANCE_FILE)} is not there: start the server, or name its directory in DATA_DIR`,
-      1,
-    );
+  if (instance === null) {
+    const found = `${join(dataDir, INSTANCE_FILE)} does not exist`;
+    throw new OperatorError({ found, remedy: "start the server, or set DATA_DIR to its directory" }, 1);
+  }
   const url = `${instance.url}/readyz`;
-  const { status, text } = await ask({ url, isOurs: true, timeoutMs }).catch((error: unknown) => {
-    throw new OperatorError(`${url} does not answer (${describeError(error)}): is the server running?`, 1);
+  const { status, text } = await sendRequest({ url, isLocal: true, timeoutMs }).catch((error: unknown) => {
+    throw noAnswer(url, error);
   });
   if (instanceOfAnswer(text) !== instance.id) {
-    const who = "another server than the one that was started on this DATA_DIR";
-    throw new OperatorError(`${url} is answered by ${who}: stop it, and start this one again`, 1);
+    const found = `${url} is answered by another server than that of this DATA_DIR`;
+    throw new OperatorError({ found, remedy: "stop the other server, and start this one again" }, 1);
   }
   return { ...instance, status };
+}
+
+/** The error for a request that got no response. */
+export function noAnswer(url: string, error: unknown): OperatorError {
+  const found = `${url} does not answer (${describeError(error)})`;
+  return new OperatorError({ found, remedy: "start the server, or see its log" }, 1);
 }

@@ -1,14 +1,14 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings } from "../config/settings.ts";
-import { describeError, OperatorError } from "../errors.ts";
+import { OperatorError } from "../errors.ts";
 import { isLoopback } from "../http/listen.ts";
 import { printable } from "../lib/printable.ts";
-import { ask } from "./ask.ts";
+import { sendRequest } from "./http-client.ts";
 import { printData, printJson, say } from "./output.ts";
-import { askServer } from "./running-server.ts";
+import { noAnswer, probeServer } from "./running-server.ts";
 
-// The server itself gives up on a disk that stalls before this.
+// Longer than the server's own timeout for a stalled disk.
 const TIMEOUT_MS = 15_000;
 
 interface SendOptions {
@@ -18,14 +18,17 @@ interface SendOptions {
   json?: boolean;
 }
 
-/** Sends a signed event, as a provider would, to the server that runs on this folder's DATA_DIR. */
+/** Sends a signed event, as a provider does, to the server on this DATA_DIR. */
 export async function runSendTest({ type, id, url, json }: SendOptions): Promise<void> {
   const settings = readSettings(readEnvironment(), ["WEBHOOK_SECRET", "WEBHOOK_PATH", "DATA_DIR"]);
   if (settings.WEBHOOK_SECRET === undefined)
-    throw new OperatorError("WEBHOOK_SECRET is not set: without it there is no webhook route");
+    throw new OperatorError({ found: "WEBHOOK_SECRET is not set", remedy: "set it: the webhook route needs it" });
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new OperatorError("--url is not an http or https URL: e.g. http://127.0.0.1:3000/webhook");
-  const target = url ?? (await askServer(settings.DATA_DIR, TIMEOUT_MS)).url + settings.WEBHOOK_PATH;
+    throw new OperatorError({
+      found: "--url is not an http or https URL",
+      remedy: "give one such as http://127.0.0.1:3000/webhook",
+    });
+  const target = url ?? (await probeServer(settings.DATA_DIR, TIMEOUT_MS)).url + settings.WEBHOOK_PATH;
   const body = JSON.stringify({
     id: id ?? `evt_test_${randomUUID()}`,
     object: "event",
@@ -36,20 +39,20 @@ export async function runSendTest({ type, id, url, json }: SendOptions): Promise
     type,
   });
   const signature = createHmac("sha256", settings.WEBHOOK_SECRET).update(body).digest("hex");
-  const { status, text } = await ask({
+  const { status, text } = await sendRequest({
     url: target,
-    isOurs: url === undefined || isLoopback(new URL(url).hostname),
+    isLocal: url === undefined || isLoopback(new URL(url).hostname),
     timeoutMs: TIMEOUT_MS,
     headers: { "X-Signature": `sha256=${signature}` },
     body,
   }).catch((error: unknown) => {
-    throw new OperatorError(`${target} does not answer (${describeError(error)}): is the server running?`, 1);
+    throw noAnswer(target, error);
   });
-  const isTaken = status >= 200 && status <= 299;
+  const isAccepted = status >= 200 && status <= 299;
   if (json) printJson({ url: target, status, answer: text });
   else {
     printData(printable(text));
-    if (!isTaken) say(`${target} answered ${status}`);
+    if (!isAccepted) say(`${target} answered ${status}`);
   }
-  if (!isTaken) process.exitCode = 1;
+  if (!isAccepted) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import { userIdProblem } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { printData, printJson, say, sayAndLog } from "./output.ts";
+import { printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { isoTime } from "./time.ts";
 
@@ -21,7 +21,7 @@ export function runSessionShow(userId: string | undefined, { json }: SessionOpti
   });
 }
 
-/** Ends the active session of a user; a server sees it at the next request. */
+/** Ends the active session of a user. A running server notices it at the next request. */
 export function runSessionRevoke(userId: string | undefined, { json }: SessionOptions): Promise<void> {
   requireUserId(userId);
   return withStores(async ({ sessions, settings }) => {
@@ -29,12 +29,12 @@ export function runSessionRevoke(userId: string | undefined, { json }: SessionOp
     const revoked = await sessions.remove(user);
     if (json) printJson({ userId: user, revoked });
     const words = `The session of user ${user} has ended.`;
-    if (revoked) sayAndLog({ event: "session_revoked", userId: user, reason: "command" }, words);
+    if (revoked) sayOrLog({ event: "session_revoked", userId: user, reason: "command" }, words);
     else if (!json) say(`User ${user} has no active session.`);
   });
 }
 
 function requireUserId(userId: string | undefined): void {
   const problem = userId === undefined ? null : userIdProblem(userId);
-  if (problem !== null) throw new OperatorError(`The user id is not usable: ${problem}`);
+  if (problem !== null) throw new OperatorError({ found: "The user id is not usable", remedy: problem });
 }

@@ -4,19 +4,19 @@ import { REDIS_SETTING_NAMES, readSettings, type SettingName, type Settings } fr
 import { OperatorError, systemCode } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
-import { isLogAlone } from "../sqlite/maintenance/inspect.ts";
+import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
-/** What a command works on. */
+/** The stores and settings of a command. */
 export interface CommandStores<More extends SettingName> extends Stores {
   settings: Pick<Settings, (typeof NAMES)[number] | More>;
 }
 
 /**
- * Opens the stores beside a running server or without one, runs a command on them, and closes them. The command gets
- * the settings of the stores, and those that it names. Inside another call, `isOpen` says that the database is open.
+ * Opens the stores, with or without a running server, runs a command on them, and closes them. The command gets the
+ * settings of the stores, and those named in `more`. A nested call sets `isOpen`: the database is open already.
  */
 export async function withStores<const More extends SettingName = never>(
   command: (stores: CommandStores<More>) => Promise<void>,
@@ -33,15 +33,18 @@ export async function withStores<const More extends SettingName = never>(
   }
 }
 
-/** Throws {@link OperatorError} when no server has made the database yet: a command must not make an empty one. */
+/** Throws {@link OperatorError} if the database does not exist: only a server may create it. */
 export function requireDatabase(dataDir: string): void {
   try {
     const file = databaseFile(dataDir);
-    // What lies there without its database is refused when it is opened.
-    if (statSync(file, { throwIfNoEntry: false }) || isLogAlone(file)) return;
+    // A write-ahead log without its database is refused when it is opened.
+    if (statSync(file, { throwIfNoEntry: false }) || hasOnlyWal(file)) return;
   } catch (error) {
     const code = systemCode(error);
-    throw new OperatorError(`DATA_DIR cannot be read (${code}): run this as the user that the server runs as`);
+    throw new OperatorError({ found: `DATA_DIR cannot be read (${code})`, remedy: "run this as the server's user" });
   }
-  throw new OperatorError(`DATA_DIR has no ${DATABASE_FILE}: start the server once, or name its directory in DATA_DIR`);
+  throw new OperatorError({
+    found: `DATA_DIR has no ${DATABASE_FILE}`,
+    remedy: "start the server once, or set DATA_DIR to its directory",
+  });
 }

@@ -8,9 +8,9 @@ type Style = Parameters<typeof styleText>[0];
 /** A column of a table. */
 export interface Column {
   heading: string;
-  /** How narrow it may become where the terminal has no room for the whole; without it a cell is never cut. */
+  /** The minimum width if the terminal is too narrow. Without it, cells are never cut. */
   leastWidth?: number;
-  /** It is cut when no other column can be any more. */
+  /** Cut only when no other column can be cut further. */
   isCutLast?: boolean;
   /** The style of a cell on a terminal with colours. */
   style?(cell: string): Style;
@@ -42,12 +42,12 @@ export function printTable(headings: readonly (string | Column)[], rows: readonl
   for (const row of cells) printData(lineOf(row, false));
 }
 
-/** A text in a style, where standard output shows styles: not in a pipe, and not with `NO_COLOR`. */
+/** Styles text if standard output shows colours: not in a pipe, and not with `NO_COLOR`. */
 export function styled(style: Style, text: string): string {
   return applyStyle(style, text, { stream: process.stdout });
 }
 
-/** The width of each column; `terminal` is that of the terminal, 0 when there is none. */
+/** The width of each column. `terminal` is the width of the terminal, 0 without one. */
 function fittingWidths(columns: readonly Column[], rows: readonly (readonly string[])[], terminal: number): number[] {
   const widths = columns.map(({ heading }, index) =>
     rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? "")), heading.length),
@@ -66,7 +66,7 @@ function fittingWidths(columns: readonly Column[], rows: readonly (readonly stri
   return widths;
 }
 
-/** The beginning of a text that fits, with an ellipsis in the place of the rest. */
+/** Cuts text to a width, with an ellipsis at the end. */
 function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = "";

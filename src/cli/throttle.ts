@@ -3,7 +3,7 @@ import { bucketsFor } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { OperatorError } from "../errors.ts";
 import { canonicalAddress } from "../http/client-address.ts";
-import { counted, printData, printJson, say, sayAndLog } from "./output.ts";
+import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 
@@ -12,7 +12,7 @@ interface ThrottleOptions {
   json?: boolean;
 }
 
-/** Shows the failed logins that count now: in all, at the user's e-mail, and of one address. */
+/** Shows the failed logins that count now: in total, at the user's e-mail, and from one address. */
 export function runThrottleShow({ address, json }: ThrottleOptions): Promise<void> {
   const asked = parseAddress(address);
   return withStores(
@@ -32,14 +32,14 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
       }
       printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
       const { failures, buckets } = shown.total;
-      printData(`In all ${counted(failures, "failed login")}, in ${counted(buckets, "pair")} of address and e-mail.`);
-      if (shown.address?.known) say(`${shown.address.address} has logged in: only its own count holds it up.`);
+      printData(`Total: ${counted(failures, "failed login")}, from ${counted(buckets, "pair")} of address and e-mail.`);
+      if (shown.address?.known) say(`${shown.address.address} has logged in before, so only its own failures count.`);
     },
     ["DEMO_EMAIL"],
   );
 }
 
-/** Forgets the failed logins of one address, or all there are. */
+/** Forgets the failed logins of one address, or all failed logins. */
 export function runThrottleClear({ address, json }: ThrottleOptions): Promise<void> {
   const asked = parseAddress(address);
   return withStores(
@@ -49,7 +49,7 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
       const cleared = await throttle.clear(asked === null ? "all" : names);
       if (json) printJson({ cleared });
       const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
-      if (cleared > 0) sayAndLog(line, `Forgot ${counted(cleared, "failed login")}.`);
+      if (cleared > 0) sayOrLog(line, `Forgot ${counted(cleared, "failed login")}.`);
       else if (!json) say("There are no failed logins to forget.");
     },
     ["DEMO_EMAIL"],
@@ -59,7 +59,12 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
 function parseAddress(text: string | undefined): string | null {
   if (text === undefined) return null;
   const address = canonicalAddress(text);
-  if (address === null) throw new OperatorError("--address is not an IP address: e.g. 203.0.113.7 or 2001:db8::1");
+  if (address === null) {
+    throw new OperatorError({
+      found: "--address is not an IP address",
+      remedy: "give one such as 203.0.113.7 or 2001:db8::1",
+    });
+  }
   return address;
 }
 

@@ -13,7 +13,7 @@ const UNITS = [
   ["s", 1000],
 ] as const;
 
-/** How far a time is from now, in its largest unit: `5 min ago`, `in 2 h`. Unix milliseconds. */
+/** A time relative to now, in its largest unit: `5 min ago`, `in 2 h`. Takes Unix milliseconds. */
 export function relativeTime(ms: number, now: number): string {
   const distance = Math.abs(now - ms);
   const [unit, size] = UNITS.find(([, unitMs]) => distance >= unitMs) ?? ["s", 1000];
@@ -21,7 +21,7 @@ export function relativeTime(ms: number, now: number): string {
   return ms > now ? `in ${length}` : `${length} ago`;
 }
 
-/** Shows times as a person asked for: relative to now, or exact. */
+/** Returns the format for times: exact, or relative to now. */
 export function timeFormat(isExact: boolean | undefined, now: number): (ms: number) => string {
   return isExact ? isoTime : (ms) => relativeTime(ms, now);
 }
@@ -29,16 +29,19 @@ export function timeFormat(isExact: boolean | undefined, now: number): (ms: numb
 const ISO_TIME =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
 
-/** The Unix milliseconds that an option names: a duration before now, or a time. Throws {@link OperatorError}. */
+/** Parses an option that is a time, or a duration before now, to Unix milliseconds. Throws {@link OperatorError}. */
 export function parseTime(option: string, text: string, now: number): number {
   const ago = parseDurationMs(text);
   if (ago !== null) return now - ago;
-  // UTC like all that is printed; Date.parse takes a date for UTC and a time of day for the machine's own.
+  // UTC is the default, as in all output. Date.parse reads a date as UTC, but a date with a time as local time.
   const withZone = /[T ][0-9:.]+$/.test(text) ? `${text}Z` : text;
   const time = ISO_TIME.test(text) ? Date.parse(withZone) : Number.NaN;
-  // Date.parse takes 31 February for 3 March.
+  // Date.parse reads 31 February as 3 March.
   const day = Number(text.slice(8, 10));
   if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day)
-    throw new OperatorError(`${option} is a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z`);
+    throw new OperatorError({
+      found: `${option} is not usable`,
+      remedy: "give a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z",
+    });
   return time;
 }

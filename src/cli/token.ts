@@ -5,11 +5,13 @@ import { askHidden, readStdin } from "./prompt.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 
-/** Explains a token that is asked for, or read from standard input; exit code 1 when it is not accepted. */
+/** Explains a token from a prompt or standard input. The exit code is 1 if the token is refused. */
 export async function runTokenExplain({ json }: { json?: boolean }): Promise<void> {
   const input = process.stdin.isTTY ? await askHidden("Token: ") : await readStdin();
   const token = input.trim().replace(/^(?:authorization:[ \t]*)?bearer[ \t]+/i, "");
-  if (token === "") throw new OperatorError("There is no token on standard input: pass the text after Bearer");
+  if (token === "") {
+    throw new OperatorError({ found: "Standard input has no token", remedy: "pass the text after Bearer" });
+  }
   await withStores(
     async ({ sessions, settings }) => {
       const parts = {

@@ -6,7 +6,7 @@ import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { weaknessOf } from "./secrets.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
 
-/** The lifetime of a token where `JWT_TTL` is not set, or has another form. */
+/** The lifetime of a token if `JWT_TTL` is not set or malformed. */
 export const DEFAULT_TTL_SECONDS = 900;
 const MAX_TTL_SECONDS = 30 * 86_400;
 
@@ -19,12 +19,12 @@ export const file = v.pipe(text, v.description("path of a file"));
 /** The path of a directory. */
 export const directory = v.pipe(text, v.description("path of a directory"));
 
-/** The type of a field as documentation names it: what its message says is expected. */
+/** Returns the type of a field for the documentation, taken from its message. */
 function typeIn(expectation: string): string {
   return expectation.replace(/^expected (?:an? )?/, "").replace(/, e\.g\. .*$/, "");
 }
 
-/** Text of a form; any other is an issue whose message is `expectation`. */
+/** Text that matches a form. `expectation` is the message for other text. */
 export function matching(form: RegExp, expectation: string) {
   return v.pipe(text, v.regex(form, expectation), v.description(typeIn(expectation)));
 }
@@ -35,7 +35,7 @@ export function oneOf<const Word extends string>(...words: Word[]) {
   return v.pipe(v.picklist(words, expectation), v.description(typeIn(expectation)));
 }
 
-/** A field that `read` parses; null from it is an issue whose message is `expectation`. */
+/** A field that `read` parses. `expectation` is the message if `read` returns null. */
 function parsed<T>(read: (value: string) => T | null, expectation: string) {
   return v.pipe(
     text,
@@ -59,9 +59,9 @@ export function integer(min: number, max: number) {
   return parsed((value) => toInteger(value, min, max), `expected a whole number from ${min} to ${max}`);
 }
 
-/** A bound for {@link duration}: milliseconds, and its words for the message. */
+/** An upper limit for {@link duration}: milliseconds, and the text for the message. */
 export const LONGEST_WAIT = { ms: LONGEST_WAIT_MS, text: "at most 24h" };
-/** The longest duration: timers take 24.8 days, and some wait a little longer than what is set. */
+/** The longest duration. Timers are limited to 24.8 days, and some wait a little longer than the setting. */
 export const MAX_DURATION = { ms: 24 * 86_400_000 - 1, text: "under 24 days" };
 
 /** A duration such as `30s`, in milliseconds; `example` is shown in the message. */
@@ -78,14 +78,14 @@ export const size = parsed((value) => {
   return bytes !== null && bytes >= 1 && bytes <= 64 * 1024 * 1024 ? bytes : null;
 }, "expected a size from 1 byte to 64m, e.g. 1m");
 
-/** A lifetime such as `900s`. Any other form means 900 seconds, which the start warns of; zero and over 30 days are refused. */
+/** A lifetime such as `900s`, above zero and up to 30 days. Text of another form means 900 seconds, with a warning. */
 export const ttl = parsed((value) => {
   const seconds = parseTtlSeconds(value);
   if (seconds === null) return { seconds: DEFAULT_TTL_SECONDS, fellBack: true };
   return seconds > 0 && seconds <= MAX_TTL_SECONDS ? { seconds, fellBack: false } : null;
 }, "expected a lifetime above zero and at most 30d, e.g. 900s");
 
-/** A secret to sign with, long and random enough by {@link weaknessOf}. */
+/** A signing secret in which {@link weaknessOf} finds no weakness. */
 export const strongSecret = v.pipe(
   text,
   v.rawCheck(({ dataset, addIssue }) => {
@@ -96,7 +96,7 @@ export const strongSecret = v.pipe(
   v.description("text of at least 32 bytes"),
 );
 
-/** A password hash, read by {@link parsePasswordHash}. */
+/** A password hash, parsed by {@link parsePasswordHash}. */
 export const passwordHash = v.pipe(
   text,
   v.rawTransform(({ dataset, addIssue, NEVER }): PasswordHash => {
@@ -108,14 +108,14 @@ export const passwordHash = v.pipe(
   v.description("argon2id or bcrypt hash"),
 );
 
-/** An e-mail address by {@link isEmail}, as it was written. */
+/** An e-mail address that {@link isEmail} accepts, unchanged. */
 export const email = v.pipe(
   text,
   v.check(isEmail, "expected an e-mail address, e.g. demo@example.com"),
   v.description("e-mail address"),
 );
 
-/** The path of a route, without dot segments, a trailing slash, or the beginning of a path that is taken. */
+/** The path of a route, without dot segments or a trailing slash, and not below a path of the service itself. */
 export const path = v.pipe(
   matching(
     /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/,
@@ -128,14 +128,14 @@ export const path = v.pipe(
   ),
 );
 
-/** An http or https URL, as it was written; one with a user or a password is refused. */
+/** An http or https URL, unchanged. A URL with a user or a password is refused. */
 export const url = parsed((value) => {
   if (!URL.canParse(value)) return null;
   const { protocol, username, password } = new URL(value);
   return /^https?:$/.test(protocol) && username + password === "" ? value : null;
 }, "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events");
 
-/** Comma-separated addresses and CIDR ranges, as a list that answers `check(address, family)`. */
+/** Comma-separated addresses and CIDR ranges, as a `BlockList`. */
 export const networks = parsed((value) => {
   const list = new BlockList();
   for (const entry of value.split(",").map((part) => part.trim())) {
@@ -150,20 +150,20 @@ export const networks = parsed((value) => {
 
 const isHostName = (value: string) => /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._-]*[\p{L}\p{M}\p{N}_.])?$/u.test(value);
 
-/** A host name or an IP address, alone. */
+/** A host name or an IP address, without a port. */
 export const host = v.pipe(
   text,
   v.check(
     (value) =>
       (isIP(value) !== 0 && !value.includes("%")) ||
-      // Four numbers are meant as an address, and a resolver would look them up as a name.
+      // Four numbers that are not an address are a mistake, which a resolver would look up as a name.
       (!/^[0-9]+(?:\.[0-9]+){3}$/.test(value) && isHostName(value)),
     "expected a host name or an IP address without scheme, port, brackets and zone, e.g. 127.0.0.1",
   ),
   v.description("host name or IP address"),
 );
 
-/** Comma-separated `host:port`; an IPv6 address stands in brackets. */
+/** Comma-separated `host:port`, with IPv6 addresses in brackets. */
 export const addresses = parsed((value) => {
   const list: { host: string; port: number }[] = [];
   for (const entry of value.split(",").map((part) => part.trim())) {
@@ -182,7 +182,7 @@ export const yesOrNo = parsed(
   "expected true or false",
 );
 
-/** What stands before every key in Redis. */
+/** The prefix of every key in Redis. */
 export const keyPrefix = matching(
   /^[A-Za-z0-9._:-]{1,64}$/,
   "expected 1 to 64 letters, digits and . _ : -, e.g. authserve:",
@@ -191,7 +191,7 @@ export const keyPrefix = matching(
 export const USER_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 export const USER_ID_FORM = "expected 1 to 128 letters, digits and . _ : @ -, e.g. 1";
 
-/** What names the user in tokens. */
+/** The user id in tokens. */
 export const userId = matching(USER_ID, USER_ID_FORM);
 
 /** A number from 0 to 1. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isLeakedSecret } from "./leaked-secrets.ts";
 
-/** What makes a signing secret unfit, as the end of a sentence about it; null when nothing does. */
+/** Returns why a signing secret is too weak, to follow its name in a message; null if it is not. */
 export function weaknessOf(secret: string): string | null {
   if (Buffer.byteLength(secret) < 32) return "is shorter than 32 bytes";
   if (isLeakedSecret(secret)) return "is publicly known";
@@ -10,7 +10,7 @@ export function weaknessOf(secret: string): string | null {
   return null;
 }
 
-/** True when the text is a unit written at least twice in a row, the last time perhaps cut short. */
+/** Whether the text is a shorter text repeated; the last repetition may be incomplete. */
 function isRepeated(text: string): boolean {
   for (let unit = 1; unit <= text.length / 2; unit++) {
     let same = true;
@@ -20,7 +20,7 @@ function isRepeated(text: string): boolean {
   return false;
 }
 
-/** Reads a secret from a file, without the line end and the byte order mark that editors and `echo` add. */
+/** Reads a secret from a file. Removes the line end and the byte order mark that editors and `echo` add. */
 export function readSecretFile(path: string): string {
   return readFileSync(path, "utf8")
     .replace(/^\uFEFF/, "")

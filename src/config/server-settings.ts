@@ -4,23 +4,23 @@ import { type Fault, systemCode } from "../errors.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
 import { type Environment, readSettings, SETTING_NAMES, type SettingName, type Settings } from "./settings.ts";
 
-/** Settings that name a file which the server reads. */
+/** Settings with the path of a file that the server reads. */
 const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
 
 /**
- * Reads the settings that a server starts with. Throws as {@link readSettings} does, also of a file that is named and
- * cannot be used.
+ * Reads the settings that a server starts with. Throws like {@link readSettings}, also for unusable files and an unusable
+ * `DATA_DIR`.
  */
 export function readServerSettings(environment: Environment): Settings {
   return readSettings(environment, SETTING_NAMES, [
     ...unreadableFiles(environment),
     ...unusableFiles(environment),
-    ...noDirectory(environment),
+    ...dataDirFaults(environment),
   ]);
 }
 
-/** What can be known of DATA_DIR without making it. */
-function noDirectory({ DATA_DIR }: Environment): Fault[] {
+/** Checks `DATA_DIR` without creating it. */
+function dataDirFaults({ DATA_DIR }: Environment): Fault[] {
   if (DATA_DIR === undefined) return [];
   try {
     const dir = resolve(DATA_DIR);
@@ -30,13 +30,13 @@ function noDirectory({ DATA_DIR }: Environment): Fault[] {
     if (found !== dir)
       return [{ found: "DATA_DIR cannot be created (ENOTDIR)", remedy: "name a directory that this user can write" }];
   } catch {
-    // Whoever opens it says what is wrong with it.
+    // The error is reported when the directory is opened.
     return [];
   }
-  return [{ found: "DATA_DIR is no directory", remedy: "name a directory, or none that is there" }];
+  return [{ found: "DATA_DIR is no directory", remedy: "name a directory, or a path that does not exist yet" }];
 }
 
-/** Looks without reading: a file may be a pipe, which gives its content once. */
+/** Checks without reading, because a pipe can be read only once. */
 function unreadableFiles(environment: Environment): Fault[] {
   return FILE_NAMES.flatMap((name) => {
     const file = environment[name];
@@ -50,14 +50,14 @@ function unreadableFiles(environment: Environment): Fault[] {
   });
 }
 
-/** Whoever uses them looks again: they may be renewed, and what is no plain file is read once only. */
+/** Checks the content of regular files. It is read again when it is used, because certificates are renewed. */
 function unusableFiles(environment: Environment): Fault[] {
-  const [cert, key, authorities] = FILE_NAMES.map((name) => plainContent(environment[name]));
+  const [cert, key, authorities] = FILE_NAMES.map((name) => contentOfRegularFile(environment[name]));
   const faults = [cert && key && faultOfPair({ cert, key }), authorities && faultOfAuthorities(authorities)];
   return faults.filter((fault) => fault !== undefined);
 }
 
-function plainContent(file: string | undefined): Buffer | undefined {
+function contentOfRegularFile(file: string | undefined): Buffer | undefined {
   try {
     return file !== undefined && statSync(file).isFile() ? readFileSync(file) : undefined;
   } catch {

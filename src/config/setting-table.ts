@@ -24,15 +24,15 @@ import {
   yesOrNo,
 } from "./fields.ts";
 
-/** How a setting is read, and what the reference says of it. */
+/** A setting: how it is parsed, and its text in the reference. */
 export interface Setting {
   schema: v.GenericSchema<string | undefined, unknown>;
   meaning: string;
-  /** A value to copy; of a secret the file that holds it. */
+  /** An example value; for a secret, the path of its file. */
   example: string;
-  /** What is used while it is not set, where the schema has no default. */
-  unset?: string;
-  /** It may come as `NAME_FILE`, the path of a file that holds the value. */
+  /** The default for the reference, if the schema has none. */
+  defaultText?: string;
+  /** Whether `NAME_FILE`, the path of a file with the value, is accepted, too. */
   secret?: true;
 }
 
@@ -77,7 +77,7 @@ const LOGIN = {
   },
 } satisfies Group;
 
-/** Settings that say how Redis is reached. */
+/** Settings of the connection to Redis. */
 export const REDIS = {
   REDIS_HOST: {
     schema: v.optional(host),
@@ -114,7 +114,7 @@ export const REDIS = {
   },
   REDIS_TLS_CA_FILE: {
     schema: v.optional(file),
-    unset: "the authorities of Node and of the system",
+    defaultText: "the authorities of Node and of the system",
     meaning: "PEM certificates of the authority that signed the certificate of Redis. It needs `REDIS_TLS=true`.",
     example: "/etc/authserve/redis-ca.pem",
   },
@@ -160,7 +160,7 @@ const NETWORK = {
   },
   HOST: {
     schema: v.optional(host),
-    unset: "`127.0.0.1`; all addresses with `TLS_CERT_FILE`",
+    defaultText: "`127.0.0.1`; all addresses with `TLS_CERT_FILE`",
     meaning: "Address to listen on.",
     example: "10.0.0.5",
   },
@@ -214,7 +214,7 @@ const WEBHOOKS = {
   },
   WEBHOOK_ALLOWED_ADDRESSES: {
     schema: v.optional(networks),
-    unset: "all addresses",
+    defaultText: "all addresses",
     meaning: "Addresses that may deliver. Others get 403 `address_not_allowed`.",
     example: "192.30.252.0/22,2606:50c0::/32",
   },
@@ -234,7 +234,7 @@ const WEBHOOKS = {
 const PROCESSING = {
   FORWARD_URL: {
     schema: v.optional(url),
-    unset: "none: events are logged by id and type",
+    defaultText: "none: events are logged by id and type",
     meaning:
       "URL that each event is posted to. The certificate of an `https` URL is checked with the authorities of Node and of the system.",
     example: "http://127.0.0.1:8080/events",
@@ -251,7 +251,7 @@ const PROCESSING = {
   },
   RETRY_DELAY: {
     schema: v.optional(duration(1, "1s", LONGEST_WAIT)),
-    unset: "`1s`; `30s` with `RETRY_BACKOFF=linear`",
+    defaultText: "`1s`; `30s` with `RETRY_BACKOFF=linear`",
     meaning: "Delay before the first retry.",
     example: "5s",
   },
@@ -285,7 +285,7 @@ const OPERATION = {
   },
   ADDON_DIR: {
     schema: v.optional(directory),
-    unset: "a cache directory of the user",
+    defaultText: "a cache directory of the user",
     meaning:
       "Directory where the single executable unpacks its native add-ons. Only the server's user may have write access to it.",
     example: "/var/cache/authserve",
@@ -297,7 +297,7 @@ const OPERATION = {
   },
   LOG_FORMAT: {
     schema: v.optional(oneOf(...LOG_FORMATS)),
-    unset: "`text` on a terminal, else `json`",
+    defaultText: "`text` on a terminal, else `json`",
     meaning: "How a log line is written: as a JSON object for programs, or as text for people.",
     example: "json",
   },
@@ -318,7 +318,7 @@ const OPERATION = {
 /** Every setting. */
 export const SETTINGS = { ...LOGIN, ...REDIS, ...NETWORK, ...WEBHOOKS, ...PROCESSING, ...OPERATION };
 
-/** The settings by what they are about, in the order of the reference. */
+/** The settings by topic, in the order of the reference. */
 export const SETTING_GROUPS: Record<string, Group> = {
   "Login and tokens": LOGIN,
   Redis: REDIS,

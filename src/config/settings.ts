@@ -6,7 +6,7 @@ import { REDIS, SETTINGS } from "./setting-table.ts";
 
 export type Environment = Record<string, string | undefined>;
 
-/** Says what a user id is like when this is none, else null. */
+/** Returns what a user id must look like if the text is not one; else null. */
 export function userIdProblem(text: string): string | null {
   return USER_ID.test(text) ? null : USER_ID_FORM;
 }
@@ -22,48 +22,48 @@ type SecretName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { secret: true } ? Name : never;
 }[SettingName];
 
-/** Settings that also come as `NAME_FILE`, the path of a file that holds the value. */
+/** Settings that `NAME_FILE`, the path of a file with the value, may set, too. */
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]) as SecretName[];
 
-// What decoding puts in the place of bytes that are no UTF-8, in the environment and in files.
-const NO_CHARACTER = "\uFFFD";
+// Decoding replaces bytes that are not UTF-8 with this, in the environment and in files.
+const REPLACEMENT_CHARACTER = "\uFFFD";
 
-/** Settings that say how Redis is reached. */
+/** Settings of the connection to Redis. */
 export const REDIS_SETTING_NAMES = Object.keys(REDIS) as (keyof typeof REDIS)[];
 
 export type RedisSettings = Pick<Settings, (typeof REDIS_SETTING_NAMES)[number]>;
 
-/** Where Redis is, by one of them; with none there is none. */
-export const REDIS_PLACES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];
+/** Settings that locate Redis. Without any of them, Redis is not used. */
+export const REDIS_LOCATION_NAMES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];
 
-/** Whether settings, or an environment, say where a Redis is. */
-export function namesRedis(values: Partial<Record<(typeof REDIS_PLACES)[number], unknown>>): boolean {
-  return REDIS_PLACES.some((name) => values[name] !== undefined);
+/** Whether settings, or an environment, locate a Redis. */
+export function usesRedis(values: Partial<Record<(typeof REDIS_LOCATION_NAMES)[number], unknown>>): boolean {
+  return REDIS_LOCATION_NAMES.some((name) => values[name] !== undefined);
 }
 
-const FURTHER_NAME = /\n[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/g;
+const LATER_LINE_SETTING = /\n[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/g;
 
-/** The names that further lines of a value would set: an open quote in `.env` makes one setting of several. */
-export function namesHeld(value: string): string[] {
-  return Array.from(value.matchAll(FURTHER_NAME), ([, name = ""]) => name);
+/** Returns the settings on later lines of a value: an unclosed quote in `.env` joins several settings into one value. */
+export function settingsOnLaterLines(value: string): string[] {
+  return Array.from(value.matchAll(LATER_LINE_SETTING), ([, name = ""]) => name);
 }
 
-/** The settings, and the names of secrets' files. */
+/** The names of all settings, including the `NAME_FILE` of secrets. */
 export const ALL_NAMES: readonly string[] = [...SETTING_NAMES, ...SECRET_NAMES.map((secret) => `${secret}_FILE`)];
 
-/** Whether a name is a setting, or that of a secret's file. */
-export function isOurs(name: string): boolean {
+/** Whether a name is in {@link ALL_NAMES}. */
+export function isSettingName(name: string): boolean {
   return ALL_NAMES.includes(name);
 }
 
-/** What is said of a value that holds further settings. */
-export function openQuote(name: string): Fault {
-  return { found: `${name} holds the line behind it`, remedy: "close its quote in .env" };
+/** Returns the fault of a value that contains other settings. */
+export function unclosedQuote(name: string): Fault {
+  return { found: `${name} contains the line after it`, remedy: "close its quote in .env" };
 }
 
 /**
- * Reads the named settings, all of them by default; `known` are faults to report with theirs.
- * Throws one {@link SettingsError} of every bad setting.
+ * Reads the named settings, by default all. Throws one {@link SettingsError} with the faults of all settings and those in
+ * `known`.
  */
 export function readSettings<const Name extends SettingName = SettingName>(
   environment: Environment,
@@ -72,13 +72,13 @@ export function readSettings<const Name extends SettingName = SettingName>(
 ): Pick<Settings, Name> {
   const faults: Fault[] = [...known];
   const values: Environment = {};
-  /** Settings of which the report says something already. */
-  const told = new Set<string>();
+  /** Settings that have a fault already. */
+  const reported = new Set<string>();
   for (const name of names) {
     values[name] = environment[name];
-    if (namesHeld(values[name] ?? "").length === 0) continue;
-    faults.push(openQuote(name));
-    told.add(name);
+    if (settingsOnLaterLines(values[name] ?? "").length === 0) continue;
+    faults.push(unclosedQuote(name));
+    reported.add(name);
   }
 
   for (const name of SECRET_NAMES) {
@@ -95,35 +95,35 @@ export function readSettings<const Name extends SettingName = SettingName>(
     } catch (error) {
       faults.push({ found: `${name}_FILE cannot be read (${systemCode(error)})`, remedy: "name a readable file" });
     }
-    told.add(name);
+    reported.add(name);
   }
   for (const name of names) {
-    if (!values[name]?.includes(NO_CHARACTER)) continue;
-    faults.push({ found: `${name} is not text in UTF-8`, remedy: "write it in UTF-8, random bytes as base64" });
-    told.add(name);
+    if (!values[name]?.includes(REPLACEMENT_CHARACTER)) continue;
+    faults.push({ found: `${name} is not text in UTF-8`, remedy: "write it in UTF-8; encode random bytes in base64" });
+    reported.add(name);
   }
 
   const entries = Object.fromEntries(names.map((name) => [name, SETTINGS[name].schema]));
   const result = v.safeParse(v.object(entries), values);
   for (const issue of result.issues ?? []) {
     const name = String(issue.path?.[0]?.key);
-    if (!told.has(name)) faults.push(faultOf(name, issue));
+    if (!reported.has(name)) faults.push(faultOf(name, issue));
   }
   faults.push(...contradictions((name) => (names.includes(name as Name) ? values[name] : undefined)));
   if (faults.length > 0) throw new SettingsError(faults);
   return result.output as Pick<Settings, Name>;
 }
 
-/** A message of a schema is what was expected, or the end of a sentence about the value, a colon, and the remedy. */
+/** Turns the message of a schema into a fault. It is either "expected …", or "FINDING: REMEDY" to follow the name. */
 function faultOf(name: string, { received, message }: v.BaseIssue<unknown>): Fault {
   if (received === "undefined")
-    return { found: `${name} is not set`, remedy: "set it, or run authserve init where no .env is" };
+    return { found: `${name} is not set`, remedy: "set it, or run authserve init in a directory without .env" };
   const colon = message.indexOf(": ");
   if (message.startsWith("expected ") || colon === -1) return { found: `${name} is not usable`, remedy: message };
   return { found: `${name} ${message.slice(0, colon)}`, remedy: message.slice(colon + 2) };
 }
 
-/** What settings that are fine one by one say against each other. */
+/** Checks settings against each other. */
 function contradictions(value: (name: SettingName) => string | undefined): Fault[] {
   const faults: Fault[] = [];
   if ((value("TLS_CERT_FILE") === undefined) !== (value("TLS_KEY_FILE") === undefined)) {
@@ -132,15 +132,15 @@ function contradictions(value: (name: SettingName) => string | undefined): Fault
   const signing = (["JWT_SECRET", "JWT_SECRET_PREVIOUS"] as const).flatMap((name) => value(name) ?? []);
   for (const name of ["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"] as const) {
     if (!signing.includes(value(name) ?? "")) continue;
-    const found = `${name} is the secret of tokens, too: whoever signs webhooks could make a token`;
-    faults.push({ found, remedy: "make another one with openssl rand -base64 48" });
+    const found = `${name} is also a secret of tokens: the webhook sender could forge tokens`;
+    faults.push({ found, remedy: "make a different one with openssl rand -base64 48" });
   }
-  const places = REDIS_PLACES.filter((name) => value(name));
-  if (places.length > 1) {
-    faults.push({ found: `${places.join(" and ")} are set together`, remedy: "keep the one that leads to your Redis" });
+  const locations = REDIS_LOCATION_NAMES.filter((name) => value(name));
+  if (locations.length > 1) {
+    faults.push({ found: `${locations.join(" and ")} are set together`, remedy: "keep one of them" });
   }
   if (value("REDIS_CLUSTER") !== undefined && Number(value("REDIS_DB") ?? "0") > 0) {
-    faults.push({ found: "REDIS_DB does not go with REDIS_CLUSTER, which has database 0 only", remedy: "remove it" });
+    faults.push({ found: "REDIS_DB is set, but REDIS_CLUSTER has database 0 only", remedy: "remove REDIS_DB" });
   }
   if (value("REDIS_TLS_CA_FILE") !== undefined && value("REDIS_TLS") !== "true") {
     faults.push({

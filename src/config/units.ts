@@ -1,6 +1,6 @@
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Reads a duration such as `500ms`, `30s`, `15m`, `2h`, `7d`. Returns milliseconds, or null when the text is not one. */
+/** Reads a duration such as `500ms`, `30s`, `15m`, `2h`, `7d`. Returns milliseconds, or null for other text. */
 export function parseDurationMs(text: string): number | null {
   const match = /^([0-9]{1,15})(ms|s|m|h|d)$/.exec(text);
   if (!match) return null;
@@ -10,7 +10,7 @@ export function parseDurationMs(text: string): number | null {
 
 const TTL_UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
-/** Reads `JWT_TTL`: a decimal integer and one of s, m, h, d. Returns seconds, or null when the text has another form. */
+/** Reads `JWT_TTL`: a decimal integer and one of s, m, h, d. Returns seconds, or null for other text. */
 export function parseTtlSeconds(text: string): number | null {
   const match = /^([0-9]+)([smhd])$/.exec(text);
   if (!match) return null;
@@ -19,7 +19,7 @@ export function parseTtlSeconds(text: string): number | null {
 
 const SIZE_BYTES = { "": 1, k: 1024, m: 1024 * 1024 } as const;
 
-/** Reads a size such as `65536`, `512k`, `1m`. Returns bytes, or null when the text is not one. */
+/** Reads a size such as `65536`, `512k`, `1m`. Returns bytes, or null for other text. */
 export function parseSizeBytes(text: string): number | null {
   const match = /^([0-9]{1,12})([km]?)$/.exec(text.toLowerCase());
   if (!match) return null;

@@ -1,9 +1,9 @@
 import { isLoopback } from "../http/listen.ts";
 import { bytesOfWhsec } from "../webhook/signature.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
-import { namesRedis, REDIS_PLACES, REDIS_SETTING_NAMES, readSettings, type Settings } from "./settings.ts";
+import { REDIS_LOCATION_NAMES, REDIS_SETTING_NAMES, readSettings, type Settings, usesRedis } from "./settings.ts";
 
-/** Says what is legal but probably not meant. */
+/** Returns warnings about settings that are valid but probably not intended. */
 export function settingWarnings(settings: Settings): string[] {
   return [
     ...tokenWarnings(settings),
@@ -16,22 +16,22 @@ export function settingWarnings(settings: Settings): string[] {
 
 function tokenWarnings({ JWT_TTL }: Settings): string[] {
   if (!JWT_TTL.fellBack) return [];
-  return [`JWT_TTL is not a whole number and one of s, m, h, d: ${DEFAULT_TTL_SECONDS} seconds are used`];
+  return [`JWT_TTL is not a whole number and one of s, m, h, d: the lifetime is ${DEFAULT_TTL_SECONDS} seconds`];
 }
 
-// OWASP's Password Storage Cheat Sheet: the least memory of argon2id for each number of passes, and the least cost of bcrypt.
+// OWASP's Password Storage Cheat Sheet: the minimum memory of argon2id for 1 to 5 passes, and the minimum cost of bcrypt.
 const LEAST_MEMORY_KIB = [47_104, 19_456, 12_288, 9_216, 7_168];
 const LEAST_BCRYPT_COST = 10;
 
 function passwordWarnings({ DEMO_PASSWORD: hash }: Settings): string[] {
   if (hash.algorithm === "bcrypt") {
     if (hash.cost >= LEAST_BCRYPT_COST) return [];
-    return [`DEMO_PASSWORD is a bcrypt hash of cost ${hash.cost}, under ${LEAST_BCRYPT_COST}: ${MAKE_HASH}`];
+    return [`DEMO_PASSWORD is a bcrypt hash with cost ${hash.cost}, below ${LEAST_BCRYPT_COST}: ${MAKE_HASH}`];
   }
   const least = LEAST_MEMORY_KIB[Math.min(hash.passes, LEAST_MEMORY_KIB.length) - 1] ?? 0;
   if (hash.memoryKib >= least) return [];
   return [
-    `DEMO_PASSWORD is an argon2id hash of m=${hash.memoryKib}, under ${least} with t=${hash.passes}: ${MAKE_HASH}`,
+    `DEMO_PASSWORD is an argon2id hash with m=${hash.memoryKib}, below ${least} for t=${hash.passes}: ${MAKE_HASH}`,
   ];
 }
 
@@ -45,26 +45,28 @@ function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
   const warnings: string[] = [];
   if (secret.length < 16) warnings.push("WEBHOOK_SECRET is shorter than 16 characters: use a random one");
   if (/^\s|\s$/.test(secret)) {
-    warnings.push("WEBHOOK_SECRET begins or ends with white space, which is part of it: every signature depends on it");
+    warnings.push("WEBHOOK_SECRET begins or ends with white space: remove it, unless the sender's secret has it, too");
   }
   const whsecBytes = bytesOfWhsec(secret);
   if (whsecBytes === 0) {
     warnings.push(
-      "WEBHOOK_SECRET begins with whsec_ and is not base64 behind it: deliveries with webhook-signature will be 403",
+      "WEBHOOK_SECRET is not base64 after whsec_ and verifies no webhook-signature: copy it from the sender again",
     );
   } else if (whsecBytes !== null && whsecBytes < LEAST_WHSEC_BYTES) {
-    warnings.push(`WEBHOOK_SECRET is a whsec_ of ${whsecBytes} bytes, under ${LEAST_WHSEC_BYTES}: use a random one`);
+    warnings.push(
+      `WEBHOOK_SECRET has ${whsecBytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`,
+    );
   }
   return warnings;
 }
 
 function redisWarnings(settings: Settings): string[] {
-  if (namesRedis(settings)) return [];
+  if (usesRedis(settings)) return [];
   const defaults = readSettings({}, REDIS_SETTING_NAMES);
   const unused = REDIS_SETTING_NAMES.filter((name) => settings[name] !== defaults[name]);
   if (unused.length === 0) return [];
   return [
-    `Nothing says where Redis is, which leaves ${unused.join(", ")} without effect: set one of ${REDIS_PLACES.join(", ")}; sessions are in DATA_DIR`,
+    `Redis is not used, so these settings have no effect: ${unused.join(", ")}. Set one of ${REDIS_LOCATION_NAMES.join(", ")}, or sessions stay in DATA_DIR`,
   ];
 }
 
@@ -72,6 +74,6 @@ function networkWarnings({ HOST, TLS_CERT_FILE, TRUSTED_PROXIES }: Settings): st
   const isPrivate = HOST === undefined || isLoopback(HOST);
   if (TLS_CERT_FILE !== undefined || isPrivate || TRUSTED_PROXIES !== undefined) return [];
   return [
-    "HOST is open to the network without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES for a proxy that does TLS",
+    "HOST is reachable without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXIES for a proxy that does TLS",
   ];
 }

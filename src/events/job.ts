@@ -1,10 +1,10 @@
-/** Names a job: the work that a route has with an event. `event` is the number that the store has given it. */
+/** Identifies a job: the processing of one event for one route. `event` is the store's number of the event. */
 export interface JobName {
   event: number;
   route: string;
 }
 
-/** A job to be added, due at a time in Unix milliseconds. */
+/** A job to add. `dueAt` is in Unix milliseconds. */
 export interface NewJob extends JobName {
   dueAt: number;
 }
@@ -18,36 +18,36 @@ export interface ClaimedJob extends JobName {
   payload: Uint8Array;
   /** Unix milliseconds. */
   receivedAt: number;
-  /** Counts every attempt ever; the token that fences the settle. */
+  /** The number of this attempt among all attempts of the job. It is also the fencing token of the claim. */
   attempt: number;
-  /** Counts from 1 since the job was made or last replayed; what the retry policy sees. */
+  /** The number of this attempt, from 1, since the job was made or last replayed. The retry policy uses it. */
   attemptOfBudget: number;
 }
 
-/** Names the attempt that a worker holds. */
+/** Identifies the attempt that a worker has claimed. */
 export interface Claim extends JobName {
   owner: string;
   attempt: number;
 }
 
-/** How an attempt ended, and where it leaves its job. */
+/** How an attempt ended, and the next status of its job. */
 export interface Settlement extends Claim {
   next: Next;
   startedAt: number;
   finishedAt: number;
-  /** What went wrong; null after success. */
+  /** The error, or null after success. */
   error: string | null;
-  /** How the target's answer begins, if there was one. */
+  /** The beginning of the target's response, if there was one. */
   response?: string | undefined;
 }
 
-/** Where an attempt leaves its job; a free one uses up nothing of the budget. Times are Unix milliseconds. */
+/** The next status of a job. A free attempt does not count towards the budget. Times are Unix milliseconds. */
 export type Next =
   | { to: "processed" }
   | { to: "queued"; runAt: number; isFree?: boolean }
   | { to: "failed"; reason: string };
 
-/** No job waits longer for its next attempt: that would only hide it. The budget ends sooner with sensible settings. */
+/** The longest wait for the next attempt. A longer one would only hide the job. */
 export const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 /** How an attempt ended, as kept in its history. */

@@ -6,27 +6,27 @@ export interface NewEvent {
   source: string;
   eventId: string;
   type: string;
-  /** The SHA-256 of the payload in hex where the bytes make a duplicate, because the id is unsigned; else null. */
+  /** The SHA-256 of the payload in hex if the id is unsigned, so that the bytes identify a duplicate. Else null. */
   bytesSha256: string | null;
-  /** Which of the source's secrets verified, the newest first. */
+  /** The index of the secret that verified the signature. The source's newest secret is the first. */
   secret: number;
   contentType: string;
   payload: Uint8Array;
   address: string;
-  /** A JSON object: names in lower case, values as text. */
+  /** A JSON object with names in lower case and string values. */
   headers: string;
   receivedAt: number;
 }
 
-/** What became of a delivery: new, the same again, or other bytes under a known id. */
+/** The result of storing a delivery: new, a duplicate, or a conflict (other bytes under a known id). */
 export interface Appended {
   duplicate: boolean;
   conflict: boolean;
-  /** The id of the event that is stored, where that is another one than the delivery's. */
+  /** The id of the stored event, if it differs from the id of the delivery. */
   eventId?: string;
 }
 
-/** An event that no route has been asked about yet: what routing decides by. */
+/** An event before fan-out, with what routing needs. */
 export interface UnroutedEvent {
   id: number;
   source: string;
@@ -34,8 +34,8 @@ export interface UnroutedEvent {
   receivedAt: number;
 }
 
-/** A job that became a dead letter because the lease of its last attempt ran out. */
-export interface BuriedJob {
+/** A job that became a dead letter because the lease of its last attempt expired. */
+export interface DeadLetteredJob {
   source: string;
   eventId: string;
   type: string;
@@ -44,23 +44,23 @@ export interface BuriedJob {
   error: string;
 }
 
-/** A job that became a dead letter because the store is damaged where its event lies. */
+/** A job that became a dead letter because the store is damaged where its event is. */
 export interface UnreadableJob extends JobName {
-  /** Null where not even that can be read. */
+  /** Null when the id cannot be read either. */
   eventId: string | null;
   error: string;
 }
 
-/** What a claim has found. */
+/** The result of a claim. */
 interface Claimed {
   claimed: ClaimedJob[];
-  /** How many jobs wait because their attempt ended with its lease. */
+  /** The number of jobs queued for a retry because their lease expired. */
   expired: number;
-  /** Those whose last attempt ended with its lease. */
-  buried: BuriedJob[];
-  /** Those whose events cannot be read, or have other bytes than came. */
+  /** Jobs whose lease expired during their last attempt. */
+  deadLettered: DeadLetteredJob[];
+  /** Jobs whose events cannot be read or do not match their checksum. */
   unreadable: UnreadableJob[];
-  /** When the next job is due or the next lease ends; null when nothing else is queued. */
+  /** When the next job is due or the next lease ends. Null when no other job is queued. */
   nextDueAt: number | null;
 }
 
@@ -76,18 +76,18 @@ export interface EventSummary {
   lastError: string | null;
 }
 
-/** Other bytes that came under the id of an event, and how often they did. */
+/** Other bytes that came under the id of an event, and the number of their deliveries. */
 export interface Conflict {
   payloadSha256: string;
   deliveries: number;
   firstAt: number;
   lastAt: number;
   address: string;
-  /** Null where those of the event that came before take up what one answer holds. */
+  /** Null when earlier conflicts of the event reach the size limit of one answer. */
   payload: Uint8Array | null;
 }
 
-/** What a route has done with an event. */
+/** A job with its attempts. */
 export interface JobDetail {
   route: string;
   status: Status;
@@ -100,18 +100,18 @@ export interface JobDetail {
   history: AttemptRecord[];
 }
 
-/** A stored event with everything that is known of it. */
+/** A stored event with its jobs and conflicts. */
 export interface EventDetail extends EventSummary {
   address: string;
   headers: Record<string, string>;
   contentType: string;
   payload: Uint8Array;
-  /** None before fan-out. */
+  /** Empty before fan-out. */
   jobs: JobDetail[];
   conflicts: Conflict[];
 }
 
-/** Which events to list: those that fit every member that is given, `limit` at most. */
+/** Selects events that match every given member, at most `limit`. */
 export interface EventFilter {
   status?: Status;
   type?: string;
@@ -120,9 +120,9 @@ export interface EventFilter {
   since?: number;
   /** Unix milliseconds: received before. */
   until?: number;
-  /** A part of the last error of one of its jobs, whatever the case of its letters. */
+  /** A part of the last error of one of the jobs. Case is ignored. */
   error?: string;
-  /** Cursors of an earlier page: older than one of its ends, newer than the other. */
+  /** Cursors of an earlier page: `before` is its `older`, `after` is its `newer`. */
   before?: string;
   after?: string;
   limit: number;
@@ -131,91 +131,91 @@ export interface EventFilter {
 /** A part of a list of events, newest first. */
 export interface EventPage {
   items: EventSummary[];
-  /** Where the next page begins (`before`); null when this was the last. */
+  /** The `before` cursor of the next page. Null on the last page. */
   older: string | null;
-  /** Where newer events will come (`after`). */
+  /** The `after` cursor for events that are newer than this page. */
   newer: string;
 }
 
-/** What to replay: one event of one source, the bytes of one of its conflicts (from 1, oldest first), or every dead letter. */
+/** What to replay: one event, one of its conflicts (numbered from 1, oldest first), or every dead letter. */
 export type ReplayFilter =
   | { eventId: string; source: string; evenIfProcessed: boolean }
   | { eventId: string; source: string; conflict: number }
   | "dead letters";
 
-/** How many events a replay has queued, and where it goes on; null when that was all. */
+/** The number of events that a replay has queued. `nextPage` is null on the last page. */
 export interface Replayed {
   count: number;
   nextPage: string | null;
 }
 
-/** How many events there are in each status, and how often other bytes came under a known id. */
+/** The number of events in each status, and of conflicting deliveries. */
 export interface Backlog {
   queued: number;
   processed: number;
   failed: number;
   conflicts: number;
-  /** Jobs among the dead letters whose events cannot be read. */
+  /** Dead letters whose events cannot be read. */
   unreadable: number;
-  /** When the queued event that came first was received; null when none is queued. */
+  /** When the oldest queued event was received. Null when none is queued. */
   oldestQueuedAt: number | null;
 }
 
-/** What a worker asks for: up to `limit` jobs of a route, for `leaseMs` from `now`. */
+/** Asks for up to `limit` jobs of a route, leased for `leaseMs` from `now`. */
 export interface ClaimRequest {
   route: string;
   owner: string;
   limit: number;
   leaseMs: number;
   /**
-   * How long a job waits whose attempt of the budget ended with its lease, from the first attempt on. The attempt behind
-   * the last wait is the last one.
+   * The waits after an expired lease: the first is for the first attempt of the budget. The attempt after the last wait
+   * is the last one.
    */
   retryDelaysMs: readonly number[];
   now: number;
   /**
-   * Events whose jobs of this route the owner works on. Their leases go on, also when the clock says that they have
-   * expired: it may have been set forward, or the process stopped for a while.
+   * Events whose jobs of this route the owner is working on. Their leases are renewed even if they have expired: the
+   * clock may have been set forward, or the process may have been suspended.
    */
   holding?: readonly number[];
 }
 
 /**
- * Where events are kept until and after they are processed. Each method is one transaction. A store that cannot answer
- * throws `store_unavailable`, and then has changed nothing.
+ * Keeps events before and after processing. Each method is one transaction. A store that cannot answer throws
+ * `store_unavailable` and has changed nothing.
  */
 export interface EventStore {
-  /** Stores new events durably: when it resolves they are on disk. The results are in the order of the batch. */
+  /** Stores new events durably: they are on disk when it resolves. The results are in the order of the batch. */
   append(batch: NewEvent[]): Promise<Appended[]>;
-  /** The events that came first of those without jobs, in the order in which they came. */
+  /** The oldest events before fan-out, in order of arrival. */
   unrouted(limit: number): Promise<UnroutedEvent[]>;
-  /** Adds the jobs of all unrouted events up to one. Changes nothing when that one has its jobs already. */
+  /** Adds the jobs of all unrouted events up to `upTo`. Changes nothing if that event is already routed. */
   addJobs(upTo: number, jobs: NewJob[]): Promise<void>;
   /**
-   * Leases due jobs, oldest due first, and counts the attempt. A job whose lease has expired waits as after any failed
-   * attempt; when that was the last one it is dead-lettered. So is a job whose event cannot be read: the others go on.
+   * Leases due jobs, oldest due first, and counts the attempt. An expired lease is a failed attempt: the job is queued
+   * for a retry, or dead-lettered after the last one. A job whose event cannot be read is dead-lettered.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
   renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
-  /** Ends attempts. False, in the order of the batch, for a claim that is no longer held: that job is not changed. */
+  /** Ends attempts, with results in the order of the batch. False means that the claim was lost and nothing changed. */
   settle(batch: Settlement[]): Promise<boolean[]>;
-  /** Gives back claims whose work was not begun: the jobs are due, before later ones, and the attempts are not counted. */
+  /** Gives back claims before their work begins. The jobs are due, before later ones, and the attempts do not count. */
   release(claims: Claim[], now: number): Promise<void>;
   /**
-   * Queues the jobs of events again, due now, with a fresh budget and their history kept. A long replay comes in pages: it
-   * is called again with `nextPage`. What fails again meanwhile is not replayed twice.
+   * Queues the jobs of events again, due now, with a fresh budget. Their history is kept. For a long replay, call again
+   * with `nextPage`. A job that fails again meanwhile is not replayed twice.
    */
   replay(filter: ReplayFilter, now: number, page?: string): Promise<Replayed>;
-  /** Events newest first: the last to come is the first. */
+  /** Lists events, newest arrival first. */
   list(filter: EventFilter): Promise<EventPage>;
-  /** The events with this id: one for each source that has it. */
+  /** The events with this id, one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
-  /** As quick with millions of events as with none. */
+  /** Takes the same time with millions of events as with none. */
   backlog(): Promise<Backlog>;
-  /** Tells the listener when events have come or jobs have become due through this store. Those of other processes are found by polling. */
+  /** Calls the listener after an append or a replay through this store. Work of other processes is found by polling. */
   onWork(listener: () => void): void;
-  /** Throws `store_unavailable` when the store does not answer, and while there are jobs whose events cannot be read. */
+  /** Throws `store_unavailable` when the store does not answer, or when dead letters have unreadable events. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,21 +2,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
-import { BodyBytes } from "./body-bytes.ts";
+import { BodyBuffer } from "./body-buffer.ts";
 import { headerValues } from "./headers.ts";
 
-// What is still read and thrown away of a body that may never end, so that the answer reaches a client that is busy sending.
-const REST_BYTES = 64 * 1024 * 1024;
-const REST_MS = 3000;
+// A client may read the response only after it has sent its body. So the rest of a refused body is read and discarded, up
+// to these limits if it may never end.
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+const MAX_DISCARD_MS = 3000;
 
 const MAX_TYPE_LENGTH = 256;
 
-/** Throws `unsupported_media_type` unless the request announces, once, JSON in UTF-8 without Content-Encoding. */
+/** Throws `unsupported_media_type` unless the request has one Content-Type, JSON in UTF-8, and no Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
   const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
   if (headerValues(request.rawHeaders, "content-type").length > 1) throw new AppError("unsupported_media_type");
   if (announced === "application/json" && encoding === undefined) return;
-  // Bounds the work for a client that has proved nothing yet.
+  // Limits the work that an unverified client can cause.
   if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");
   const [type = "", ...parameters] = announced.split(";").map((part) =>
     part
@@ -30,101 +31,99 @@ export function requireJson(request: IncomingMessage): void {
 }
 
 /** Requests whose senders wait for `100 Continue` before they send the body (RFC 9110, 10.1.1). */
-const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Notes that a sender waits for `100 Continue`: it gets it when the body is read, never when the request is refused before. */
-export function awaitReading(request: IncomingMessage, response: ServerResponse): void {
-  waiting.set(request, response);
+/** Delays `100 Continue` until the body is read. A request that is refused before that never gets it. */
+export function deferContinue(request: IncomingMessage, response: ServerResponse): void {
+  awaitingContinue.set(request, response);
 }
 
-function inviteBody(request: IncomingMessage): void {
+function sendContinue(request: IncomingMessage): void {
   if (request.headers.expect === undefined) return;
-  waiting.get(request)?.writeContinue();
-  waiting.delete(request);
+  awaitingContinue.get(request)?.writeContinue();
+  awaitingContinue.delete(request);
 }
 
-/** Requests whose body will not come to its end, and what their senders are told. */
-const broken = new WeakMap<IncomingMessage, ErrorCode>();
+/** Requests whose body was aborted, with the code that reading it throws. */
+const aborted = new WeakMap<IncomingMessage, ErrorCode>();
 
-/** Says why a body will not come to its end: whoever reads it gets this code. */
-export function breakOff(request: IncomingMessage, code: ErrorCode): void {
-  broken.set(request, code);
+/** Makes reading the body of a request throw this code. */
+export function abortBody(request: IncomingMessage, code: ErrorCode): void {
+  aborted.set(request, code);
 }
 
-function goneError(request: IncomingMessage): AppError {
-  return new AppError(broken.get(request) ?? "bad_request");
+function abortError(request: IncomingMessage): AppError {
+  return new AppError(aborted.get(request) ?? "bad_request");
 }
 
 /**
- * Reads the body as the bytes that were sent.
- * Throws `payload_too_large` as soon as more than `limitBytes` is announced or has come, and `queue_full` when too much is
- * coming on all connections together, or from the sender's address.
+ * Reads the body as raw bytes. Throws `payload_too_large` as soon as more than `limitBytes` is announced or received.
+ * Throws `queue_full` when unfinished bodies take too much memory, in total or from the sender's network.
  */
 export function readRawBody(request: IncomingMessage, limitBytes: number, address = ""): Promise<Buffer> {
   const expected = Number(request.headers["content-length"] ?? limitBytes);
   if (expected > limitBytes) return Promise.reject(new AppError("payload_too_large"));
-  if (request.destroyed) return Promise.reject(goneError(request));
-  inviteBody(request);
+  if (request.destroyed) return Promise.reject(abortError(request));
+  sendContinue(request);
   return request.complete
-    ? takeBody(request, limitBytes)
-    : awaitBody(request, limitBytes, new BodyBytes(expected, address));
+    ? readReceivedBody(request, limitBytes)
+    : collectBody(request, limitBytes, new BodyBuffer(expected, address));
 }
 
-/** Takes a body that has come whole. Nearly every delivery has, and events for its pieces cost more than all else of it here. */
-async function takeBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/** Reads a body that was received completely, as for nearly all deliveries. Stream events would cost more than all the rest. */
+async function readReceivedBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   if (request.readableLength > limitBytes) throw new AppError("payload_too_large");
-  // Without a size it would be the first piece alone.
+  // Without a size, Node returns the first chunk only.
   return (request.read(request.readableLength) as Buffer | null) ?? Buffer.alloc(0);
 }
 
-function awaitBody(request: IncomingMessage, limitBytes: number, bytes: BodyBytes): Promise<Buffer> {
+function collectBody(request: IncomingMessage, limitBytes: number, bytes: BodyBuffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown) => {
       bytes.drop();
       request.off("data", onData).pause();
       reject(error);
     };
-    const onData = (piece: Buffer) => {
+    const onData = (chunk: Buffer) => {
       try {
-        bytes.add(piece);
+        bytes.add(chunk);
         if (bytes.size > limitBytes) refuse(new AppError("payload_too_large"));
       } catch (error) {
         refuse(error);
       }
     };
     const onEnd = () => resolve(bytes.take());
-    const onGone = () => {
+    const onClose = () => {
       bytes.drop();
-      if (!request.readableEnded) reject(goneError(request));
+      if (!request.readableEnded) reject(abortError(request));
     };
-    request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+    request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
   });
 }
 
 /**
- * Lets the rest of a body run out that nobody wants, for as long as a request may take. One that is too large, or that
- * its sender may wait with until it is invited, is cut off when it does not end soon. `onOver` is told of the end of the
- * body, and of the connection.
+ * Reads and discards the rest of a refused body, until the request timeout. If the body is too large, or its sender still
+ * waits for `100 Continue`, the connection is destroyed after a shorter limit. Calls `onClose` when the request closes.
  */
-export function discardRest(request: IncomingMessage, isTooLarge: boolean, onOver: () => void): void {
+export function discardBody(request: IncomingMessage, isTooLarge: boolean, onClose: () => void): void {
   let discarded = 0;
-  const cut = () => request.socket.destroy();
-  const mayNotEnd = isTooLarge || waiting.has(request);
-  const timer = mayNotEnd ? setTimeout(cut, REST_MS).unref() : undefined;
+  const destroy = () => request.socket.destroy();
+  const mayNotEnd = isTooLarge || awaitingContinue.has(request);
+  const timer = mayNotEnd ? setTimeout(destroy, MAX_DISCARD_MS).unref() : undefined;
   request.on("data", (chunk: Buffer) => {
     discarded += chunk.length;
-    if (mayNotEnd && discarded > REST_BYTES) cut();
+    if (mayNotEnd && discarded > MAX_DISCARDED_BYTES) destroy();
   });
   request.on("error", () => {});
   request.on("close", () => {
     clearTimeout(timer);
-    onOver();
+    onClose();
   });
   request.resume();
 }
 
 /**
- * Reads a JSON body of a declared shape. Throws `unsupported_media_type`, `payload_too_large`, `malformed_json`, or
+ * Reads a JSON body and validates it. Throws `unsupported_media_type`, `payload_too_large`, `malformed_json`, or
  * `validation_failed` with the names of the fields, never their values.
  */
 export async function readJson<Schema extends v.ObjectSchema<v.ObjectEntries, undefined>>(
@@ -138,7 +137,7 @@ export async function readJson<Schema extends v.ObjectSchema<v.ObjectEntries, un
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
     throw new AppError("validation_failed", { errors: [{ path: "", message: "must be an object" }] });
   }
-  // The library's own check passes over some names, e.g. `__proto__`, and tells of the first one only.
+  // Valibot's own check skips some names, e.g. `__proto__`, and reports only the first unknown one.
   const unknown = Object.keys(parsed.value).filter((name) => !Object.hasOwn(schema.entries, name));
   const result = v.safeParse(schema, parsed.value);
   if (result.success && unknown.length === 0) return result.output;
@@ -149,7 +148,7 @@ export async function readJson<Schema extends v.ObjectSchema<v.ObjectEntries, un
   throw new AppError("validation_failed", { errors });
 }
 
-// A body may hold thousands of them, and the answer would be larger than it.
+// A body may have thousands of unknown members. The response must not become larger than the body.
 const MAX_UNKNOWN = 20;
 
 function toFieldError(issue: v.BaseIssue<unknown>): FieldError {
@@ -157,8 +156,8 @@ function toFieldError(issue: v.BaseIssue<unknown>): FieldError {
 }
 
 /**
- * Throws `validation_failed` when an operation without a body is sent one, `unsupported_media_type` when it is not even
- * JSON; `{}` and nothing are the same.
+ * Refuses a body for an operation that takes none; an empty body and `{}` are accepted. Throws `validation_failed`, or
+ * `unsupported_media_type` when the body is not JSON.
  */
 export async function refuseBody(request: IncomingMessage): Promise<void> {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;

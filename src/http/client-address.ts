@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP, type Socket, SocketAddress } from "node:net";
 
 /**
- * One spelling for each address: IPv4-mapped IPv6 as IPv4, IPv6 in the form of RFC 5952, without a zone.
- * Returns null for what is not an address.
+ * Returns the canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 as in RFC 5952, without a zone. Returns null
+ * for any other text.
  */
 export function canonicalAddress(text: string): string | null {
   const [bare = ""] = text.split("%");
@@ -20,12 +20,12 @@ export function canonicalAddress(text: string): string | null {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Tells whether a canonical address is in a list. */
+/** Whether a canonical address is in a list. */
 export function isIn(list: BlockList, address: string): boolean {
   return list.check(address, address.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** The address of an `X-Forwarded-For` entry; some proxies write a port behind it, and IPv6 in brackets. */
+/** The address of an `X-Forwarded-For` entry. Some proxies add a port, and put IPv6 addresses in brackets. */
 function hopAddress(hop: string): string | null {
   const match = /^(?:\[([^\]]+)\]|([0-9.]+))(?::[0-9]{1,5})?$/.exec(hop);
   return canonicalAddress(match?.[1] ?? match?.[2] ?? hop);
@@ -33,7 +33,7 @@ function hopAddress(hop: string): string | null {
 
 const peers = new WeakMap<Socket, string>();
 
-/** The canonical address of a connection's other end; found once, as a connection serves many requests. */
+/** The canonical address of the peer. It is cached because a connection carries many requests. */
 export function peerAddress(socket: Socket): string {
   const known = peers.get(socket);
   if (known !== undefined) return known;
@@ -50,18 +50,18 @@ const FORWARDING_HEADER =
   /^(?:x-forwarded(?:-.*)?|forwarded|via|x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|.*-connecting-ip|x-envoy-external-address)$/;
 
 /**
- * Whether the request has come through a proxy whose word on the client is not taken: one that is not trusted, or that has
- * not said in `X-Forwarded-For` whose it is.
+ * Whether the request came through a proxy that does not identify its client: the proxy is not trusted, or it sent no
+ * `X-Forwarded-For`.
  */
-export function isForwardedByStranger(request: IncomingMessage, trustedProxies: BlockList | undefined): boolean {
+export function isFromUnknownClient(request: IncomingMessage, trustedProxies: BlockList | undefined): boolean {
   const { socket, headers } = request;
   if (isTrusted(peerAddress(socket), trustedProxies) && headers["x-forwarded-for"] !== undefined) return false;
   return Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 }
 
 /**
- * The client's address: the socket's peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not
- * one of them. An entry that is no address ends the walk: what stands left of it was not written by a proxy of ours.
+ * The client's address: the peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not a trusted
+ * proxy. The search ends at an entry that is not an address: entries left of it were not written by a trusted proxy.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
   const peer = peerAddress(request.socket);

@@ -4,22 +4,22 @@ import { createCounts } from "../lib/counts.ts";
 import { networkOf } from "../lib/network.ts";
 import { peerAddress } from "./client-address.ts";
 
-/** Why a connection was not taken. */
+/** The limit that refused a connection. */
 export type ConnectionRefusal = "all" | "address";
 
-/** How many connections a server takes. */
+/** How many connections a server accepts. */
 export interface ConnectionLimits {
-  /** In all. */
+  /** In total. */
   all: number;
-  /** Of one IPv4 address, or one IPv6 /64. */
+  /** From one IPv4 address, or one IPv6 /64. */
   perAddress: number;
-  /** Whether an address may have as many as there are, because many clients share it. */
+  /** Whether `perAddress` does not apply to an address because many clients share it. */
   isExempt(address: string): boolean;
-  /** Told of each connection that is not taken. */
+  /** Called for each refused connection. */
   onRefused(reason: ConnectionRefusal): void;
 }
 
-/** Closes connections beyond the limits as soon as they come. */
+/** Closes connections beyond the limits as soon as they are opened. */
 export function limitConnections(server: Server, { all, perAddress, isExempt, onRefused }: ConnectionLimits): void {
   const open = createCounts();
 

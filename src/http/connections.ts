@@ -1,27 +1,27 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
-// A connection is not read on while as many of its requests wait for their answers, or their headers are as long together.
+// Reading a connection pauses while this many of its requests, or this length of their headers, wait for responses.
 const MAX_WAITING = 8;
 const MAX_WAITING_HEADERS = 8 * 1024;
 
-// What one read of a connection brings may hold more requests, 2 KB each while they wait. Beyond this the connection ends.
+// One read of a socket may contain more requests. Each takes 2 KB while it waits. More than this close the connection.
 const MAX_UNANSWERED = 100;
 
-/** What is known of a connection. */
+/** The state of a connection with pipelined requests. */
 class Connection {
-  /** The newest answer, until it is done. */
-  newest: ServerResponse | undefined = undefined;
-  /** Those before it that are not done, in order. Empty unless the client sends on without waiting. */
-  before: ServerResponse[] = [];
-  /** It is not read on until fewer of its requests wait. */
-  isHeld = false;
-  /** An answer says `Connection: close`. */
+  /** The latest response, until it is finished. */
+  latest: ServerResponse | undefined = undefined;
+  /** Unfinished responses before the latest one, in order. Empty unless the client pipelines. */
+  earlier: ServerResponse[] = [];
+  /** Reading is paused until fewer requests wait. */
+  isPaused = false;
+  /** A response has `Connection: close`. */
   isClosing = false;
-  /** The last answer waits for its turn, or has been given. */
+  /** The last response is written, or waits for its turn. */
   isEnding = false;
-  /** How many requests came behind one that asked for another protocol, with whose answer the connection ends. */
-  behindUpgrade: number | undefined = undefined;
+  /** The number of requests after a request with `Upgrade`, which is the last one on its connection. */
+  afterUpgrade: number | undefined = undefined;
 }
 
 const known = new WeakMap<Socket, Connection>();
@@ -35,13 +35,13 @@ function connectionOf(socket: Socket): Connection {
   return connection;
 }
 
-/** Whether a request asks for another protocol, and so is the last on its connection. */
+/** Whether a request asks for another protocol. It is then the last one on its connection. */
 function isUpgrading({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;
 }
 
-/** Notes that an answer says `Connection: close`: no request behind it is run (RFC 9112, 9.6). */
-export function closeBehind(socket: Socket): void {
+/** Marks a connection whose response has `Connection: close`. Later requests on it are not run (RFC 9112, 9.6). */
+export function markClosing(socket: Socket): void {
   connectionOf(socket).isClosing = true;
 }
 
@@ -50,106 +50,105 @@ function isClosed(socket: Socket, { isClosing }: Connection): boolean {
 }
 
 /**
- * Makes of a listener one that receives the requests of a server. `onBroken` is told of a body that its sender has broken
- * off: Node's parser does not tell, of a request that asks for another protocol.
+ * Wraps a listener so that it handles pipelined requests safely. `onAborted` is called for an incomplete body of a request
+ * with `Upgrade`: Node's parser does not report it.
  */
-export function receiver(run: RequestListener, onBroken: (error: Error, socket: Socket) => void): RequestListener {
+export function pipelined(run: RequestListener, onAborted: (error: Error, socket: Socket) => void): RequestListener {
   return (request, response) => {
     receive(request, response, run);
-    if (!isUpgrading(request) || !isNewest(request)) return;
+    if (!isUpgrading(request) || !isLatest(request)) return;
     request.socket.once("end", () => {
-      if (!request.complete) onBroken(new Error("the body was broken off"), request.socket);
+      if (!request.complete) onAborted(new Error("the body was aborted"), request.socket);
     });
   };
 }
 
 /**
- * Receives a request, and runs it: at once, or behind the answers to those before it on its connection, of which one, or
- * itself, may change something (RFC 9112, 9.3.2). It is never run when the connection is closed, or is now because too
- * many on it wait for answers, nor behind one that asked for another protocol: Node's parser drops what came with that
- * one, and would take the middle of a message for a request.
+ * Runs a request at once, or after the earlier responses on its connection if any of these requests is not safe (RFC 9112,
+ * 9.3.2). A request on a closed connection is not run. Too many waiting requests close the connection. A request after one
+ * with `Upgrade` is not run either: Node's parser drops part of the input there, so the request may be part of a body.
  */
 function receive(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
   const { socket } = request;
-  const own = connectionOf(socket);
-  // The parser goes on with what it has read.
-  if (isClosed(socket, own)) return;
-  if (own.behindUpgrade !== undefined) {
-    own.behindUpgrade++;
-    if (own.behindUpgrade > MAX_UNANSWERED) socket.destroy();
+  const connection = connectionOf(socket);
+  // The parser may still emit requests that it has read before.
+  if (isClosed(socket, connection)) return;
+  if (connection.afterUpgrade !== undefined) {
+    connection.afterUpgrade++;
+    if (connection.afterUpgrade > MAX_UNANSWERED) socket.destroy();
     return;
   }
   if (isUpgrading(request)) {
-    own.behindUpgrade = 0;
+    connection.afterUpgrade = 0;
     response.shouldKeepAlive = false;
   }
   response.on("close", onAnswered);
-  if (!own.newest) {
-    own.newest = response;
+  if (!connection.latest) {
+    connection.latest = response;
     run(request, response);
     return;
   }
-  if (!own.newest.closed) own.before.push(own.newest);
-  forgetClosed(own);
-  own.newest = response;
-  if (own.before.length >= MAX_UNANSWERED) {
+  if (!connection.latest.closed) connection.earlier.push(connection.latest);
+  dropClosed(connection);
+  connection.latest = response;
+  if (connection.earlier.length >= MAX_UNANSWERED) {
     socket.destroy();
     return;
   }
-  if (isFull(own)) hold(socket, own);
-  const previous = own.before.at(-1);
-  if (!previous || [request, ...own.before.map(({ req }) => req)].every(isSafe)) run(request, response);
+  if (isFull(connection)) pauseReading(socket, connection);
+  const previous = connection.earlier.at(-1);
+  if (!previous || [request, ...connection.earlier.map(({ req }) => req)].every(isSafe)) run(request, response);
   else {
     previous.once("close", () => {
-      if (!isClosed(socket, own)) run(request, response);
+      if (!isClosed(socket, connection)) run(request, response);
     });
   }
 }
 
 function onAnswered(this: ServerResponse): void {
   const { req } = this;
-  const own = connectionOf(req.socket);
-  if (own.isHeld) readOn(req.socket, own);
-  if (req.complete && own.newest === this) forget(own);
+  const connection = connectionOf(req.socket);
+  if (connection.isPaused) resumeReading(req.socket, connection);
+  if (req.complete && connection.latest === this) releaseLatest(connection);
 }
 
-/** Answers are done in their order. */
-function forgetClosed({ before }: Connection): void {
-  while (before[0]?.closed) before.shift();
+/** Responses finish in order. */
+function dropClosed({ earlier }: Connection): void {
+  while (earlier[0]?.closed) earlier.shift();
 }
 
-function isFull({ before }: Connection): boolean {
-  if (before.length >= MAX_WAITING) return true;
+function isFull({ earlier }: Connection): boolean {
+  if (earlier.length >= MAX_WAITING) return true;
   let length = 0;
-  for (const { req } of before) for (const text of req.rawHeaders) length += text.length;
+  for (const { req } of earlier) for (const text of req.rawHeaders) length += text.length;
   return length >= MAX_WAITING_HEADERS;
 }
 
-/** Stops reading a connection. */
-function hold(socket: Socket, own: Connection): void {
-  if (own.isHeld) return;
-  own.isHeld = true;
+/** Pauses reading a connection. */
+function pauseReading(socket: Socket, connection: Connection): void {
+  if (connection.isPaused) return;
+  connection.isPaused = true;
   socket.on("resume", stayPaused).pause();
 }
 
-/** Whoever reads the body of a request resumes its connection, which Node then reads unless it is told of a pause again. */
+/** Keeps a connection paused: reading the body of a request resumes it, and Node reads until it sees another pause. */
 function stayPaused(this: Socket): void {
   if (this.readableFlowing) this.pause();
   else this.emit("pause");
 }
 
-/** Reads a connection on that is held, when few enough of its requests wait. */
-function readOn(socket: Socket, own: Connection): void {
-  forgetClosed(own);
-  if (isFull(own)) return;
-  own.isHeld = false;
+/** Resumes reading a paused connection once few enough requests wait. */
+function resumeReading(socket: Socket, connection: Connection): void {
+  dropClosed(connection);
+  if (isFull(connection)) return;
+  connection.isPaused = false;
   socket.off("resume", stayPaused).resume();
 }
 
-/** An idle connection keeps nothing of its last request, whose headers may take a hundred kilobytes. */
-function forget(own: Connection): void {
-  own.newest = undefined;
-  if (own.before.length > 0) own.before = [];
+/** Releases the last request of an idle connection: its headers may take 100 KB. */
+function releaseLatest(connection: Connection): void {
+  connection.latest = undefined;
+  if (connection.earlier.length > 0) connection.earlier = [];
 }
 
 /** Whether a request changes nothing (RFC 9110, 9.2.1). */
@@ -157,61 +156,62 @@ function isSafe({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
-export function newestAnswer(socket: Socket): ServerResponse | undefined {
-  return connectionOf(socket).newest;
+export function latestResponse(socket: Socket): ServerResponse | undefined {
+  return connectionOf(socket).latest;
 }
 
-/** Whether no other request has come behind this one. */
-export function isNewest(request: IncomingMessage): boolean {
-  return newestAnswer(request.socket)?.req === request;
+/** Whether this is the latest request on its connection. */
+export function isLatest(request: IncomingMessage): boolean {
+  return latestResponse(request.socket)?.req === request;
 }
 
-/** Whether a connection has its last answer, or waits for its turn with it. */
+/** Whether the last response on a connection is written, or waits for its turn. */
 export function isEnding(socket: Socket): boolean {
   return connectionOf(socket).isEnding;
 }
 
-/** Ends a connection once, behind the answers to the whole requests on it. */
-export function afterAnswers(socket: Socket, end: () => void): void {
-  const own = connectionOf(socket);
-  if (own.isEnding) return;
-  own.isEnding = true;
-  const last = own.newest?.req.complete ? own.newest : own.before.at(-1);
+/** Calls `end` once per connection, after the responses to all complete requests on it. */
+export function afterResponses(socket: Socket, end: () => void): void {
+  const connection = connectionOf(socket);
+  if (connection.isEnding) return;
+  connection.isEnding = true;
+  const last = connection.latest?.req.complete ? connection.latest : connection.earlier.at(-1);
   if (last && !last.closed) onceWritten(last, end);
   else end();
 }
 
-/** Runs behind the last byte of an answer, while the connection of a client that has closed its own side may be written to. */
-function onceWritten(answer: ServerResponse, run: () => void): void {
+/** Calls `run` after the last byte of a response. A connection that the client has half closed is still writable then. */
+function onceWritten(response: ServerResponse, run: () => void): void {
   const once = () => {
-    answer.off("prefinish", once).off("close", once);
+    response.off("prefinish", once).off("close", once);
     run();
   };
-  answer.on("prefinish", once).on("close", once);
+  response.on("prefinish", once).on("close", once);
 }
 
-/** Connections of a TLS server that have not shaken hands: Node's HTTP server does not know of them yet. */
+/** TLS connections before the end of their handshake. Node's HTTP server does not know them yet. */
 const handshakes = new WeakMap<Server, Map<string, Socket>>();
 
+/** Tracks the connections of a TLS server until their handshake ends. */
 export function watchHandshakes<TlsServer extends Server>(server: TlsServer): TlsServer {
-  const underWay = new Map<string, Socket>();
-  handshakes.set(server, underWay);
+  const pending = new Map<string, Socket>();
+  handshakes.set(server, pending);
   const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
   server.on("connection", (socket: Socket) => {
     const peer = peerOf(socket);
-    underWay.set(peer, socket);
+    pending.set(peer, socket);
     socket.on("close", () => {
-      if (underWay.get(peer) === socket) underWay.delete(peer);
+      if (pending.get(peer) === socket) pending.delete(peer);
     });
   });
-  server.on("secureConnection", (socket: Socket) => void underWay.delete(peerOf(socket)));
+  server.on("secureConnection", (socket: Socket) => void pending.delete(peerOf(socket)));
   return server;
 }
 
-/** The connections of each server that requests may come on. */
+/** The open connections of each server, for TLS after the handshake. */
 const connections = new WeakMap<Server, Set<Socket>>();
 
-/** Remembers the connections of a server. */
+/** Tracks the open connections of a server. */
 export function watchConnections<HttpServer extends Server>(
   server: HttpServer,
   event: "connection" | "secureConnection",
@@ -225,39 +225,38 @@ export function watchConnections<HttpServer extends Server>(
   return server;
 }
 
-/** The connections of a server that {@link watchConnections} has watched. */
 function connectionsOf(server: Server): Iterable<Socket> {
   return connections.get(server) ?? [];
 }
 
-// Requests that were sent before the client could know come within this time.
+// Idle connections stay open this long, for requests that the client has already sent.
 const IDLE_MS = 100;
-// What a client still sends of a request that has been answered is no reason to wait.
+// A client may go on sending a request that has its response. Its connection is closed after this time.
 const ANSWERED_MS = 1000;
 
-/** Stops accepting, lets requests in flight finish, and cuts those that have not after the deadline. */
+/** Stops accepting connections and waits for requests in flight. Those left at the deadline are cut off. */
 export function closeServer(server: Server, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const answeredEndsAt = performance.now() + ANSWERED_MS;
-    const rounds = setInterval(() => {
+    const closing = setInterval(() => {
       server.closeIdleConnections();
       if (performance.now() < answeredEndsAt) return;
       for (const socket of connectionsOf(server)) {
-        const { newest, before } = connectionOf(socket);
-        const isNext = before.every((answer) => answer.closed);
-        if (isNext && newest?.headersSent && !newest.req.complete) socket.destroy();
+        const { latest, earlier } = connectionOf(socket);
+        const isNext = earlier.every((response) => response.closed);
+        if (isNext && latest?.headersSent && !latest.req.complete) socket.destroy();
       }
     }, IDLE_MS);
     const deadline = setTimeout(() => {
       server.closeAllConnections();
-      // Node knows no more of a connection on which CONNECT came.
+      // Node no longer tracks connections with a CONNECT request.
       for (const socket of connectionsOf(server)) socket.destroy();
     }, deadlineMs);
-    // The HTTP server's own close would end idle connections at once, under requests that are on their way.
+    // The HTTP server's connection close() closes idle connections at once, and a request on its way would be lost.
     NetServer.prototype.close.call(server, () => {
-      clearInterval(rounds);
+      clearInterval(closing);
       clearTimeout(deadline);
-      // Ends the HTTP server's own timer.
+      // Stops the HTTP server's connection timer.
       server.close();
       resolve();
     });

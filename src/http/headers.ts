@@ -1,4 +1,4 @@
-/** The values of a header as they were sent, in Node's flat list of names and values; `name` is in lower case. */
+/** All values of a header as sent, from Node's flat list of names and values. `name` is in lower case. */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -8,10 +8,10 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   return values;
 }
 
-/** Sent with every answer over TLS: a year. */
+/** Sent with every response over TLS: one year. */
 const HSTS = "max-age=31536000";
 
-/** The headers of every answer, in a new object that the caller may add to. */
+/** The headers of every response, in a new object that the caller may add to. */
 export function commonHeaders(requestId: string, isTls: boolean): Record<string, string> {
   const headers: Record<string, string> = {
     "X-Request-ID": requestId,

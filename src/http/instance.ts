@@ -6,28 +6,28 @@ import { describeError, OperatorError, systemCode } from "../errors.ts";
 import type { Log } from "../log.ts";
 
 const Instance = v.object({
-  /** Differs at each start; `/readyz` answers with it. */
+  /** Differs at each start. `/readyz` returns it. */
   id: v.string(),
-  /** Where this machine reaches the server. */
+  /** The server's URL for clients on this machine. */
   url: v.string(),
-  /** A proxy that passes clients' addresses on and is not named in `TRUSTED_PROXIES`. */
+  /** The address of a proxy that forwards clients' addresses and is not in `TRUSTED_PROXIES`. */
   unnamedProxy: v.nullable(v.string()),
 });
 
-/** What a running server says of itself to the commands on the same machine, in a file in its data directory. */
+/** What a running server tells commands on the same machine, in a file in its data directory. */
 export type Instance = v.InferOutput<typeof Instance>;
 
 export const INSTANCE_FILE = "server.json";
 
-/** The file of one start of a server. */
+/** The instance file of a running server. */
 export interface InstanceFile {
   readonly id: string;
-  /** Writes what is known by now. */
+  /** Changes some members and writes the file. */
   update(known: Partial<Instance>): void;
   remove(): void;
 }
 
-/** Names this start of a server. Nothing is written before the first update, which gives the address. */
+/** Creates the id of this start. The file is written at the first update, when the address is known. */
 export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
   const id = randomUUID();
   let instance: Instance = { id, url: "", unnamedProxy: null };
@@ -41,26 +41,26 @@ export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
   };
 }
 
-/** A server goes on without its file: a warning in the log says what its commands lack. */
+/** Writes the file. A failure is only logged, because the server works without the file. */
 function write(file: string, instance: Instance, log: Log): void {
   const unfinished = `${file}.new`;
   try {
     writeFileSync(unfinished, `${JSON.stringify(instance)}\n`, { mode: 0o600 });
     renameSync(unfinished, file);
   } catch (error) {
-    const message = `${INSTANCE_FILE} cannot be written: ready, doctor and events send-test do not find this server`;
+    const message = `${INSTANCE_FILE} cannot be written: the commands ready, doctor and events send-test cannot find this server`;
     log.warn({ event: "instance_file_error", error: describeError(error) }, message);
   }
 }
 
-/** What the last server that was started said; null when it has stopped since, or never was. Throws {@link OperatorError}. */
+/** Reads the file of the server that was started last; null if it has stopped or none was started. Throws {@link OperatorError}. */
 export function readInstance(dataDir: string): Instance | null {
   const file = join(dataDir, INSTANCE_FILE);
   try {
     return v.parse(Instance, JSON.parse(readFileSync(file, "utf8")));
   } catch (error) {
     if (systemCode(error) === "ENOENT") return null;
-    const remedy = "run this as the user that the server runs as, or start the server again";
-    throw new OperatorError(`${file} cannot be read (${describeError(error)}): ${remedy}`, 1);
+    const found = `${file} cannot be read (${describeError(error)})`;
+    throw new OperatorError({ found, remedy: "run this as the server's user, or restart the server" }, 1);
   }
 }

@@ -4,7 +4,7 @@ import { AppError, describeError } from "../errors.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
-import { isForwardedByStranger, isIn } from "./client-address.ts";
+import { isFromUnknownClient, isIn } from "./client-address.ts";
 import type { Reply } from "./problem.ts";
 import { type Handler, reply } from "./route.ts";
 
@@ -17,7 +17,7 @@ export const ReadyAnswer = v.object({
   instance: v.string(),
 });
 
-/** The instance that the text of an answer of `/readyz` names; null of a text that is none. */
+/** The instance id in the body of a `/readyz` response; null if the body is not one. */
 export function instanceOfAnswer(text: string): string | null {
   try {
     return v.parse(ReadyAnswer, JSON.parse(text)).instance;
@@ -28,24 +28,24 @@ export function instanceOfAnswer(text: string): string | null {
 
 export const MetricsAnswer = v.string();
 
-/** Answers 200 while the process serves. */
+/** Answers 200 while the process is running. */
 export const healthRoute: Handler = () => reply(200, { status: "ok" });
 
 // Probes give up after one to five seconds by default.
 const MAX_CHECK_MS = 3000;
 
-/** The parts that must answer, by name. */
+/** The checks that must succeed, by name. */
 export type ReadyParts = Record<string, () => Promise<void>>;
 
-/** Answers 200 when every part does, else 503 naming those that do not. A part fails by throwing, or by taking too long. */
+/** Answers 200 when every check succeeds, else 503 with the failed ones. A check fails if it throws or takes too long. */
 export function readyRoute(parts: ReadyParts, instance: string, log: Log): Handler {
-  /** Checks that have no answer yet: whoever asks meanwhile shares it, or those who ask a store that hangs would pile up. */
-  const underWay = new Map<string, Promise<void>>();
+  /** Running checks. Requests share them, so that checks of a store that hangs do not pile up. */
+  const running = new Map<string, Promise<void>>();
 
   function checkOnce(name: string, check: () => Promise<void>): Promise<void> {
-    const running = underWay.get(name) ?? check().finally(() => underWay.delete(name));
-    underWay.set(name, running);
-    return running;
+    const result = running.get(name) ?? check().finally(() => running.delete(name));
+    running.set(name, result);
+    return result;
   }
 
   return async ({ requestId }): Promise<Reply> => {
@@ -68,14 +68,14 @@ export function readyRoute(parts: ReadyParts, instance: string, log: Log): Handl
 
 export interface MetricsAccess {
   allowedAddresses: BlockList;
-  /** What another proxy passes on may be anybody's. */
+  /** Requests through other proxies are refused: their client is unknown. */
   trustedProxies: BlockList | undefined;
 }
 
-/** Shows the metrics to the addresses that may see them; to any other there is nothing at this path. */
+/** Returns the metrics to allowed addresses. All others get 404. */
 export function metricsRoute(render: () => Promise<Exposition>, access: MetricsAccess): Handler {
   return async ({ request, address }) => {
-    if (!isIn(access.allowedAddresses, address) || isForwardedByStranger(request, access.trustedProxies))
+    if (!isIn(access.allowedAddresses, address) || isFromUnknownClient(request, access.trustedProxies))
       throw new AppError("not_found");
     const { text, contentType } = await render();
     return { status: 200, body: text, headers: { "Content-Type": contentType } };

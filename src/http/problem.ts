@@ -1,14 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import { AppError, type ErrorCode, PROBLEMS } from "../errors.ts";
 
-/** An answer before it is written. A text is sent as it is, any other value as JSON. */
+/** A response before it is written. A string body is sent unchanged, any other value as JSON. */
 export interface Reply {
   status: number;
   body: unknown;
   headers?: Record<string, string>;
 }
 
-/** Turns an error into its RFC 9457 answer. What is not an {@link AppError} becomes `internal_error` and says nothing more. */
+/** Turns an error into its RFC 9457 response. An error other than {@link AppError} becomes `internal_error`, without details. */
 export function problem(error: unknown, requestId: string): Reply & { code: ErrorCode } {
   const known = error instanceof AppError ? error : new AppError("internal_error");
   const { status, detail } = PROBLEMS[known.code];

@@ -5,73 +5,73 @@ import type { TLSSocket } from "node:tls";
 import type { GenericSchema } from "valibot";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { discardRest } from "./body.ts";
+import { discardBody } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
-import { closeBehind, isNewest } from "./connections.ts";
+import { isLatest, markClosing } from "./connections.ts";
 import { commonHeaders } from "./headers.ts";
 import { problem, type Reply } from "./problem.ts";
 
 /** One request, as a handler sees it. */
-export interface Exchange {
+export interface RequestContext {
   request: IncomingMessage;
   requestId: string;
   /** The client's canonical address. */
   address: string;
-  /** The values of the path's parameters, decoded once. */
+  /** The path's parameters, percent-decoded once. */
   params: PathParams;
 }
 
 export type PathParams = Record<string, string>;
 
-/** Answers one request. What it throws becomes a problem. */
-export type Handler = (exchange: Exchange) => Promise<Reply> | Reply;
+/** Handles one request. An error that it throws becomes a problem response. */
+export type Handler = (context: RequestContext) => Promise<Reply> | Reply;
 
-/** An answer without headers of its own. A text is sent as it is, any other body as JSON. */
+/** A response without headers of its own. A string body is sent unchanged, any other value as JSON. */
 export function reply(status: number, body: unknown): Reply {
   return { status, body };
 }
 
-/** A method on a path, what it takes and gives, and its handler. */
+/** A method on a path, its request and response, and its handler. */
 export interface Route {
-  /** `*` takes every method. */
+  /** `*` means every method. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "*";
-  /** Segments are taken to the letter, or are parameters: `/events/:id`. */
+  /** Each segment matches exactly, or is a parameter: `/events/:id`. */
   path: string;
-  /** What it is for. */
+  /** For the reference. */
   summary: string;
-  /** What a request needs beside its body. */
+  /** What a request needs besides its body. */
   needs?: string;
-  /** The shape of the request's JSON body, where it has one. */
+  /** The JSON body of the request, if there is one. */
   request?: GenericSchema;
-  /** The shape of the body of a success. */
+  /** The body of a successful response. */
   response: GenericSchema;
-  /** The statuses that come with that body; 200 by default. */
+  /** The statuses of that body; 200 by default. */
   statuses?: readonly number[];
-  /** The codes that it is refused with, beside those that any request may be. */
+  /** Its error codes, besides those of any request. */
   problems?: readonly ErrorCode[];
   handler: Handler;
-  /** Success of a quiet route is logged at debug: it has a log line of its own, or is asked all the time. */
+  /** Successful requests are logged at debug, because they have their own log line or are frequent. */
   quiet?: boolean;
-  /** Told of each problem that the handler ends in; `reason` is for whoever reads the log. */
+  /** Called for each problem that the handler throws. `reason` is not sent to the client. */
   onProblem?: (code: ErrorCode, reason?: string) => void;
 }
 
-/** What is the same for every route. */
+/** Options of all routes. */
 export interface RouteOptions {
   trustedProxies: BlockList | undefined;
-  /** Called with each request. */
+  /** Called for each request. */
   watchForUnnamedProxy(request: IncomingMessage): void;
   log: Log;
-  /** Aborted when the server is being stopped: answers then close their connections. */
+  /** Aborted when the server stops. Responses then close their connections. */
   stopping: AbortSignal;
 }
 
-/** What {@link answer} needs of a route. Without `path` no route was found. */
-export type Answering = Pick<Route, "quiet" | "onProblem"> & { path?: string; handler: Handler };
+/** What {@link handleRequest} needs of a route. Without `path`, no route matched. */
+export type MatchedRoute = Pick<Route, "quiet" | "onProblem"> & { path?: string; handler: Handler };
 
-/** Answers one request: identifies it, runs the handler, turns errors into problems, logs, writes. Never throws. */
-export async function answer(
-  { path = "-", handler, quiet = false, onProblem }: Answering,
+/** Handles one request: runs the handler, turns errors into problems, logs, and writes the response. Never throws. */
+export async function handleRequest(
+  { path = "-", handler, quiet = false, onProblem }: MatchedRoute,
   response: ServerResponse,
   params: PathParams,
   { log, trustedProxies, watchForUnnamedProxy, stopping }: RouteOptions,
@@ -81,14 +81,14 @@ export async function answer(
   const requestId = requestIdOf(request);
   const address = clientAddress(request, trustedProxies);
   watchForUnnamedProxy(request);
-  let given: Reply;
+  let result: Reply;
   let code: ErrorCode | undefined;
   let reason: string | undefined;
   try {
-    given = await handler({ request, requestId, address, params });
+    result = await handler({ request, requestId, address, params });
   } catch (error) {
     const failure = problem(error, requestId);
-    given = failure;
+    result = failure;
     code = failure.code;
     reason = error instanceof AppError ? error.reason : undefined;
     onProblem?.(code, reason);
@@ -103,7 +103,7 @@ export async function answer(
       log.error(line, "request failed");
     }
   }
-  const { status } = given;
+  const { status } = result;
   const level = quiet && status < 400 ? "debug" : "info";
   if (log.isLevelEnabled(level)) {
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
@@ -113,24 +113,24 @@ export async function answer(
       "request completed",
     );
   }
-  send(response, given, requestId, stopping.aborted);
+  send(response, result, requestId, stopping.aborted);
 }
 
-/** A defect is logged with its stack; a designed answer needs none. */
+/** The stack of a defect. An {@link AppError} is expected and needs none. */
 function stackOf(error: unknown): { stack?: string } {
   return error instanceof Error && !(error instanceof AppError) && error.stack ? { stack: error.stack } : {};
 }
 
-const SANE_REQUEST_ID = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
+const VALID_REQUEST_ID = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
 
-/** The caller's `X-Request-ID` when it is sane, else a new one. */
+/** The client's `X-Request-ID` if it is valid, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
-  return saneRequestId(request.headers["x-request-id"]);
+  return validRequestId(request.headers["x-request-id"]);
 }
 
-/** The id that a caller gave, when it is sane, else a new one. */
-export function saneRequestId(given: unknown): string {
-  return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+/** The client's request id if it is valid, else a new one. */
+export function validRequestId(given: unknown): string {
+  return typeof given === "string" && VALID_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 function send(
@@ -142,27 +142,27 @@ function send(
   if (response.destroyed) return;
   const { req } = response;
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  // An answer may set another value for any of them.
+  // A reply may override these headers.
   const head: Record<string, string | number> = {
     ...commonHeaders(requestId, (req.socket as TLSSocket).encrypted === true),
     "Content-Type": "application/json",
     ...headers,
     "Content-Length": Buffer.byteLength(text),
   };
-  // A proxy would send another client's request behind the rest of this one's body, which may never come (RFC 9112, 9.3).
-  // At a stop, Node would drop the answers behind this one.
-  if (!req.complete || (isStopping && isNewest(req))) head.Connection = "close";
-  if (head.Connection === "close") closeBehind(req.socket);
+  // The rest of an unread body may never arrive, and a proxy would send another client's request after it (RFC 9112, 9.3).
+  // While stopping, only the latest response closes the connection: Node would drop responses after it.
+  if (!req.complete || (isStopping && isLatest(req))) head.Connection = "close";
+  if (head.Connection === "close") markClosing(req.socket);
   response.writeHead(status, head);
   if (req.complete) response.end(text);
-  else endBehindBody(response, text, status === 413 || status === 431);
+  else endAfterBody(response, text, status === 413 || status === 431);
 }
 
-/** Closed under a client that is still sending, the connection would be reset and the answer lost. */
-function endBehindBody(response: ServerResponse, text: string, isTooLarge: boolean): void {
+/** Ends the response after the body. Closing while the client sends would reset the connection and lose the response. */
+function endAfterBody(response: ServerResponse, text: string, isTooLarge: boolean): void {
   response.write(text);
-  const discard = () => discardRest(response.req, isTooLarge, () => response.end());
-  // Without a socket it is not this answer's turn yet.
+  const discard = () => discardBody(response.req, isTooLarge, () => response.end());
+  // A response without a socket waits for earlier ones on its connection.
   if (response.socket) discard();
   else response.once("socket", discard);
 }

@@ -1,24 +1,24 @@
 import type { AppError } from "../errors.ts";
-import { saneRequestId } from "./route.ts";
+import { validRequestId } from "./route.ts";
 import type { Refusal } from "./router.ts";
 
-/** What Node's parser tells of what it could not read. */
+/** An error of Node's HTTP parser. */
 export interface ParseError extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
-  /** Of that packet, until the error. */
+  /** How many bytes of that packet were parsed before the error. */
   bytesParsed?: number;
 }
 
-// What the parser says of a method that it does not know, or knows of other protocols only.
+// The parser's codes for a method that it does not know, or knows from other protocols only.
 const CODES = ["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT", "HPE_INVALID_VERSION"];
 
-// A token begins where none is before it: tried from each of its characters, a long one would take for ever.
+// The lookbehind matches a token only at its start. Without it, a long token would take quadratic time.
 const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]";
 const REQUEST_LINES = new RegExp(`(?<!${TOKEN})(${TOKEN}+) ([^\\s]+) HTTP/1\\.[01]\r\n`, "g");
 
 /**
- * The refusal, and the id, of a request in which Node's parser knows all but the method: any token may be one (RFC 9110,
- * 9.1). Undefined of anything else.
+ * Returns the error and the request id for a request whose only fault is a method that Node's parser does not know: any
+ * token may be a method (RFC 9110, 9.1). Returns undefined for anything else.
  */
 export function refuseUnknownMethod(
   { code = "", rawPacket, bytesParsed = 0 }: ParseError,
@@ -33,12 +33,12 @@ export function refuseUnknownMethod(
     const head = text.slice(end - 2);
     const hasHost = line[0].endsWith("0\r\n") || headerIn(head, "host") !== undefined;
     const refusal = line.index <= bytesParsed && hasHost ? refusalOf(method, target) : undefined;
-    return refusal && { refusal, requestId: saneRequestId(headerIn(head, "x-request-id")) };
+    return refusal && { refusal, requestId: validRequestId(headerIn(head, "x-request-id")) };
   }
   return undefined;
 }
 
-/** A header's value, in what begins with the line end before the headers. */
+/** The value of a header. `text` begins with the line end before the first header. */
 function headerIn(text: string, name: string): string | undefined {
   const [head = ""] = text.split("\r\n\r\n", 1);
   return new RegExp(`\\r\\n${name}:([^\\r\\n]*)`, "i").exec(head)?.[1]?.trim();

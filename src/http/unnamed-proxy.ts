@@ -3,10 +3,10 @@ import { BlockList } from "node:net";
 import type { Fault } from "../errors.ts";
 import { isIn, isTrusted, peerAddress } from "./client-address.ts";
 
-/** What an unnamed proxy does, and what to set. */
+/** Explains to the operator what a proxy missing from `TRUSTED_PROXIES` causes. */
 export function faultOfUnnamedProxy(address: string): Fault {
   return {
-    found: `a proxy at ${address} passes on the addresses of clients, and TRUSTED_PROXIES does not name it: all of them count as one, also for failed logins`,
+    found: `the proxy at ${address} is not in TRUSTED_PROXIES: all of its clients count as one, also for failed logins`,
     remedy: `set TRUSTED_PROXIES=${address}, and let the proxy set X-Forwarded-For`,
   };
 }
@@ -23,8 +23,8 @@ LOCAL.addSubnet("fc00::", 7, "ipv6");
 LOCAL.addSubnet("fe80::", 10, "ipv6");
 
 /**
- * Looks at each request, and tells once of a proxy that passes clients' addresses on and is not trusted: all who come through
- * it then count as one client. Only of one on this machine or its network, for anybody else may write such headers, too.
+ * Returns a function to call for each request. It reports, once, a proxy that forwards clients' addresses but is not
+ * trusted: all of its clients count as one. Only local addresses are reported, because any remote client may send such headers.
  */
 export function watchForUnnamedProxy(
   trustedProxies: BlockList | undefined,

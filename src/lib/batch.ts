@@ -1,34 +1,34 @@
-/** Groups single items into shared batches: while one batch is under way the next one fills. */
+/** Groups single items into shared batches. While one batch runs, the next one fills. */
 export interface Batches<Item> {
   /** Adds an item to the batch that starts next. */
   add(item: Item): void;
-  /** Items that wait for their batch to start, in their order. */
+  /** Items whose batch has not started, in order of arrival. */
   readonly waiting: readonly Item[];
-  /** Resolves when nothing waits and no batch is under way. */
+  /** Resolves when no item waits and no batch runs. */
   flush(): Promise<void>;
 }
 
 /** When batches start. */
 interface BatchOptions {
-  /** Batches that may be under way at once. */
+  /** Batches that may run at once. */
   width?: number;
-  /** A batch of so many items starts in the middle of a turn of the event loop. */
+  /** A batch with this many items starts at once, instead of at the end of the turn of the event loop. */
   enough?: number;
 }
 
-/** Groups items into batches. `run` gets each batch in order of arrival and must answer for its own errors. */
+/** Creates batches. `run` gets each batch in order of arrival, and must handle its own errors. */
 export function createBatches<Item>(
   run: (items: Item[]) => Promise<void>,
   { width = 1, enough = Number.POSITIVE_INFINITY }: BatchOptions = {},
 ): Batches<Item> {
   let waiting: Item[] = [];
-  let underWay = 0;
+  let running = 0;
   let scheduled = false;
   const idle: (() => void)[] = [];
 
-  /** Starts the next batch at the end of this turn of the event loop: what arrives in one turn shares it. */
+  /** Starts the next batch at the end of this turn of the event loop, so that items of one turn share a batch. */
   function schedule(): void {
-    if (scheduled || underWay >= width) return;
+    if (scheduled || running >= width) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
@@ -36,19 +36,19 @@ export function createBatches<Item>(
     });
   }
 
-  /** Starts the next batch if so many items wait for it, and it may. */
+  /** Starts the next batch if it has this many items and fewer than `width` batches run. */
   function startWith(least: number): void {
-    if (waiting.length >= least && underWay < width) void runBatch();
+    if (waiting.length >= least && running < width) void runBatch();
   }
 
   async function runBatch(): Promise<void> {
     const batch = waiting;
     waiting = [];
-    underWay++;
+    running++;
     await run(batch);
-    underWay--;
+    running--;
     if (waiting.length > 0) schedule();
-    else if (underWay === 0) for (const resolve of idle.splice(0)) resolve();
+    else if (running === 0) for (const resolve of idle.splice(0)) resolve();
   }
 
   return {
@@ -61,7 +61,7 @@ export function createBatches<Item>(
       return waiting;
     },
     flush() {
-      if (underWay === 0 && waiting.length === 0) return Promise.resolve();
+      if (running === 0 && waiting.length === 0) return Promise.resolve();
       return new Promise((resolve) => idle.push(resolve));
     },
   };
@@ -71,7 +71,7 @@ export function createBatches<Item>(
 export interface Batcher<Item, Result> {
   /** Adds an item. Resolves with its own result, or rejects with its batch's error. */
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing waits and no batch is under way. */
+  /** Resolves when no item waits and no batch runs. */
   flush(): Promise<void>;
 }
 

@@ -1,26 +1,26 @@
 import { AppError } from "../errors.ts";
 
-/** Whose turn it is among the tasks that wait. */
+/** The place of a task among those that wait. */
 export interface Rank {
-  /** Goes before all that are not preferred; those wait in a queue of their own. */
+  /** Preferred tasks have their own queue and run before all others. */
   isPreferred: boolean;
-  /** Who sends the task: nobody fills the queue alone. */
+  /** The sender of the task. A sender's share of the queue is limited. */
   sender: string;
 }
 
-/** How many tasks may run, and wait. */
+/** How many tasks may run and wait. */
 export interface ConcurrencyBounds {
   /** Tasks that run at once. */
   width: number;
-  /** Tasks that wait, of the preferred ones and of the others each. */
+  /** Tasks that wait in each of the two queues. */
   queueLimit: number;
-  /** Tasks of one sender in each of the two; as many as may wait by default. */
+  /** Waiting tasks of one sender in each queue. The default is `queueLimit`. */
   queueLimitPerSender?: number;
 }
 
-/** Runs tasks: the preferred ones first, and else in order of arrival. How many run at once is bounded, and so is how many wait. */
+/** Runs a limited number of tasks at once, preferred ones first, in order of arrival. The queues are limited too. */
 export interface ConcurrencyLimit {
-  /** Runs the task when a place is free. Throws `login_busy` at once when too many wait. */
+  /** Runs the task when a place is free. Throws `login_busy` at once when its queue is full. */
   run<T>(task: () => Promise<T>, rank?: Rank): Promise<T>;
 }
 
@@ -31,7 +31,7 @@ interface Waiting {
   start: () => void;
 }
 
-/** Creates a limit under which nothing runs yet. */
+/** Creates a concurrency limit. */
 export function createConcurrencyLimit(bounds: ConcurrencyBounds): ConcurrencyLimit {
   const { width, queueLimit, queueLimitPerSender = queueLimit } = bounds;
   const preferred: Waiting[] = [];
@@ -49,7 +49,7 @@ export function createConcurrencyLimit(bounds: ConcurrencyBounds): ConcurrencyLi
 
   return {
     async run(task, rank = ANYBODY) {
-      // Whoever leaves hands its place over, so `running` stays as it is.
+      // A task that ends passes its place on, so `running` does not change.
       if (running >= width) await wait(rank);
       else running++;
       try {

@@ -1,4 +1,4 @@
-/** Numbers by name. One that is 0 takes no memory. */
+/** Counts by name. A count of 0 takes no memory. */
 export interface Counts {
   of(name: string): number;
   add(name: string, number: number): void;

@@ -17,14 +17,14 @@ import {
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
 
-/** Makes a directory and those above it, mode 0700. Node's own recursion does not end where none can be made, e.g. under /proc. */
+/** Creates a directory and its missing parents, mode 0700. Node's recursive `mkdir` never returns under /proc. */
 export function makeDir(dir: string): void {
   try {
     makeOne(dir);
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
     const parent = dirname(dir);
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!existsSync(parent)) makeDir(parent);
     makeOne(dir);
   }
@@ -40,7 +40,7 @@ function makeOne(dir: string): void {
   }
 }
 
-/** Returns when the content of a file, or the names in a folder, are on disk. */
+/** Flushes the content of a file, or the names in a folder, to disk (fsync). */
 export function flush(path: string): void {
   const fd = openSync(path, "r");
   try {
@@ -50,27 +50,27 @@ export function flush(path: string): void {
   }
 }
 
-// Of file systems without hard links, e.g. exFAT and some network shares, and of a file that has too many.
+// Errors of file systems without hard links, e.g. exFAT and some network shares, and of a file with too many links.
 const NO_LINK = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** As {@link flush}, of the names in a folder that this user may not be allowed to read. */
+/** Flushes the names in a folder if this user may read the folder. */
 function flushNames(folder: string): void {
   try {
     flush(folder);
   } catch {
-    // The file system writes them when it does.
+    // Without fsync the file system writes them later.
   }
 }
 
 const GROUP_OR_OTHERS = 0o077;
 
-/** The mode, in octal digits, of what others than its owner may use; null when nobody else may. */
+/** The mode of a file, in octal digits, if its group or others have any access. Null if only its owner has. */
 export function openMode({ mode }: Stats): string | null {
   if (process.platform === "win32" || (mode & GROUP_OR_OTHERS) === 0) return null;
   return (mode & 0o777).toString(8);
 }
 
-/** Gives a file a second name, or makes a copy of that name where there are no links. Throws EEXIST when the name is taken. */
+/** Hard-links a file, or copies it where links are not supported. Throws EEXIST when the name is taken. */
 export function linkOrCopy(file: string, name: string): void {
   try {
     linkSync(file, name);
@@ -82,7 +82,7 @@ export function linkOrCopy(file: string, name: string): void {
 
 const COPY_BYTES = 4 * 1024 * 1024;
 
-/** Copies a file, and tells after each piece how many bytes are copied, of how many. */
+/** Copies a file. Calls `onProgress` after each piece, with bytes. */
 export function copyFile(from: string, to: string, onProgress: (copied: number, total: number) => void): void {
   const buffer = Buffer.allocUnsafe(COPY_BYTES);
   const source = openSync(from, "r");
@@ -104,7 +104,7 @@ export function copyFile(from: string, to: string, onProgress: (copied: number, 
   }
 }
 
-/** What this user may still write to the disk of a file, in bytes. A file system without a bound says that it has no blocks. */
+/** The free space for this user on the disk of a file, in bytes. A file system without a limit reports 0 blocks. */
 export function freeBytes(file: string): number {
   const { blocks, bavail, bsize } = statfsSync(file);
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;

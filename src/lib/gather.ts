@@ -1,15 +1,15 @@
 /**
- * Gathers what comes in turns of the event loop that each bring more, and then runs it together, `most` at once: the
- * processor goes through each step for all of them while it has it at hand.
+ * Collects items while each turn of the event loop brings more, up to `max`, and then runs them in one turn. This keeps
+ * the code of each step in the processor's caches.
  */
-export function gather<Item>(run: (item: Item) => void, most: number): (item: Item) => void {
+export function gather<Item>(run: (item: Item) => void, max: number): (item: Item) => void {
   let items: Item[] = [];
 
-  /** At the end of a turn, before which so many had come. */
-  function look(before: number): void {
+  /** Runs the items if the turn has brought none. `before` is their number at its beginning. */
+  function endTurn(before: number): void {
     const { length } = items;
-    if (length > before && length < most) {
-      setImmediate(look, length);
+    if (length > before && length < max) {
+      setImmediate(endTurn, length);
       return;
     }
     const gathered = items;
@@ -18,7 +18,7 @@ export function gather<Item>(run: (item: Item) => void, most: number): (item: It
   }
 
   return (item) => {
-    if (items.length === 0) setImmediate(look, 0);
+    if (items.length === 0) setImmediate(endTurn, 0);
     items.push(item);
   };
 }

@@ -9,7 +9,7 @@ const LEVEL_STYLE: Record<string, Parameters<typeof styleText>[0]> = {
   debug: "gray",
 };
 
-/** A log line of JSON in words for a person: the time of day (UTC), level and message, then the other fields but for `event`. */
+/** Formats a JSON log line for people: time of day (UTC), level, message, then the other fields except `event`. */
 export function logText(json: string): string {
   const { level, time, message, stack, event: _, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const name = String(level);

@@ -1,4 +1,4 @@
-/** The known name that a text is likely meant to be: one with a letter or two less, more or other. Undefined when none is near. */
+/** The known name nearest to a mistyped one, at most two edits away. Undefined when none is near. */
 export function nearest(text: string, known: readonly string[]): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
@@ -9,7 +9,7 @@ export function nearest(text: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** How many characters must be added, removed or replaced to make one text of another (Levenshtein). */
+/** The Levenshtein distance of two texts. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const [i, character] of Array.from(a).entries()) {

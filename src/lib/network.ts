@@ -1,4 +1,4 @@
-/** One customer's network: an IPv4 address, or an IPv6 /64. Takes addresses in canonical form. */
+/** The network that one customer usually has: the IPv4 address, or the IPv6 /64. Takes a canonical address. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");

@@ -1,22 +1,22 @@
 /**
- * A step that is to succeed once. Each call begins it, or waits for it while it is under way; one that has failed is tried
- * again by the next call. Once it has succeeded there is nothing to wait for any more.
+ * Makes a step run until it has succeeded once. A call starts the step, or waits for the running one. After a failure
+ * the next call tries again. After success calls return undefined.
  */
 export function once(step: () => Promise<void>): () => Promise<void> | undefined {
   let isDone = false;
-  let underWay: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
     try {
       await step();
       isDone = true;
     } finally {
-      underWay = undefined;
+      running = undefined;
     }
   }
   return () => {
     if (isDone) return undefined;
-    underWay ??= run();
-    return underWay;
+    running ??= run();
+    return running;
   };
 }

@@ -12,7 +12,7 @@ export function readPemFile(setting: string, path: string): Buffer {
   }
 }
 
-/** What it means to the operator that a PEM file cannot be read. */
+/** The fault of a PEM file that cannot be read. */
 export function unreadablePem(setting: string, code: string): Fault {
   return { found: `${setting} cannot be read (${code})`, remedy: "name a readable PEM file" };
 }
@@ -23,13 +23,13 @@ export interface PemPair {
   key: Buffer;
 }
 
-/** What is wrong with the pair that TLS_CERT_FILE and TLS_KEY_FILE name. */
+/** The fault of the pair in TLS_CERT_FILE and TLS_KEY_FILE, if any. */
 export function faultOfPair({ cert, key }: PemPair): Fault | undefined {
   try {
     createSecureContext({ cert, key });
-    // A context takes a key of another type than the certificate's, and then no handshake succeeds.
+    // A context accepts a key of another type than the certificate's, but then every handshake fails.
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return undefined;
-    return unusablePair("the first certificate is of another key");
+    return unusablePair("the key does not belong to the first certificate");
   } catch (error) {
     return unusablePair(describeError(error));
   }
@@ -40,14 +40,14 @@ function unusablePair(why: string): Fault {
   return { found, remedy: "name a PEM certificate and its key" };
 }
 
-/** What is wrong with the certificates that REDIS_TLS_CA_FILE names. Node passes over what is none, and then trusts nobody. */
+/** The fault of the certificates in REDIS_TLS_CA_FILE, if any. Node ignores invalid ones and then trusts no server. */
 export function faultOfAuthorities(pem: Buffer): Fault | undefined {
   try {
-    // As text: TLS takes PEM only.
+    // As text, because TLS accepts PEM only.
     new X509Certificate(pem.toString());
     return undefined;
   } catch {
-    const remedy = "name the certificates of the authority that signed the server's, as PEM";
+    const remedy = "name a PEM file with the certificate of the authority that signed the server's";
     return { found: "REDIS_TLS_CA_FILE holds no certificate", remedy };
   }
 }

@@ -10,12 +10,12 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** A parsed value, or the reason the text is refused, as the end of a sentence about it. */
+/** A parsed value, or the reason for the refusal, as the end of a sentence about the text. */
 export type StrictJson = { ok: true; value: unknown } | { ok: false; reason: string };
 
 /**
- * Parses JSON as RFC 8259 and RFC 7493 mean it: UTF-8 without a byte order mark, no member name twice in an object,
- * 64 levels at most. The reason never holds any of the input.
+ * Parses JSON by RFC 8259 and RFC 7493: UTF-8 without a byte order mark, unique member names in each object, at most
+ * 64 levels. The reason never contains any of the input.
  */
 export function parseStrictJson(bytes: Buffer): StrictJson {
   if (!isUtf8(bytes)) return { ok: false, reason: "is not UTF-8" };
@@ -37,7 +37,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What `JSON.parse` lets through: too many levels, and names that come twice, of which it keeps the last. */
+/** Finds faults that `JSON.parse` accepts: too many levels, and repeated names, of which it keeps the last value. */
 function faultOfStructure(json: string): string | null {
   /** The names of each open object; null for an open array. */
   const open: (Set<string> | null)[] = [];
@@ -67,7 +67,7 @@ function faultOfStructure(json: string): string | null {
   return null;
 }
 
-/** The place of a string's closing quote. */
+/** The index of a string's closing quote. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -77,7 +77,7 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-/** Whether the string that ends here is the name of a member: only then a colon follows. */
+/** Whether the string that ends here is a member name: only a name is followed by a colon. */
 function isName(json: string, end: number): boolean {
   let at = end + 1;
   while (json.charCodeAt(at) <= 0x20) at++;

@@ -1,17 +1,17 @@
 import type { MessagePort, Transferable, Worker } from "node:worker_threads";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
 
-/** A call on its way to another thread. `method` is `target.name`. */
+/** A call to another thread. `method` is `target.name`. */
 interface Call {
   id: number;
   method: string;
   args: unknown[];
 }
 
-/** What came of a call: its result or its error, under its id. */
+/** The result or error of the call with this id. */
 type Answer = { id: number; result: unknown } | { id: number; error: Failure };
 
-/** An error on its way back: an {@link AppError} without its headers, any other one as its message. */
+/** An error as it is sent back: an {@link AppError} without its headers, or the message of any other error. */
 type Failure = { message: string } & (
   | { code: null }
   | ({ code: ErrorCode } & Pick<AppError, "retryAfterSeconds" | "errors" | "members">)
@@ -19,13 +19,13 @@ type Failure = { message: string } & (
 
 /** Calls methods that run on another thread. */
 export interface RpcClient {
-  /** `transfer` names what is moved instead of copied. */
+  /** `transfer` lists the objects that are transferred instead of copied. */
   call<T>(method: string, args: unknown[], transfer?: Transferable[]): Promise<T>;
 }
 
 /**
- * Speaks to a thread that runs {@link serveCalls}. `died` resolves with the reason when the thread has ended; from then on
- * every call, also one that is under way, fails with `store_unavailable`.
+ * Calls a thread that runs {@link serveCalls}. `died` resolves with the reason when the thread has ended. From then on
+ * every call fails with `store_unavailable`, and so do the pending ones.
  */
 export function callThread(worker: Worker, name: string): RpcClient & { died: Promise<Error> } {
   const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
@@ -75,13 +75,13 @@ function toError({ message, ...failure }: Failure): Error {
   return new AppError(code, { cause, ...options });
 }
 
-/** The methods that a thread answers, by target and name. */
+/** The objects whose methods a thread serves, by target name. */
 export type RpcTargets = Record<string, object>;
 
 /** Runs one call. */
 export type RunCall = <T>(call: () => T) => T;
 
-/** Answers the calls that come through a port, in their order. */
+/** Answers the calls that come through a port, in order. */
 export function serveCalls(targets: RpcTargets, port: MessagePort, run: RunCall): void {
   function answer({ id, method, args }: Call): Answer {
     try {
@@ -100,7 +100,7 @@ function methodOf(targets: RpcTargets, method: string): (...args: unknown[]) => 
   return found;
 }
 
-/** Makes an error, or whatever else was thrown, ready to cross to another thread. */
+/** Makes an error, or any other thrown value, ready to be sent to another thread. */
 function fromError(error: unknown): Failure {
   if (!(error instanceof AppError)) return { code: null, message: describeError(error) };
   const { code, retryAfterSeconds, errors, members } = error;

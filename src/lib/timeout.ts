@@ -1,4 +1,4 @@
-/** Settles as the work does, or rejects with what `onTimeout` makes when the work takes longer. The work itself goes on. */
+/** Settles as `work` does, or rejects with the error of `onTimeout` after `ms`. The work itself is not stopped. */
 export async function timeout<T>(ms: number, work: Promise<T>, onTimeout: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {

@@ -6,7 +6,7 @@ import type { Environment } from "../config/settings.ts";
 import { exitCodeOf, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../lib/files.ts";
 
-/** A directory where the native add-ons may be unpacked, and where its name comes from. */
+/** A directory where the native add-ons may be unpacked, and the setting that names it. */
 export interface Candidate {
   dir: string;
   from: string;
@@ -16,8 +16,8 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Where the native add-ons may go, best first. `ADDON_DIR` stands alone; without it the caches come first, then
- * `DATA_DIR`, which is all that some services can write, and the temporary directory last.
+ * The directories for the native add-ons, best first. If `ADDON_DIR` is set, it is the only one. Otherwise the caches
+ * come first, then `DATA_DIR`, because some services can write nothing else, and the temporary directory last.
  */
 export function addonDirs(environment: Environment = readableEnvironment()): Candidate[] {
   const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, DATA_DIR } = environment;
@@ -36,7 +36,7 @@ export function addonDirs(environment: Environment = readableEnvironment()): Can
   return found;
 }
 
-/** A command that needs `.env` says itself that it cannot be read. */
+/** Ignores an unreadable `.env`: a command that needs it reports that itself. */
 function readableEnvironment(): Environment {
   try {
     return readEnvironment();
@@ -47,8 +47,8 @@ function readableEnvironment(): Environment {
 }
 
 /**
- * Makes the directory, mode 0700, and returns its real path.
- * Throws an `Error` with the reason when another user could put a file into it or exchange it.
+ * Creates the directory, mode 0700, and returns its real path.
+ * Throws an `Error` with the reason when another user could add files to it or replace it.
  */
 export function prepareAddonDir(dir: string): string {
   let existing = dir;
@@ -57,14 +57,14 @@ export function prepareAddonDir(dir: string): string {
   try {
     makeDir(dir);
   } catch (error) {
-    throw exitCodeOf(error) === 1 ? error : new Error(`cannot be made (${systemCode(error)})`);
+    throw exitCodeOf(error) === 1 ? error : new Error(`cannot be created (${systemCode(error)})`);
   }
   const real = realpathSync(dir);
   assertOnlyOurs(real, false);
   return real;
 }
 
-/** A directory is safe when nobody else can write it, nor any directory above it, sticky ones aside. */
+/** Throws unless only this user can write the directory and those above it. A sticky directory above is safe. */
 function assertOnlyOurs(dir: string, isParent: boolean): void {
   const uid = process.getuid?.();
   if (uid === undefined) return;
@@ -80,7 +80,7 @@ function assertOnlyOurs(dir: string, isParent: boolean): void {
   }
 }
 
-/** The file of an add-on inside a directory; the name changes with the content, so that versions live side by side. */
+/** The file of an add-on in a directory. The name contains the digest, so that several versions fit in it. */
 export function addonFile(dir: string, name: string, sha256: string): string {
   return join(dir, `${name}-${sha256.slice(0, 16)}.node`);
 }

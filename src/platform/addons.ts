@@ -5,12 +5,12 @@ import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-d
 import { readAsset } from "./assets.ts";
 import type { AddonReport } from "./checkout.ts";
 
-/** What the build knows of each native add-on of this platform; the bundler puts it in. */
+/** The native add-ons of this platform. The bundler defines it. */
 declare const ADDONS: Record<string, { sha256: string; bytes: number }>;
 
 /**
- * Loads a native add-on from a real file, as the operating system demands: unpacks it when it is missing, and checks its
- * content before any of it runs. Throws {@link OperatorError} when no directory will do, or the system is too old for it.
+ * Loads a native add-on. The operating system loads it from a file only, so a missing file is unpacked. Its content is
+ * verified before it runs. Throws {@link OperatorError} when no directory is usable, or the system is too old.
  */
 export function loadAddon(name: string): unknown {
   const loaded = load(name);
@@ -45,20 +45,20 @@ function load(name: string): Loaded {
   return { reasons, remedy: OTHER_DIR, exitCode };
 }
 
-/** Whether an add-on needs a library, or something of one, that this system lacks: in the words of glibc's loader. */
+/** Whether this system lacks a library, version or symbol that the add-on needs, by the messages of glibc's loader. */
 function isTooNew(error: unknown): boolean {
   const wants = /version `[^']+' not found|undefined symbol|^lib[^/:]+: cannot open shared object file/;
   return error instanceof Error && systemCode(error) === "ERR_DLOPEN_FAILED" && wants.test(error.message);
 }
 
-/** Makes sure that the file of an add-on is there with the content this binary was built with. Returns its path. */
+/** Unpacks an add-on unless its file is there with the right content. Returns its path. */
 function unpack(name: string, { dir }: Candidate): string {
   const { sha256 } = known(name);
   const file = addonFile(prepareAddonDir(dir), name, sha256);
   const problem = problemOf(name, file);
   if (problem === null) return file;
   if (problem !== "is missing") process.stderr.write(`warning: ${file} ${problem}: it was replaced\n`);
-  // In containers numbers of processes come again: a name with one may be that of a file which a killed start has left.
+  // Not the process id: in containers it repeats, and a killed start may have left a file of that name.
   const half = `${file}.${randomUUID()}`;
   try {
     writeFileSync(half, readAsset(name), { mode: 0o600, flag: "wx", flush: true });
@@ -70,7 +70,7 @@ function unpack(name: string, { dir }: Candidate): string {
   return file;
 }
 
-/** Looks at what is unpacked, and when nothing is wrong with it, loads each: only that shows whether it can be. */
+/** Verifies the unpacked add-ons. If none is broken, loads each, because only loading shows that it works. */
 export function reportAddons(): AddonReport {
   const files = addonDirs()
     .filter(({ dir }) => mayBeOurs(dir))
@@ -79,7 +79,7 @@ export function reportAddons(): AddonReport {
     );
   const broken = files.flatMap(({ name, file }) => {
     const problem = isThere(file) ? problemOf(name, file) : null;
-    return problem === null ? [] : [{ found: `${file} ${problem}`, remedy: "remove it: it is unpacked again" }];
+    return problem === null ? [] : [{ found: `${file} ${problem}`, remedy: "remove it: it will be unpacked again" }];
   });
   const failed =
     broken.length > 0
@@ -92,12 +92,12 @@ export function reportAddons(): AddonReport {
   return { place, faults: [{ found: `cannot be loaded: ${failed.reasons.join("; ")}`, remedy: failed.remedy }] };
 }
 
-/** What is in a directory of another user, e.g. of the service that root looks at, is never loaded by this one. */
+/** False for another user's directory, e.g. when root inspects a service: its add-ons are never loaded from there. */
 function mayBeOurs(dir: string): boolean {
   return !process.getuid || !isThere(dir) || lstatSync(dir).uid === process.getuid();
 }
 
-/** What this user may not look at is not where its add-ons are. */
+/** False also where this user may not look: its add-ons cannot be there. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -106,14 +106,14 @@ function isThere(file: string): boolean {
   }
 }
 
-/** What is wrong with the unpacked file of an add-on, as the end of a sentence about it; null when nothing is. */
+/** The fault of an add-on's unpacked file, as the end of a sentence about the file. Null when it has none. */
 function problemOf(name: string, file: string): string | null {
   const { sha256, bytes } = known(name);
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (!found) return "is missing";
   if (!found.isFile()) return "is not a plain file";
   if (process.getuid && found.uid !== process.getuid()) return "belongs to another user";
-  if (found.size !== bytes || sha256Of(readFileSync(file)) !== sha256) return "has other content than this version's";
+  if (found.size !== bytes || sha256Of(readFileSync(file)) !== sha256) return "does not match this version";
   return null;
 }
 

@@ -1,6 +1,6 @@
 import { getAsset } from "node:sea";
 
-/** Reads what the build put into the binary. */
+/** Reads an asset that the build embedded in the binary. */
 export function readAsset(name: string): Buffer {
   return Buffer.from(getAsset(name));
 }

@@ -5,32 +5,32 @@ import { type Component, productionComponents } from "./licences.ts";
 
 const SRC = join(import.meta.dirname, "..");
 
-/** The entries of the process's threads, below `src`. */
+/** The entry file of each thread, below `src`. */
 export const THREADS = { storage: "sqlite/thread.ts" };
 
 /**
- * What depends on how this copy of the program is packaged: here as a checkout with its `node_modules`.
- * The single binary has `platform/binary.ts` in this file's place.
+ * Starts a thread. This module is the one for a checkout with `node_modules`. The build of the single binary replaces
+ * it with `platform/binary.ts`.
  */
 export function startThread(name: keyof typeof THREADS, options: WorkerOptions): Worker {
   return new Worker(join(SRC, THREADS[name]), options);
 }
 
-/** The program that a person calls, an absolute path. */
+/** The absolute path of the command. */
 export const COMMAND = join(SRC, "../bin/authserve");
 
-/** Where the native add-ons are, and what is wrong with them. */
+/** The location of the native add-ons, and their faults. */
 export interface AddonReport {
   place: string;
   faults: Fault[];
 }
 
-/** In a checkout npm has compared them with the lock file. */
+/** Reports no faults: in a checkout npm has verified the add-ons against the lock file. */
 export function reportAddons(): AddonReport {
   return { place: "node_modules", faults: [] };
 }
 
-/** What the program is made of, with licences. */
+/** The packages in the program, with licences. */
 export function readComponents(): Component[] {
   return productionComponents(join(SRC, ".."));
 }

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** A package that the program is made of. */
+/** A package in the program. */
 export interface Component {
   name: string;
   version: string;
   /** SPDX expression. */
   license: string;
-  /** The package's licence files, whole. */
+  /** The full text of the package's licence files. */
   text: string;
   /** Subresource integrity of the package's archive. */
   integrity: string;
@@ -22,8 +22,8 @@ interface LockedPackage {
 }
 
 /**
- * The packages that run in production, as far as they are installed, sorted by name. `rename` gives the name of another
- * platform's package that takes the place of an installed one.
+ * The installed production packages, sorted by name. `rename` maps a package to the one that replaces it on another
+ * platform.
  */
 export function productionComponents(root: string, rename = (name: string) => name): Component[] {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {

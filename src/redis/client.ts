@@ -1,6 +1,6 @@
 import { type Cluster, Redis } from "ioredis";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
-import { nameHosts, OnceCluster } from "./cluster.ts";
+import { AtMostOnceCluster, fillInHosts } from "./cluster.ts";
 import { watchSentinels } from "./sentinels.ts";
 
 export interface RedisAddress {
@@ -8,7 +8,7 @@ export interface RedisAddress {
   port: number;
 }
 
-/** Which servers to connect to: one, the master that sentinels name, or a cluster by some of its nodes. */
+/** The servers to connect to: one server, the master that sentinels name, or a cluster by some of its nodes. */
 export type RedisServers =
   | { kind: "single"; address: RedisAddress }
   | { kind: "sentinels"; sentinels: RedisAddress[]; master: string; password?: string | undefined }
@@ -20,24 +20,24 @@ export interface RedisOptions {
   username?: string | undefined;
   password?: string | undefined;
   db?: number | undefined;
-  /** TLS with the system's authorities, or with these PEM certificates as the only ones. */
+  /** Use TLS. Trust the system's authorities, or if `ca` is given only these PEM certificates. */
   tls?: { ca?: string | undefined } | undefined;
-  /** Stands before every key. */
+  /** Prefix of every key. */
   keyPrefix: string;
-  /** No operation takes longer than this; beyond it the answer is `store_unavailable`. */
+  /** After this time an operation fails with `store_unavailable`. */
   timeoutMs: number;
 }
 
 const RETRY_FIRST_MS = 50;
-/** The longest wait before the next try to connect. */
+/** The longest wait before the next attempt to connect. */
 export const RETRY_MAX_MS = 500;
-// A server that hangs never acknowledges the end of a connection.
+// How long to wait for the end of a connection: a server that hangs never acknowledges it.
 const DISCONNECT_MS = 50;
 
 export interface OpenedClient {
-  /** The driver's, which connects again by itself after each outage. */
+  /** The driver's client. It reconnects after each outage. */
   client: Redis | Cluster;
-  /** Ends it and all that belongs to it. */
+  /** Closes the client and its sentinel connections. */
   close(): void;
 }
 
@@ -45,35 +45,35 @@ export interface OpenedClient {
 export function openClient(options: RedisOptions): OpenedClient {
   const { servers, tls } = options;
   if (tls && tls.ca === undefined) trustSystemAuthorities();
-  if (servers.kind === "sentinels") return openBehindSentinels(servers, options);
+  if (servers.kind === "sentinels") return openWithSentinels(servers, options);
   const client =
     servers.kind === "single"
-      ? new Redis({ ...toOneServer(options), ...servers.address })
+      ? new Redis({ ...singleServerOptions(options), ...servers.address })
       : openCluster(servers, options);
   return { client, close: () => client.disconnect() };
 }
 
 function openCluster({ nodes }: Extract<RedisServers, { kind: "cluster" }>, options: RedisOptions): Cluster {
-  const cluster = new OnceCluster(nodes, {
-    redisOptions: { ...overConnection(options), ...asUser(options) },
+  const cluster = new AtMostOnceCluster(nodes, {
+    redisOptions: { ...connectionOptions(options), ...credentials(options) },
     enableOfflineQueue: false,
     clusterRetryStrategy: backoff,
     slotsRefreshTimeout: options.timeoutMs,
-    // Host names stay as they are announced, for the certificates to match them.
+    // Connect by the announced host names: certificates must match them.
     dnsLookup: (address, callback) => callback(null, address),
   });
-  nameHosts(cluster);
+  fillInHosts(cluster);
   return cluster;
 }
 
-function openBehindSentinels(
+function openWithSentinels(
   { sentinels, master, password }: Extract<RedisServers, { kind: "sentinels" }>,
   options: RedisOptions,
 ): OpenedClient {
-  const connection = overConnection(options);
+  const connection = connectionOptions(options);
   const watch = watchSentinels(sentinels, master, { ...connection, ...(password === undefined ? {} : { password }) });
   const client = new Redis({
-    ...toOneServer(options),
+    ...singleServerOptions(options),
     ...watch.driverOptions,
     sentinels,
     name: master,
@@ -82,7 +82,7 @@ function openBehindSentinels(
     ...(password === undefined ? {} : { sentinelPassword: password }),
     ...("tls" in connection ? { enableTLSForSentinelMode: true, sentinelTLS: connection.tls } : {}),
   });
-  // They name the new master up to ten seconds before the old one learns that it is none: what it took would be lost.
+  // The old master learns of a failover up to 10 s later than the sentinels. It would lose what it accepts until then.
   watch.onNewMaster(() => client.disconnect(true));
   return {
     client,
@@ -93,23 +93,23 @@ function openBehindSentinels(
   };
 }
 
-/** How long to wait before the next try to connect. */
+/** The wait before the next attempt to connect. */
 function backoff(tries: number): number {
   return Math.min(RETRY_FIRST_MS * 2 ** (tries - 1), RETRY_MAX_MS);
 }
 
-/** What every connection is made with, to sentinels too. */
-function overConnection({ tls, timeoutMs }: RedisOptions) {
+/** The options of every connection, also to sentinels. */
+function connectionOptions({ tls, timeoutMs }: RedisOptions) {
   return {
     ...(tls === undefined ? {} : { tls: tls.ca === undefined ? {} : { ca: tls.ca } }),
     commandTimeout: timeoutMs,
     connectTimeout: timeoutMs,
     disconnectTimeout: DISCONNECT_MS,
-    // A connection that has gone silent is given up, and with it the commands that wait on it.
+    // Closes a silent connection and fails the commands that wait on it.
     socketTimeout: timeoutMs,
-    // `admit` reads INFO and judges it.
+    // `admit` checks INFO instead.
     enableReadyCheck: false,
-    // A command fails while there is no connection, and is never sent again: it may have been done the first time.
+    // Without a connection a command fails. It is never resent, because it may have been executed.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -117,20 +117,20 @@ function overConnection({ tls, timeoutMs }: RedisOptions) {
   };
 }
 
-function asUser({ username, password }: RedisOptions) {
+function credentials({ username, password }: RedisOptions) {
   return {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
   };
 }
 
-function toOneServer(options: RedisOptions) {
+function singleServerOptions(options: RedisOptions) {
   return {
-    ...overConnection(options),
-    ...asUser(options),
+    ...connectionOptions(options),
+    ...credentials(options),
     ...(options.db === undefined ? {} : { db: options.db }),
     retryStrategy: backoff,
-    // After a failover the old address may lead to a replica: connecting again finds the new master.
+    // After a failover the old address may be a replica. Reconnecting finds the new master.
     reconnectOnError: (error: Error) => error.message.includes("READONLY"),
   };
 }

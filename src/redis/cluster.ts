@@ -1,16 +1,16 @@
 import { Cluster, type Redis } from "ioredis";
 
-/** Whether a cluster refused a command that it may take a moment later. */
+/** Whether a cluster refused a command only for the moment. */
 export function isRefusedForNow(error: unknown): boolean {
   return error instanceof Error && /^(?:TRYAGAIN|CLUSTERDOWN)\b/.test(error.message);
 }
 
 /**
- * A cluster client that never repeats a command by itself that may have been executed, or whose timeout may have been
- * reported. ioredis repeats it when the connection ends, and a while after the cluster has refused it for the moment. A
- * command that belongs to another node is still sent on to that one.
+ * A cluster client that executes each command at most once. ioredis resends a command when the connection has ended or
+ * the cluster refused it temporarily. It may have been executed by then, or reported as timed out. Redirections to
+ * another node are still followed.
  */
-export class OnceCluster extends Cluster {
+export class AtMostOnceCluster extends Cluster {
   override sendCommand(...[command, stream, node]: Parameters<Cluster["sendCommand"]>): unknown {
     const { reject, toWritable } = command;
     let isSent = false;
@@ -19,11 +19,11 @@ export class OnceCluster extends Cluster {
       return toWritable.call(command, socket);
     };
     const answer = super.sendCommand(command, stream, node);
-    const rejectOrSendAgain = command.reject;
+    const rejectOrResend = command.reject;
     command.reject = (error) => {
       if (command.isSettled) return;
-      const mayBeDone = isSent && error.message === "Connection is closed.";
-      (mayBeDone || isRefusedForNow(error) ? reject : rejectOrSendAgain).call(command, error);
+      const mayBeExecuted = isSent && error.message === "Connection is closed.";
+      (mayBeExecuted || isRefusedForNow(error) ? reject : rejectOrResend).call(command, error);
     };
     return answer;
   }
@@ -32,30 +32,30 @@ export class OnceCluster extends Cluster {
 type Command = Parameters<Redis["sendCommand"]>[0];
 
 /**
- * Lets a cluster be used whose nodes name no host: one that has met no other yet, or `cluster-preferred-endpoint-type
- * unknown-endpoint`. Redis means the host that was asked (https://redis.io/docs/latest/commands/cluster-slots/); ioredis
- * leaves such nodes out, and follows a redirection to them to this machine.
+ * Fills in the hosts that cluster nodes leave empty: a node that has met no other yet, or one with
+ * `cluster-preferred-endpoint-type unknown-endpoint`. An empty host means the host that was asked
+ * (https://redis.io/docs/latest/commands/cluster-slots/). ioredis ignores such nodes and redirects to localhost.
  */
-export function nameHosts(cluster: Cluster): void {
-  cluster.on("+node", nameHostsOf);
+export function fillInHosts(cluster: Cluster): void {
+  cluster.on("+node", fillInHostsOf);
 }
 
-function nameHostsOf(node: Redis): void {
+function fillInHostsOf(node: Redis): void {
   const { sendCommand, duplicate } = node;
   const { host = "" } = node.options;
   node.sendCommand = (command, stream) => {
-    nameHostsIn(command, host);
+    fillInHostsIn(command, host);
     return sendCommand.call(node, command, stream);
   };
-  // The driver asks for the slots over a copy of the connection.
+  // The driver sends CLUSTER SLOTS over a copy of the connection.
   node.duplicate = ((...options) => {
     const copy = duplicate.apply(node, options);
-    nameHostsOf(copy);
+    fillInHostsOf(copy);
     return copy;
   }) as Redis["duplicate"];
 }
 
-function nameHostsIn(command: Command, host: string): void {
+function fillInHostsIn(command: Command, host: string): void {
   const { resolve, reject } = command;
   if (isSlots(command)) command.resolve = (ranges) => resolve.call(command, withHosts(ranges, host));
   command.reject = (error) => reject.call(command, redirectedTo(error, host));
@@ -77,7 +77,7 @@ function withHosts(ranges: SlotRange[], host: string): unknown[] {
 }
 
 function redirectedTo(error: Error, host: string): Error {
-  // An IPv6 address begins with a colon, too.
+  // Only digits may follow the colon: an IPv6 address may begin with a colon too.
   error.message = error.message.replace(/^((?:MOVED|ASK) [0-9]+ )(?=:[0-9]+$)/, (begin) => begin + host);
   return error;
 }

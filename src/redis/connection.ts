@@ -6,58 +6,58 @@ import { isRefusedForNow } from "./cluster.ts";
 
 const REFUSED_RETRY_MS = 100;
 
-/** What a server says about itself; null where this user may not ask. */
+/** Facts from INFO. Null where this user may not run it. */
 export interface RedisFacts {
   version: string | null;
   evictionPolicy: string | null;
 }
 
-/** Who is told when Redis comes and goes. */
+/** Listens for outages of Redis. */
 export interface RedisWatcher {
-  /** Told when Redis answers, at the start and after each outage. */
+  /** Called when Redis answers, at the start and after each outage. */
   onUp(facts: RedisFacts): void;
-  /** Told once per outage. */
+  /** Called once for each outage. */
   onDown(reason: Error): void;
 }
 
-/** The commands that the adapters use. Scripts and keys are plain text; answers are as Redis gives them. */
+/** The commands that the adapters use. */
 type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" | "zrange">;
 
-/** A connection to one Redis, a Redis behind sentinels, or a cluster, that heals by itself. */
+/** A connection to a Redis, alone or with sentinels, or to a cluster. It reconnects after an outage. */
 export interface RedisConnection {
   readonly keyPrefix: string;
-  /** Runs commands. Throws `store_unavailable` when they fail, or are not done within the time limit. */
+  /** Runs commands. Throws `store_unavailable` when they fail or exceed the timeout. */
   ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** Whether what was asked has certainly not been done: Redis itself answered that it would not. */
+/** Whether Redis answered with an error, so that the command was certainly not executed. */
 export function isRefused(error: unknown): boolean {
   return error instanceof AppError && error.cause instanceof ReplyError;
 }
 
-/** Connects in the background: an operation that comes earlier waits for the connection, within its time limit. */
+/** Connects in the background. An earlier operation waits for the connection until its timeout. */
 export function connectRedis(options: RedisOptions, watcher: RedisWatcher): RedisConnection {
   const { timeoutMs } = options;
   const isCluster = options.servers.kind === "cluster";
   const { client, close } = openClient(options);
   let isUp = false;
   let isClosed = false;
-  let outageTold = false;
+  let outageReported = false;
   /** Why the last connection failed, when the driver said so. */
   let failure: Error | undefined;
   let ended = 0;
   let attempt = openAttempt();
 
-  function tellOutage(reason: Error): void {
-    if (outageTold || isClosed) return;
-    outageTold = true;
+  function reportOutage(reason: Error): void {
+    if (outageReported || isClosed) return;
+    outageReported = true;
     watcher.onDown(reason);
   }
 
-  /** Ends the wait of whoever came before there was a connection. */
+  /** Fails the operations that wait for a connection. */
   function failAttempt(reason: Error): void {
-    tellOutage(reason);
+    reportOutage(reason);
     attempt.reject(reason);
     attempt = openAttempt();
   }
@@ -72,14 +72,14 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   async function admit(): Promise<void> {
     const before = ended;
     try {
-      // The driver would go on with database 0 when it may not select this one.
+      // If the driver may not select this database, it silently stays on database 0.
       if (client instanceof Redis && options.db) await client.select(options.db);
       const info = await readInfo(client);
       if (before !== ended) return;
-      // A cluster leads each command to a master that serves its slot.
-      if (!isCluster) refuseUnfit(info);
+      // A cluster sends each command to a master that serves its slot.
+      if (!isCluster) assertUsable(info);
       isUp = true;
-      outageTold = false;
+      outageReported = false;
       failure = undefined;
       watcher.onUp(factsOf(info));
       attempt.resolve();
@@ -97,23 +97,23 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   client.on("close", onClose);
   client.on("error", (error: Error) => {
     failure = error;
-    tellOutage(error);
+    reportOutage(error);
   });
-  // The driver gives up when the connection is cut while it still asks the sentinels.
+  // The driver gives up when the connection breaks while it is asking the sentinels.
   client.on("end", () => {
-    if (!isClosed) setTimeout(() => void client.connect().catch(tellOutage), RETRY_MAX_MS).unref();
+    if (!isClosed) setTimeout(() => void client.connect().catch(reportOutage), RETRY_MAX_MS).unref();
   });
 
   return {
     keyPrefix: options.keyPrefix,
     async ask(command) {
       try {
-        // The driver itself bounds a command that is sent over one connection.
+        // Over a single connection the driver applies the timeout itself.
         if (isUp && !isCluster) return await command(client);
         if (!isUp && client.status === "reconnecting") throw new Error("there is no connection to Redis");
         return await withDeadline(timeoutMs, async (isLate) => {
           if (!isUp) await attempt.promise;
-          return untilTaken(() => command(client), isLate);
+          return retryWhileRefused(() => command(client), isLate);
         });
       } catch (error) {
         if (error instanceof AppError) throw error;
@@ -127,17 +127,17 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   };
 }
 
-/** A promise for the connection that is being made. Nobody may be waiting when it fails. */
+/** A promise for the next connection. No operation may be waiting when it fails, so its rejection is handled here. */
 function openAttempt(): PromiseWithResolvers<void> {
   const attempt = Promise.withResolvers<void>();
   attempt.promise.catch(() => {});
   return attempt;
 }
 
-/** Runs a command, and again as long as a cluster refuses it for the moment. */
-async function untilTaken<T>(command: () => Promise<T>, isLate: () => boolean): Promise<T> {
+/** Runs a command, and retries it while a cluster refuses it for the moment. */
+async function retryWhileRefused<T>(command: () => Promise<T>, isLate: () => boolean): Promise<T> {
   for (;;) {
-    // What has been answered with 503 must not be written later.
+    // A command that was answered with 503 must not be executed later.
     if (isLate()) throw new Error("too late");
     try {
       return await command();
@@ -162,7 +162,7 @@ async function withDeadline<T>(timeoutMs: number, run: (isLate: () => boolean) =
   }
 }
 
-/** The lines of INFO, of a cluster those of the master that answers first; none when this user may not ask. */
+/** The fields of INFO, in a cluster from the master that answers first. Empty when this user may not run INFO. */
 async function readInfo(client: Redis | Cluster): Promise<Map<string, string>> {
   if (client instanceof Cluster) return Promise.any(client.nodes("master").map(readInfo));
   try {
@@ -174,9 +174,9 @@ async function readInfo(client: Redis | Cluster): Promise<Map<string, string>> {
   }
 }
 
-function refuseUnfit(info: Map<string, string>): void {
-  if (info.get("loading") === "1") throw new Error("LOADING: this Redis still reads its data");
-  // A replica may lag behind: what it says of a session may be long over.
+function assertUsable(info: Map<string, string>): void {
+  if (info.get("loading") === "1") throw new Error("LOADING: this Redis is still loading its data");
+  // A replica may lag: it may still have a session that has ended.
   if (info.get("role") === "slave") throw new Error("READONLY: this Redis is a replica");
 }
 

@@ -12,19 +12,18 @@ type Address = Pick<SentinelAddress, "host" | "port">;
 const ASK_EVERY_MS = 500;
 const RECONNECT_MS = 500;
 
-/** Knows when sentinels name another master than the one that the driver was led to. */
+/** Watches sentinels for a master other than the one that the driver uses. */
 export interface SentinelWatch {
-  /** How the driver finds the master. */
+  /** Driver options for finding the master. */
   driverOptions: Required<Pick<RedisOptions, "Connector" | "natMap">>;
-  /** Says who has the driver connect anew. */
-  onNewMaster(connectAnew: () => void): void;
+  /** Sets the function that makes the driver reconnect. */
+  onNewMaster(reconnect: () => void): void;
   close(): void;
 }
 
 /**
- * Asks each sentinel for the master, again and again, over a connection with these options. The driver's own way, its
- * `failoverDetector`, waits for a message: it hears none for up to a minute after a sentinel has restarted, and takes the
- * failover of any other master for its own.
+ * Polls each sentinel for the master, over a connection with these options. The driver's `failoverDetector` waits for a
+ * message instead. It gets none for up to a minute after a sentinel restarts, and reacts to failovers of other masters.
  */
 export function watchSentinels(
   sentinels: Address[],
@@ -32,38 +31,38 @@ export function watchSentinels(
   options: Omit<RedisOptions, "replyMapping">,
 ): SentinelWatch {
   let isClosed = false;
-  let connectAnew = () => {};
-  /** What each sentinel said last, also before it restarted, as "host:port". */
+  let reconnect = () => {};
+  /** The last answer of each sentinel as "host:port", kept when the sentinel restarts. */
   const answers = new Map<Address, string>();
-  /** Where the driver was led last. */
+  /** The master that the driver was last directed to. */
   let followed: string | undefined;
-  /** The sentinel that named a new master; others may lag. */
+  /** The sentinel that named the new master. The driver asks it first, because others may lag. */
   let first: Address | undefined;
-  /** The sentinel whose word was followed last. */
-  let mover: Address | undefined;
+  /** The sentinel whose answer was followed last. */
+  let lastFollowed: Address | undefined;
 
-  function hear(sentinel: Address, named: string): void {
+  function handleAnswer(sentinel: Address, named: string): void {
     const before = answers.get(sentinel);
     answers.set(sentinel, named);
     if (named === followed || followed === undefined) return;
-    // One whose word was followed is heard again: the driver may have been led elsewhere.
-    if (named === before && sentinel !== mover) return;
-    // The first word of a sentinel may be out of date.
+    // An unchanged answer counts only from the sentinel followed last: the driver may have gone elsewhere since.
+    if (named === before && sentinel !== lastFollowed) return;
+    // The first answer of a sentinel may be out of date.
     if (before === undefined && [...answers.values()].includes(followed)) return;
     followed = named;
     first = sentinel;
-    mover = sentinel;
-    connectAnew();
+    lastFollowed = sentinel;
+    reconnect();
   }
 
   function watch(sentinel: Address): Redis {
     const client = new Redis({ ...options, ...sentinel, retryStrategy: () => RECONNECT_MS });
-    // One that is down is no fault while another answers; the driver says when none does.
+    // One sentinel may be down. The driver reports when none answers.
     client.on("error", () => {});
     const ask = async () => {
       const answer = await client.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master).catch(() => null);
       if (isClosed) return;
-      if (Array.isArray(answer)) hear(sentinel, answer.join(":"));
+      if (Array.isArray(answer)) handleAnswer(sentinel, answer.join(":"));
       setTimeout(ask, ASK_EVERY_MS).unref();
     };
     setTimeout(ask, ASK_EVERY_MS).unref();
@@ -75,7 +74,7 @@ export function watchSentinels(
       super(options as SentinelConnectionOptions);
     }
     override connect(...args: Parameters<SentinelConnector["connect"]>) {
-      turnTo(first, this.sentinelIterator);
+      startAt(first, this.sentinelIterator);
       first = undefined;
       return super.connect(...args);
     }
@@ -85,14 +84,14 @@ export function watchSentinels(
   return {
     driverOptions: {
       Connector,
-      // Called with every address that a sentinel tells; the master's comes last.
+      // Called with every address that a sentinel gives. The master's is the last.
       natMap(address) {
         followed = address;
         return null;
       },
     },
     onNewMaster(listener) {
-      connectAnew = listener;
+      reconnect = listener;
     },
     close() {
       isClosed = true;
@@ -102,10 +101,10 @@ export function watchSentinels(
 }
 
 /**
- * Has the driver begin with one sentinel, or else with the one behind that which it asked last: behind the last of them it
- * would say that all are unreachable.
+ * Makes the driver start with the wanted sentinel, or else with the one after the last it asked. At the end of the list
+ * the driver would otherwise report that all sentinels are unreachable.
  */
-function turnTo(wanted: Address | undefined, sentinels: SentinelIterator): void {
+function startAt(wanted: Address | undefined, sentinels: SentinelIterator): void {
   if (wanted) sentinels.reset(false);
   let next = sentinels.next();
   while (wanted && !next.done && !(next.value.host === wanted.host && next.value.port === wanted.port)) {

@@ -3,12 +3,11 @@ import type { RedisConnection } from "./connection.ts";
 import { throttleKey } from "./throttle.ts";
 
 // `SET … GET` would need Redis 6.2.
-// KEYS the record and its credential; ARGV the new sid, its lifetime in seconds, the beginning of the supersession's
-// key, the supersession or "", and the credential or "". Which sid is superseded shows only here; the key's beginning
-// holds it in the record's slot. The credential is written again, for a flush takes it along with the record.
-// While a cluster moves the slot it refuses a key that KEYS does not name: then the supersession is not kept. It comes
-// first, where nothing is half done, and a full Redis refuses the record all the same. What is no record, e.g. a list, is
-// replaced.
+// KEYS: the record and its credential. ARGV: the new sid, its lifetime in seconds, the prefix of the supersession's
+// key, the supersession or "", the credential or "". The supersession's key ends with the old sid, which only the
+// script knows; its prefix has the slot of the record. While a cluster moves the slot, it refuses keys that are not in
+// KEYS, and the supersession is lost. It is written first, so a full Redis still refuses the record. The credential is
+// written again in case Redis was flushed. A value of another type, e.g. a list, is replaced.
 const REPLACE = `
 local old = redis.pcall("GET", KEYS[1])
 if type(old) == "table" then old = false end
@@ -18,38 +17,38 @@ redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
 if ARGV[5] ~= "" then redis.call("SET", KEYS[2], ARGV[5]) end
 return old and 1 or 0`;
 
-// KEYS the record and its credential, ARGV[1] the credential that must have opened it, or "" for any: another server may
-// not know yet that the password was changed, and a node that was away may hold what was there before.
+// KEYS: the record and its credential. ARGV[1]: the credential that the record must have, or "" for any. Another server
+// may still use the old password, and a node that comes back may hold an old record.
 const CURRENT = `
 if ARGV[1] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[1] then return false end
 return redis.call("GET", KEYS[1])`;
 
 const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]) }`;
 
-// ARGV[1] the sid that the record must still hold: a login in between stays alive.
+// ARGV[1]: the sid that the record must still have, so that a login in between stays alive.
 const REMOVE_IF = `
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
 
-// KEYS the record and its credential, ARGV[1] the credential that it must have been opened by.
+// KEYS: the record and its credential. ARGV[1]: the credential that the record must have.
 const BIND = `
 if redis.call("GET", KEYS[2]) == ARGV[1] then return 0 end
 redis.call("SET", KEYS[2], ARGV[1])
 return redis.call("DEL", KEYS[1])`;
 
-// What a login does in each slot of a cluster that it needs; one that is full, or a replica, goes on answering reads.
-// KEYS a key of its own there, ARGV its lifetime in milliseconds.
+// Tests writing in a slot that logins need. A full Redis or a replica still answers reads.
+// KEYS: a test key in the slot. ARGV: its lifetime in milliseconds.
 const CHECK = `
 redis.call("SET", KEYS[1], "", "PX", ARGV[1])
 redis.call("GET", KEYS[1])
 return redis.call("DEL", KEYS[1])`;
 
-/** How long the key of a check stays. */
+/** The lifetime of a test key. */
 const CHECK_MS = 1000;
 
 /**
- * Keeps sessions in Redis: one key per user, its value the sid, its expiry the token's lifetime. Beside it, for each
- * superseded session, a key that ends when that session's token does.
+ * Keeps sessions in Redis. Each user has one key, whose value is the sid and which expires with the token. Each
+ * superseded session has another key, which expires with that session's token.
  */
 export function createRedisSessionStore(redis: RedisConnection, now: () => number = Date.now): SessionStore {
   const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
@@ -95,7 +94,7 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
   };
 }
 
-/** Reads what `replace` wrote; what somebody else wrote there is no supersession. */
+/** Parses a value of `replace`. Null for a value that another program wrote. */
 function parseSupersession(text: string | null): Supersession | null {
   if (text === null) return null;
   try {

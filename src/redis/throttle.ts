@@ -10,16 +10,16 @@ import {
 import { once } from "../lib/once.ts";
 import { isRefused, type RedisConnection } from "./connection.ts";
 
-// The clocks of servers that share a Redis differ: each takes its own places away when they have left its window, and those
-// of others as much later.
+// Clocks of servers that share a Redis may differ. A server removes its own places when they leave its window, and
+// those of others this much later.
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
-// A bucket is a sorted set by time: "u:<server>:<id>" is an attempt under way, "f:<server>:<id>" a failure.
+// A bucket is a sorted set by time. "u:<server>:<id>" is an attempt in flight, "f:<server>:<id>" is a failure.
 // Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
 
 /**
- * Places taken in a bucket, and how long it stays full of failures. The clocks of servers that share a Redis differ by
- * less than the age of a stale attempt: what is dated later was dated before a clock was set back, and counts no more.
+ * Returns the places taken in a bucket, how long it stays full of failures, and the failures. Clocks of servers differ
+ * by less than the age of a stale attempt. Later times come from before a clock was set back and do not count.
  */
 const MEASURE = `
 local now, window, stale = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -36,7 +36,7 @@ local function measure(key, limit)
   return #places / 2, wait, failures
 end`;
 
-// KEYS the buckets, ARGV[4…] their limits.
+// KEYS: the buckets. ARGV[4…]: their limits.
 const WAIT = `${MEASURE}
 local longest = 0
 for i, key in ipairs(KEYS) do
@@ -45,9 +45,9 @@ for i, key in ipairs(KEYS) do
 end
 return longest`;
 
-// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's server and id, ARGV[5] and on limit and name of each
+// KEYS: the list of buckets, then the buckets. ARGV[4]: the attempt's server and id. ARGV[5…]: limit and name of each
 // bucket.
-// The first write is one that a full Redis refuses: behind another one it would let the whole script pass.
+// A full Redis checks only the first write of a script, so that one must be a write that needs memory.
 const RESERVE = `${MEASURE}
 local longest, full = 0, false
 for i = 2, #KEYS do
@@ -72,7 +72,7 @@ redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - window - ${MAX_SKEW_MS})
 redis.call("PEXPIRE", KEYS[1], window + stale)
 return { "reserved", 0 }`;
 
-// KEYS and ARGV[4…] as for RESERVE.
+// KEYS and ARGV as for RESERVE.
 const FAIL = `
 local now, window, stale = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 for i = 2, #KEYS do
@@ -83,10 +83,10 @@ for i = 2, #KEYS do
 end
 redis.call("PEXPIRE", KEYS[1], window + stale)`;
 
-// KEYS the list of buckets, then the buckets; ARGV[4] the attempt's server and id.
+// KEYS: the list of buckets, then the buckets. ARGV[4]: the attempt's server and id.
 const RELEASE = `for i = 2, #KEYS do redis.call("ZREM", KEYS[i], "u:" .. ARGV[4]) end`;
 
-// KEYS the buckets; ARGV[4] what the attempts of a server begin with.
+// KEYS: the buckets. ARGV[4]: the prefix of a server's attempts.
 const RELEASE_ALL = `
 for _, key in ipairs(KEYS) do
   for _, place in ipairs(redis.call("ZRANGE", key, 0, -1)) do
@@ -94,7 +94,7 @@ for _, key in ipairs(KEYS) do
   end
 end`;
 
-// KEYS the buckets. Returns the failures of all of them, and how many buckets have any.
+// KEYS: the buckets. Returns the sum of their failures, and the number of buckets with failures.
 const COUNT = `${MEASURE}
 local total, buckets = 0, 0
 for _, key in ipairs(KEYS) do
@@ -104,8 +104,8 @@ for _, key in ipairs(KEYS) do
 end
 return { total, buckets }`;
 
-// KEYS the list of buckets, the buckets of a pair, its e-mail and its address; ARGV[4] and ARGV[5] the names of the pair and
-// the address. Each failure of the pair is one of the address, too.
+// KEYS: the list of buckets, then the buckets of a pair, its e-mail and its address. ARGV[4] and ARGV[5]: the names of
+// the pair and the address. Each failure of the pair is also in the bucket of the address.
 const CLEAR_ADDRESS = `
 for _, place in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do redis.call("ZREM", KEYS[3], place) end
 local places = redis.call("ZCARD", KEYS[4])
@@ -113,7 +113,7 @@ redis.call("DEL", KEYS[2], KEYS[4])
 redis.call("ZREM", KEYS[1], ARGV[4], ARGV[5])
 return places`;
 
-// KEYS the list of buckets, then the buckets; ARGV[4…] their names.
+// KEYS: the list of buckets, then the buckets. ARGV[4…]: their names.
 const CLEAR = `
 local places = 0
 for i = 2, #KEYS do
@@ -125,7 +125,7 @@ for i = 2, #KEYS do
 end
 return places`;
 
-// More keys in one script would hold up everybody else for too long.
+// More keys in one script would block other clients for too long.
 const KEYS_PER_SCRIPT = 500;
 
 type Answer = ["reserved" | "wait" | "throttled", number];
@@ -137,35 +137,34 @@ interface Unsettled {
   script: string;
   id: number;
   buckets: Bucket[];
-  /** When its places were taken, or it failed. */
+  /** When the attempt took its places, or failed. */
   at: number;
 }
 
-// Together they go in front of the next command; more would hold it up.
+// They are sent together before the next command. More would delay it.
 const SETTLED_AT_ONCE = 50;
 
 /**
- * The key of something that the throttle keeps. All of it lies in one slot of a cluster: an attempt takes its places in
- * several buckets in one step, and a check of the slot covers all that a login asks of the throttle.
+ * A key of the throttle. All its keys are in one slot of a cluster, so that one script can take places in several
+ * buckets. A check of this slot covers everything that a login needs from the throttle.
  */
 export function throttleKey({ keyPrefix }: Pick<RedisConnection, "keyPrefix">, name: string): string {
   return `${keyPrefix}throttle:{login}:${name}`;
 }
 
 /**
- * Keeps the counts in Redis, for all processes that share it. Each key goes when what it holds has left the window.
+ * Keeps the counts in Redis, for all processes that share it. Each key expires once its failures have left the window.
  *
- * `server` is a name of which one process runs at a time: places that an earlier one held when it was killed are given
- * back before the first attempt, or a crash loop would shut everybody out. No more guesses go uncounted than are hashed at
- * once.
+ * `server` names a server that runs as one process at a time. Before the first attempt, places of a killed predecessor
+ * are released, or a crash loop would lock everyone out. At most as many guesses as are hashed at once go uncounted.
  */
 export function createRedisThrottleStore(redis: RedisConnection, server: string = randomUUID()): ThrottleStore {
   const list = throttleKey(redis, "buckets");
   const key = (bucket: string) => throttleKey(redis, bucket);
   const knownKey = (bucket: string) => throttleKey(redis, `known:${bucket}`);
-  /** The buckets in which this process's attempts under way hold their places. */
+  /** The buckets in which attempts in flight of this process hold places. */
   const held = new Map<number, Pick<Unsettled, "buckets" | "at">>();
-  /** What Redis has not taken: places that may be held still, and would become failures. Oldest first. */
+  /** Ended attempts that Redis may not know of, oldest first. Their places would become failures. */
   let unsettled: Unsettled[] = [];
   let settling = false;
 
@@ -176,14 +175,14 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
     const keys = [list, ...buckets.map(({ bucket }) => key(bucket))];
     return run(script, keys, now, [`${server}:${id}`, ...buckets.flatMap(({ bucket, limit }) => [limit, bucket])]);
   }
-  function listed(): Promise<string[]> {
+  function allBuckets(): Promise<string[]> {
     return redis.ask((client) => client.zrange(list, "0", "-1"));
   }
-  /** Gives back what an earlier process of this server held. */
-  const releaseLeft = once(async () => {
-    for (const buckets of chunks(await listed())) await run(RELEASE_ALL, buckets.map(key), 0, [`u:${server}:`]);
+  /** Releases the places of an earlier process of this server. */
+  const releaseEarlier = once(async () => {
+    for (const buckets of chunks(await allBuckets())) await run(RELEASE_ALL, buckets.map(key), 0, [`u:${server}:`]);
   });
-  /** Ends attempts; without a time as of when their places were taken. */
+  /** Ends attempts. The default time is when they took their places. */
   async function settle(script: string, ids: number[], now?: number): Promise<void> {
     for (const id of ids) {
       const places = held.get(id);
@@ -191,7 +190,7 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
       if (places) await settleOne({ script, id, buckets: places.buckets, at: now ?? places.at });
     }
   }
-  /** Both scripts may run twice. */
+  /** Ends one attempt. Both scripts are idempotent. */
   async function settleOne(one: Unsettled): Promise<void> {
     try {
       await onBuckets(one.script, one.id, one.buckets, one.at);
@@ -201,33 +200,33 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
     }
   }
   /**
-   * Settles what is left of the time when Redis did not answer, in front of the next command and without a wait for it.
-   * A failure ends the round, and one is under way at a time: a Redis that takes no writes must not be flooded with them.
+   * Ends attempts from the time when Redis did not answer. They are sent before the next command, which does not wait.
+   * A failure stops the round, and one round runs at a time, so that a Redis that refuses writes is not flooded.
    */
-  async function settleLeft(now: number): Promise<void> {
+  async function retryUnsettled(now: number): Promise<void> {
     if (settling) return;
     settling = true;
-    // What has left the window holds no place any more.
+    // Places that have left the window no longer count.
     unsettled = unsettled.filter(({ at }) => at > now - WINDOW_MS);
-    let isTaken = true;
-    while (isTaken && unsettled.length > 0) {
+    let isAccepted = true;
+    while (isAccepted && unsettled.length > 0) {
       const results = await Promise.allSettled(unsettled.splice(0, SETTLED_AT_ONCE).map(settleOne));
-      isTaken = results.every(({ status }) => status === "fulfilled");
+      isAccepted = results.every(({ status }) => status === "fulfilled");
     }
     settling = false;
   }
 
   return {
     async retryAfterMs(buckets, now) {
-      await releaseLeft();
-      void settleLeft(now);
+      await releaseEarlier();
+      void retryUnsettled(now);
       const keys = buckets.map(({ bucket }) => key(bucket));
       const limits = buckets.map(({ limit }) => limit);
       return (await run(WAIT, keys, now, limits)) as number;
     },
     async reserve(buckets, now) {
-      await releaseLeft();
-      void settleLeft(now);
+      await releaseEarlier();
+      void retryUnsettled(now);
       const id = randomInt(MAX_ID);
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {
         if (!isRefused(error)) unsettled.push({ script: RELEASE, id, buckets, at: now });
@@ -256,7 +255,7 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
     },
     async totals(now) {
       const all = { failures: 0, buckets: 0 };
-      for (const buckets of chunks((await listed()).filter(isPairBucket))) {
+      for (const buckets of chunks((await allBuckets()).filter(isPairBucket))) {
         const [failures, filled] = (await run(COUNT, buckets.map(key), now, [])) as [number, number];
         all.failures += failures;
         all.buckets += filled;
@@ -269,7 +268,7 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
         return (await run(CLEAR_ADDRESS, keys, 0, [of.pair, of.address])) as number;
       }
       let places = 0;
-      for (const buckets of chunks(await listed())) {
+      for (const buckets of chunks(await allBuckets())) {
         places += (await run(CLEAR, [list, ...buckets.map(key)], 0, buckets)) as number;
       }
       return places;

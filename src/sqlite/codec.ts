@@ -2,8 +2,8 @@ import type { Transferable } from "node:worker_threads";
 import type { NewEvent } from "../events/store.ts";
 
 /**
- * A batch of events in the form that crosses to the storage thread. All payloads lie in one buffer that is moved, not
- * copied: a payload from a socket is a slice of a 64 KiB slab, and posting it would clone the slab.
+ * A batch of events as it is sent to the storage thread. All payloads are in one buffer, which is transferred.
+ * A payload from a socket is a slice of a 64 KiB slab; posting the slice would clone the whole slab.
  */
 export interface PackedEvents {
   /** {@link TEXTS_PER_EVENT} for each event. */
@@ -16,7 +16,7 @@ export interface PackedEvents {
 const TEXTS_PER_EVENT = 7;
 const NUMBERS_PER_EVENT = 3;
 
-/** Packs a batch. The payloads are copied, so the batch stays whole; `transfer` is what to move with the message. */
+/** Packs a batch. Payloads are copied, so the batch stays usable. `transfer` is the transfer list of the message. */
 export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; transfer: Transferable[] } {
   let size = 0;
   for (const { payload } of batch) size += payload.length;
@@ -37,7 +37,7 @@ export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; 
   return { packed: { texts, numbers, payloads }, transfer: [payloads.buffer, numbers.buffer] as Transferable[] };
 }
 
-/** Unpacks a batch, in its order. Payloads are views of the one buffer. */
+/** Unpacks a batch in its order. Payloads are views of the shared buffer. */
 export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEvent[] {
   const batch: NewEvent[] = [];
   let offset = 0;

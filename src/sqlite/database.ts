@@ -13,24 +13,24 @@ import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
-import { APPLICATION_ID, HELD, inspectDatabase, isDamage, isHeld, isLogAlone, sizeOf } from "./maintenance/inspect.ts";
+import { APPLICATION_ID, BUSY, hasOnlyWal, inspectDatabase, isBusy, isDamage, sizeOf } from "./maintenance/inspect.ts";
 import { faultOfSchema, SCHEMA, stepsFrom } from "./schema.ts";
 
 export type Database = Sqlite.Database;
 
-// 16 MB of log between checkpoints. Each one writes a page once, however often it changed, and waits for the disk twice.
+// 16 MB of WAL between checkpoints. A checkpoint writes each changed page once and waits for the disk twice.
 export const CHECKPOINT_PAGES = 4000;
-// What a long read lets the log grow to is given back behind it.
+// A long read lets the WAL grow. Once the read has ended, the file is truncated to this size.
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
 /** The database, in the data directory. */
 export const DATABASE_FILE = "authserve.db";
-/** Behind the database's name: the copy of a backup, until it takes the database's place. */
-export const RESTORING_END = ".restoring";
-/** The same of a database that is being replaced, before a time, and of its WAL. */
-export const REPLACING_END = ".replacing-";
+/** Name suffix of the copy of a backup, until it replaces the database. */
+export const RESTORING_SUFFIX = ".restoring";
+/** Name suffix of a database that is being replaced, and of its WAL. A time follows. */
+export const REPLACING_SUFFIX = ".replacing-";
 
-/** The database of a data directory. A link is followed, as SQLite does: the log lies beside the file that it leads to. */
+/** The database of a data directory. A link is followed as SQLite does: the WAL lies beside the target of the link. */
 export function databaseFile(dataDir: string): string {
   const file = join(dataDir, DATABASE_FILE);
   if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file;
@@ -39,18 +39,18 @@ export function databaseFile(dataDir: string): string {
 
 export interface OpenOptions {
   busyTimeoutMs?: number;
-  /** Looks for damage before anything is written, as far as that is quick. The caller holds the lock of the directory. */
+  /** Checks a database of up to 128 MB for damage before anything is written. The caller holds the directory's lock. */
   checked?: boolean;
   /**
-   * This process has it open already, so it is not looked at again: closing any descriptor of a file ends all locks that
-   * its process holds on it (POSIX), and another program would then take the log of a live database away.
+   * This process has the database open already, so the file is not inspected again. Closing any descriptor of a file
+   * ends all locks of the process on it (POSIX). Another program could then remove the WAL of a live database.
    */
   isOpen?: boolean;
-  /** What this process has opened there: anything else, or nothing, is refused. */
+  /** The file that this process has opened there. Another file, or none, is refused. */
   file?: FileId;
 }
 
-/** Which file it is, whatever it is called. */
+/** Identifies a file independently of its name. */
 export interface FileId {
   dev: bigint;
   ino: bigint;
@@ -63,26 +63,26 @@ export function fileIdOf(database: Database): FileId {
 }
 
 /**
- * Throws `store_unavailable` when this file is not the database of a data directory any more: SQLite goes on writing to a
- * file that was removed, and nobody would find what it holds.
+ * Throws `store_unavailable` when this file is no longer the database of the data directory. SQLite goes on writing to
+ * a removed file, and those writes would be lost.
  */
 export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
   try {
     const found = statSync(join(dataDir, DATABASE_FILE), { bigint: true });
     if (found.ino === ino && found.dev === dev) return;
   } catch {
-    // Nothing is there, or this user may not look any more.
+    // Nothing is there, or this user may no longer look.
   }
-  const cause = new Error("DATA_DIR holds another database now, or none: start the server again");
+  const cause = new Error("DATA_DIR holds another database now, or none: put the database back, or restart the server");
   throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
 }
 
-// Checked in 0.13 s when it is cached; a larger file is left to `authserve doctor`.
+// Checked in 0.13 s when the file is cached. `authserve doctor` checks larger ones.
 const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
 
 /**
  * Opens the database of a data directory and brings its schema up to date.
- * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or has a schema that is not read here.
+ * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or has an unsupported schema.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
   if (options.file) assertInPlace(dataDir, options.file);
@@ -93,18 +93,18 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     const file = databaseFile(dataDir);
     dir = dirname(file);
     if (!options.isOpen) refuseForeignFile(file);
-    const isLocked = !options.checked && !options.isOpen && isLockHeld(dataDir);
-    // What a restore replaces is not to be changed, nor what is damaged in it.
-    if (isLocked && existsSync(file + RESTORING_END)) throw restoring();
-    if (options.checked) assertSound(file);
-    // Before it is opened, too: SQLite gives the files that it puts beside it the same mode.
+    const isInUse = !options.checked && !options.isOpen && isLockHeld(dataDir);
+    // The database must not change while a restore replaces it.
+    if (isInUse && existsSync(file + RESTORING_SUFFIX)) throw restoring();
+    if (options.checked) assertUndamaged(file);
+    // Also before it is opened: SQLite creates the WAL and its index with the mode of the database.
     makePrivate(file);
     const isNew = sizeOf(file) === 0;
     database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
-    // Only before the first page: it lets the space of what is removed go back to the disk.
+    // Returns the space of deleted rows to the disk. Has an effect only before the first page is written.
     if (isNew) database.pragma("auto_vacuum = INCREMENTAL");
     database.pragma("journal_mode = WAL");
-    // FULL: a commit is on disk when it returns, which is what an acknowledged delivery promises.
+    // FULL: a commit is on disk when it returns. An acknowledged delivery promises that.
     database.pragma("synchronous = FULL");
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     database.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
@@ -117,7 +117,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   }
 }
 
-/** Another connection to the file of an open database, which only reads. */
+/** Opens another, read-only connection to the file of an open database. */
 export function openReader({ name }: Database): Database {
   return new Sqlite(name, { readonly: true, fileMustExist: true });
 }
@@ -127,7 +127,7 @@ function makePrivate(file: string): void {
     try {
       chmodSync(file + end, 0o600);
     } catch (error) {
-      // The log goes with whoever closes the database last.
+      // The last connection that closes removes the WAL.
       if (systemCode(error) !== "ENOENT") throw error;
     }
   }
@@ -137,11 +137,11 @@ const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 
 /**
- * Looks at the file before SQLite does, which would write to it: a damaged file or another program's stays as it is.
- * Offsets are those of the database header (SQLite, File Format, 1.3). A log beside the file makes its header stale.
+ * Inspects the file before SQLite opens it and may write to it. A damaged or foreign file stays unchanged.
+ * Offsets are those of the database header (SQLite, File Format, 1.3). A WAL or journal makes the header stale.
  */
 function refuseForeignFile(file: string): void {
-  if (isLogAlone(file)) throw logAlone();
+  if (hasOnlyWal(file)) throw orphanedWal();
   const size = sizeOf(file);
   const hasLog = ["-wal", "-journal"].some((end) => sizeOf(file + end) > 0);
   if (size === 0) return;
@@ -155,8 +155,8 @@ function refuseForeignFile(file: string): void {
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged("another file format");
   if (hasLog) return;
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-  if (size < header.readUInt32BE(28) * pageSize) throw damaged("it was cut short");
-  // What a first start leaves that ends before it has made a table: schema cookie, user version and application id.
+  if (size < header.readUInt32BE(28) * pageSize) throw damaged("the file is truncated");
+  // A first start was killed before it made a table: schema cookie, user version and application id are 0.
   if ([40, 60, 68].every((offset) => header.readUInt32BE(offset) === 0)) return;
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
   refuseUnreadable(header.readUInt32BE(60));
@@ -167,16 +167,16 @@ const damaged = (how: string) =>
     `DATA_DIR/${DATABASE_FILE} is damaged or not a database (${how}): restore a backup with authserve restore; nothing was changed`,
   );
 
-/** What it means that a log lies alone, as the beginning of a sentence. */
-export const LOG_ALONE = `${DATABASE_FILE}-wal holds the newest events of a database that is not there`;
+/** Describes a WAL without its database, as the beginning of a sentence. */
+export const ORPHANED_WAL = `${DATABASE_FILE}-wal holds the newest events, but its ${DATABASE_FILE} is missing`;
 
-const logAlone = () =>
+const orphanedWal = () =>
   new OperatorError(
-    `DATA_DIR/${LOG_ALONE}: put its ${DATABASE_FILE} back, or move the log away, too; nothing was changed`,
+    `DATA_DIR/${ORPHANED_WAL}: put ${DATABASE_FILE} back, or move the -wal file away; nothing was changed`,
   );
 
 const restoring = () =>
-  new OperatorError(`DATA_DIR/${DATABASE_FILE} is being replaced by a restore: try again when that has ended`, 1);
+  new OperatorError(`DATA_DIR/${DATABASE_FILE} is being replaced by a restore: try again after the restore`, 1);
 
 const foreign = () =>
   new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
@@ -188,7 +188,7 @@ function refuseUnreadable(schema: number): void {
   }
 }
 
-function assertSound(file: string): void {
+function assertUndamaged(file: string): void {
   const bytes = sizeOf(file);
   if (bytes === 0 || bytes > QUICKLY_CHECKED_BYTES) return;
   const [damage] = inspectDatabase(file).damage;
@@ -198,14 +198,14 @@ function assertSound(file: string): void {
 
 function openFailure(error: unknown): OperatorError {
   if (isDamage(error)) return damaged(systemCode(error));
-  if (isHeld(error)) {
+  if (isBusy(error)) {
     return new OperatorError(
-      `DATA_DIR/${DATABASE_FILE} cannot be opened: ${HELD}; end that program, or wait for it`,
+      `DATA_DIR/${DATABASE_FILE} cannot be opened: ${BUSY}; end that program, or wait for it`,
       1,
     );
   }
   return new OperatorError(
-    `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): the directory must exist on a disk with space and be writable by this user`,
+    `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): name a directory on a disk with space that this user can write`,
     exitCodeOf(error),
   );
 }
@@ -219,7 +219,7 @@ function migrate(database: Database): void {
   if (schemaOf() === SCHEMA) return;
   database
     .transaction(() => {
-      // Read again inside the transaction: another process may have done this meanwhile.
+      // Read again inside the transaction: another process may have migrated meanwhile.
       for (const step of stepsFrom(schemaOf())) database.exec(step);
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.pragma(`user_version = ${SCHEMA}`);
@@ -228,8 +228,8 @@ function migrate(database: Database): void {
 }
 
 /**
- * Makes a transaction of a function. Inside one that is already open it is a part of that: a savepoint of its own would
- * copy every page it changes. Whoever opened the outer one must roll it back when a part fails.
+ * Makes a function run as a transaction. Inside an open transaction it becomes part of that one, because a savepoint
+ * would copy every page it changes. The owner of the outer transaction must roll back when a part fails.
  */
 export function atomic<Args extends unknown[], Result>(
   database: Database,
@@ -239,8 +239,8 @@ export function atomic<Args extends unknown[], Result>(
   return (...args) => (database.inTransaction ? run(...args) : immediate(...args));
 }
 
-/** Runs one store operation; a failure of SQLite becomes `store_unavailable`. */
-export function guarded<T>(operation: () => T): T {
+/** Runs one store operation and turns a SQLite error into `store_unavailable`. */
+export function translateErrors<T>(operation: () => T): T {
   try {
     return operation();
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
-// The same objects each time: what crosses to another thread is then a reference for each delivery, not a copy.
+// Shared objects: structured clone sends a repeated object to another thread once, and then refers to it.
 const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
 const DUPLICATE: Appended = Object.freeze({ duplicate: true, conflict: false });
 const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
@@ -17,9 +17,9 @@ interface StoredRow {
 }
 
 /**
- * Stores batches of deliveries, each batch in one transaction. A signed id that is known makes a duplicate, or a conflict
- * where the bytes are others. An unsigned one is a name only: the bytes decide, and other bytes under a name that is taken
- * get an id of their own, the digest.
+ * Stores batches of deliveries, each batch in one transaction. A known signed id is a duplicate, or a conflict when the
+ * bytes differ. With an unsigned id the bytes decide: the same bytes are a duplicate. Other bytes under a known
+ * unsigned id are stored under their digest.
  */
 export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
   const insert = database.prepare(sql.APPEND);
@@ -35,7 +35,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     return insert.run(source, eventId, type, receivedAt, ...origin, digest, crc32(payload), payload).changes === 1;
   }
 
-  /** Stores an event whose name is taken by other bytes under the id that its bytes give. */
+  /** Stores an event under its digest because other bytes have its id. */
   function appendByBytes(event: NewEvent): Appended {
     const eventId = DIGEST_PREFIX + (event.bytesSha256 ?? hash("sha256", event.payload));
     return isInserted(event, eventId) ? { ...NEW, eventId } : { ...DUPLICATE, eventId };
@@ -45,7 +45,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     const { source, eventId, payload } = event;
     const known = stored.get(eventId, source);
     if (!known || known.payload.equals(payload)) return DUPLICATE;
-    // Whoever holds a captured body can put any name on it: that must not keep the genuine event out.
+    // An attacker can resend a captured body under any unsigned id. That must not keep the genuine event out.
     if (known.isUnsigned === 1) return appendByBytes(event);
     const payloadSha256 = hash("sha256", payload, "buffer");
     const { type, secret, contentType, headers, address, receivedAt } = event;

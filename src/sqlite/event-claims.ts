@@ -6,14 +6,14 @@ import {
   type Next,
   type Settlement,
 } from "../events/job.ts";
-import type { BuriedJob, ClaimRequest, EventStore, UnreadableJob } from "../events/store.ts";
+import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
+import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { type EventTally, eventTally, type NoteMove } from "./event-tally.ts";
+import { type EventTally, eventTally, type RecordMove } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import type { Sync } from "./promised.ts";
 import { eventReader } from "./stored-event.ts";
 
-type EventName = Pick<BuriedJob, "source" | "eventId" | "type">;
+type EventName = Pick<DeadLetteredJob, "source" | "eventId" | "type">;
 
 interface DueRow {
   event: number;
@@ -23,15 +23,15 @@ interface DueRow {
   claimedAt: number | null;
 }
 
-const LEASE_EXPIRED = "the lease expired: the process ended or hung before the attempt did";
+const LEASE_EXPIRED = "the lease expired: the process ended or hung during the attempt";
 
-/** Claims of jobs: leasing, renewing, settling and giving back, each in one transaction. */
-export interface EventClaims extends Sync<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
-  /** Frees the leases of workers that are known to be dead, and what waits for longer than any policy asks. Returns how many. */
+/** Claims of jobs: lease, renew, settle and release, each in one transaction. */
+export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
+  /** Ends all leases, whose workers must be dead, and waits longer than any policy allows. Returns how many. */
   releaseAll(now: number): number;
 }
 
-/** Prepares the claims of a database; `reader` reads the events. */
+/** Prepares the claims of a database. `reader` is the connection that reads the events. */
 export function eventClaims(database: Database, reader: Database): EventClaims {
   const nextDue = database.prepare(sql.NEXT_DUE).pluck();
   const renew = database.prepare(sql.RENEW);
@@ -40,11 +40,11 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   const tally = eventTally(database);
   const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
-  const end = ending(database, tally);
-  const takeDue = atomic(database, leasing(database, reader, tally, end));
+  const end = prepareEndAttempt(database, tally);
+  const takeDue = atomic(database, prepareLeasing(database, reader, tally, end));
   const settleAll = atomic(database, (batch: Settlement[]) =>
-    tally.count((note) =>
-      batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", note)),
+    tally.count((record) =>
+      batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", record)),
     ),
   );
   const releaseEach = atomic(database, (claims: Claim[], now: number) => {
@@ -53,10 +53,10 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
 
   return {
     claim(request) {
-      // An idle poll writes nothing.
+      // An idle poll must not write.
       const nextDueAt = readNextDue(request.route);
       if (nextDueAt === null || nextDueAt > request.now) {
-        return { claimed: [], expired: 0, buried: [], unreadable: [], nextDueAt };
+        return { claimed: [], expired: 0, deadLettered: [], unreadable: [], nextDueAt };
       }
       return { ...takeDue(request), nextDueAt: readNextDue(request.route) };
     },
@@ -71,11 +71,11 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   };
 }
 
-// A claim reads and hands over its payloads while deliveries wait: 0.1 s for these.
+// Deliveries wait while a claim reads its payloads and sends them to the worker: 0.1 s for this size.
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
-/** What a claim takes. Expired leases end: their jobs wait, or are dead-lettered. What cannot be read is set aside. */
-function leasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {
+/** Leases due jobs. Jobs with expired leases are queued again or dead-lettered. Unreadable events are set aside. */
+function prepareLeasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {
   const due = database.prepare<unknown[], DueRow>(sql.DUE);
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
@@ -87,31 +87,31 @@ function leasing(database: Database, reader: Database, tally: EventTally, endAtt
     const { route, owner, limit, leaseMs, retryDelaysMs, now, holding = [] } = request;
     const leaseEndsAt = now + leaseMs;
     const claimed: ClaimedJob[] = [];
-    const buried: BuriedJob[] = [];
+    const deadLettered: DeadLetteredJob[] = [];
     const unreadable: UnreadableJob[] = [];
     let expired = 0;
     let bytes = 0;
 
-    function expire(row: DueRow, leaseOwner: string, name: EventName, note: NoteMove): void {
+    function expire(row: DueRow, leaseOwner: string, name: EventName, record: RecordMove): void {
       const { event, attempts: attempt, claimedAt } = row;
       const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
       const next: Next =
         delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED } : { to: "queued", runAt: now + delayMs };
       const end = { startedAt: claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED };
-      endAttempt({ event, route, owner: leaseOwner, attempt, next, ...end }, "lease_expired", note);
+      endAttempt({ event, route, owner: leaseOwner, attempt, next, ...end }, "lease_expired", record);
       if (next.to === "queued") expired++;
-      else buried.push({ ...name, route, attempt, error: LEASE_EXPIRED });
+      else deadLettered.push({ ...name, route, attempt, error: LEASE_EXPIRED });
     }
 
-    function setAsideJob(event: number, eventId: string | null, fault: string, note: NoteMove): void {
+    function setAsideJob(event: number, eventId: string | null, fault: string, record: RecordMove): void {
       setAside.run(now, fault, event, route);
       addDeadLetter.run(event, route, now, fault, 1);
-      note("queued", tally.statusOf(event));
+      record("queued", tally.statusOf(event));
       unreadable.push({ event, eventId, route, error: fault });
     }
 
     /** False when no more payloads fit. */
-    function take(row: DueRow, note: NoteMove): boolean {
+    function take(row: DueRow, record: RecordMove): boolean {
       const { event, attempts, leaseOwner } = row;
       if (leaseOwner === owner && holding.includes(event)) {
         renew.run(leaseEndsAt, event, route, owner, attempts);
@@ -119,16 +119,16 @@ function leasing(database: Database, reader: Database, tally: EventTally, endAtt
       }
       const reading = readEvent(event);
       if (reading.event === null) {
-        setAsideJob(event, reading.eventId, reading.fault, note);
+        setAsideJob(event, reading.eventId, reading.fault, record);
         return true;
       }
       const { source, eventId, type, payload } = reading.event;
       if (leaseOwner !== null) {
-        expire(row, leaseOwner, { source, eventId, type }, note);
+        expire(row, leaseOwner, { source, eventId, type }, record);
         return true;
       }
       bytes += payload.length;
-      // One, whatever its size.
+      // The first one is claimed whatever its size.
       if (claimed.length > 0 && bytes > MAX_PAYLOAD_BYTES) return false;
       lease.run(owner, now, leaseEndsAt, event, route);
       const attemptOfBudget = attempts + 1 - row.attemptsBeforeReplay;
@@ -137,27 +137,27 @@ function leasing(database: Database, reader: Database, tally: EventTally, endAtt
     }
 
     const rows = due.all(route, now, limit);
-    tally.count((note) => rows.every((row) => take(row, note)));
-    return { claimed, expired, buried, unreadable };
+    tally.count((record) => rows.every((row) => take(row, record)));
+    return { claimed, expired, deadLettered, unreadable };
   };
 }
 
-/** Ends one attempt with its history; returns false, and changes nothing, when its claim is no longer held. */
-type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, note: NoteMove) => boolean;
+/** Ends one attempt and records it. Returns false, and changes nothing, when its claim is no longer held. */
+type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, record: RecordMove) => boolean;
 
-function ending(database: Database, tally: EventTally): EndAttempt {
+function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(sql.SETTLE);
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
 
-  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, note) => {
+  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, record) => {
     const dueAt = next.to === "queued" ? next.runAt : null;
     const free = next.to === "queued" && next.isFree ? 1 : 0;
     const { changes } = settle.run(next.to, dueAt, finishedAt, error, free, event, route, owner, attempt);
     if (changes === 0) return false;
     addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null);
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
-    if (next.to !== "queued") note("queued", tally.statusOf(event));
+    if (next.to !== "queued") record("queued", tally.statusOf(event));
     return true;
   };
 }

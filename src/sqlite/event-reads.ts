@@ -9,10 +9,10 @@ import type {
   EventSummary,
   JobDetail,
 } from "../events/store.ts";
+import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { statusOf } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import type { Sync } from "./promised.ts";
 
 interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
   id: number;
@@ -34,12 +34,12 @@ interface JobRow {
 
 type ConflictRow = Omit<Conflict, "payload"> & { id: number; bytes: number };
 
-// A sender that gives all its events one id fills the disk with conflicts. The first of them tell enough, and one body of
-// the largest size fits.
+// A sender that gives all its events one id creates a conflict with each. The first ones are enough to diagnose that.
+// One body of the largest size fits.
 const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
-/** What can be asked of stored events, each answer from one moment. */
-export type EventReads = Sync<Pick<EventStore, "list" | "get" | "backlog">>;
+/** Queries on stored events. Each reads one snapshot. */
+export type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
 
 /** Prepares the reads of a database. */
 export function eventReads(database: Database): EventReads {
@@ -94,14 +94,14 @@ function summaryOf({ id: _, ...event }: EventRow, jobs: readonly JobRow[] | null
   };
 }
 
-/** Adds to an event and its jobs what is known of them elsewhere. */
+/** Adds conflicts to an event, and history and dead letters to its jobs. */
 function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] | null) => EventDetail {
   const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
   const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
   const conflicts = database.prepare<unknown[], ConflictRow>(sql.CONFLICTS);
   const conflictPayload = database.prepare<unknown[], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
 
-  /** Oldest first, each with its bytes as far as they fit. */
+  /** Oldest first. Payloads beyond the size limit are null. */
   function conflictsOf(event: number): Conflict[] {
     let read = 0;
     return conflicts.all(event).map(({ id, bytes, ...conflict }) => {

@@ -1,12 +1,12 @@
 import type { Replayed, ReplayFilter } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
-import { eventTally, type NoteMove } from "./event-tally.ts";
+import { eventTally, type RecordMove } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 
-// Events in one transaction, while deliveries wait.
+// Events in one transaction. Deliveries wait for it.
 const MAX_REPLAYED = 1000;
 
-/** Queues the jobs of events again: of one, or of the dead letters page by page. */
+/** Queues the jobs of one event again, or those of all dead letters page by page. */
 export function eventReplay(database: Database): (filter: ReplayFilter, now: number, page?: string) => Replayed {
   const find = database.prepare(sql.FIND).pluck();
   const requeue = database.prepare(sql.REQUEUE);
@@ -15,17 +15,17 @@ export function eventReplay(database: Database): (filter: ReplayFilter, now: num
   const nextPage = deadLetterPages(database);
   const tally = eventTally(database);
 
-  /** Returns whether there was a job to queue. */
-  function replayEvent(event: number, evenIfProcessed: boolean, now: number, note: NoteMove): boolean {
+  /** Returns whether any job was queued. */
+  function replayEvent(event: number, evenIfProcessed: boolean, now: number, record: RecordMove): boolean {
     const before = tally.statusOf(event);
     if (requeue.run(now, evenIfProcessed ? 1 : 0, event).changes === 0) return false;
-    note(before, "queued");
+    record(before, "queued");
     removeDeadLetters.run(event);
     return true;
   }
 
   function replayAll(events: readonly number[], evenIfProcessed: boolean, now: number): number {
-    return tally.count((note) => events.filter((event) => replayEvent(event, evenIfProcessed, now, note)).length);
+    return tally.count((record) => events.filter((event) => replayEvent(event, evenIfProcessed, now, record)).length);
   }
 
   return atomic(database, (filter: ReplayFilter, now: number, page?: string): Replayed => {
@@ -39,7 +39,7 @@ export function eventReplay(database: Database): (filter: ReplayFilter, now: num
   });
 }
 
-/** A page is named by the last event of the page before, and that of the whole replay: "17-2000". */
+/** A page token is the last event of the previous page and the last one of the whole replay: "17-2000". */
 function deadLetterPages(database: Database): (page?: string) => { events: number[]; next: string | null } {
   const newest = database.prepare(sql.LAST_DEAD_LETTER).pluck();
   const following = database.prepare(sql.NEXT_DEAD_LETTERS).pluck();

@@ -2,21 +2,21 @@ import type { Status } from "../events/event.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
-/** The status of an event from those of its jobs. One without jobs has nothing to be done. */
+/** The status of an event, derived from its jobs. An event that needs no jobs is processed. */
 export function statusOf(jobs: readonly Status[]): Status {
   if (jobs.includes("queued")) return "queued";
   return jobs.includes("failed") ? "failed" : "processed";
 }
 
-/** Notes that an event has gone from one status to another. */
-export type NoteMove = (from: Status, to: Status) => void;
+/** Records that an event moved from one status to another. */
+export type RecordMove = (from: Status, to: Status) => void;
 
-/** Keeps how many events there are in each status, in the transaction that changes their jobs. */
+/** Counts the events in each status, in the transaction that changes their jobs. */
 export interface EventTally {
   /** The status of an event that has jobs. */
   statusOf(event: number): Status;
-  /** Runs a part of a transaction, and counts what it notes. */
-  count<T>(part: (note: NoteMove) => T): T;
+  /** Runs a part of a transaction and adds the moves that it records. */
+  count<T>(part: (record: RecordMove) => T): T;
 }
 
 /** Prepares the tally of a database. */

@@ -1,28 +1,28 @@
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventFilter } from "../events/store.ts";
 
-// The statements of the hot path take their values by position: binding by name costs as much as the write.
-// `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again whenever its bare limit is bound.
-// A query repeats the condition of a partial index (`status <> 'processed'`), or SQLite does not use it.
+// Statements of the hot path bind by position: binding by name costs as much as the write.
+// `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again each time a bare limit is bound.
+// SQLite uses a partial index only if the query repeats its condition (`status <> 'processed'`).
 
 /**
- * Stores a delivery unless its identity is known: source, event id, type, received, address, headers, content type, secret,
- * digest of the bytes, CRC-32 of the payload, payload.
+ * Stores a delivery unless its identity is known: source, event id, type, received, address, headers, content type,
+ * secret, digest of the payload, CRC-32 of the payload, payload.
  */
 export const APPEND = `
 INSERT INTO events (source, event_id, type, received_at, address, headers, content_type, secret, bytes_sha256, payload_crc32, payload)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`;
 
-/** What is stored under an identity: event id, source. */
+/** The event with an identity: event id, source. */
 export const STORED = `
 SELECT id, bytes_sha256 IS NOT NULL AS isUnsigned, payload FROM events WHERE event_id = ? AND source = ?`;
 
-/** The id of the event that came with these bytes under an unsigned id: digest, source. */
+/** The id of the event with these bytes and an unsigned id: digest, source. */
 export const STORED_BYTES = `
 SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`;
 
-/** Keeps other bytes under a known identity once, and counts how often they came. */
+/** Stores other bytes under a known identity once, and counts their deliveries. */
 export const ADD_CONFLICT = `
 INSERT INTO conflicts (event, payload_sha256, payload_crc32, payload, type, secret, content_type, headers, address, first_at,
   last_at, deliveries)
@@ -30,36 +30,36 @@ VALUES (@event, @payloadSha256, @payloadCrc32, @payload, @type, @secret, @conten
   @receivedAt, 1)
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
 
-/** Counts a delivery of other bytes. */
+/** Counts a conflicting delivery. */
 export const COUNT_CONFLICT = `UPDATE tally SET conflicts = conflicts + 1`;
 
-/** The events that have no jobs yet, in their order: limit. */
+/** The events without jobs, in order of arrival: limit. */
 export const UNROUTED = `
 SELECT id, source, type, received_at AS receivedAt FROM events WHERE id > (SELECT routed_to FROM tally)
 ORDER BY id LIMIT +?`;
 
-/** Up to which event there are jobs. */
+/** The last event that fan-out has given its jobs. */
 export const ROUTED_TO = `SELECT routed_to FROM tally`;
 
 /** Adds a job: event, route, due. */
 export const ADD_JOB = `INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)`;
 
-/** Enters events that get their jobs into the indexes of lists: behind one event, up to another one. */
-export const ENTER_ROUTED = ["type", "source"].map(
+/** Adds the events of a fan-out to the indexes for lists: after this event, up to this one. */
+export const INDEX_ROUTED = ["type", "source"].map(
   (column) =>
     `INSERT INTO events_by_${column} (${column}, event) SELECT ${column}, id FROM events WHERE id > ? AND id <= ?`,
 );
 
-/** Enters the minutes of the same events. */
-export const ENTER_MINUTES = `
+/** Adds the events of a fan-out to the index by minute: after this event, up to this one. */
+export const INDEX_MINUTES = `
 INSERT INTO events_by_minute (minute, first_event)
 SELECT received_at / 60000 AS minute, min(id) FROM events WHERE id > ? AND id <= ? GROUP BY minute
 ON CONFLICT DO NOTHING`;
 
-/** Says up to which event there are jobs, and how many of them are queued and how many processed: in that order. */
+/** Counts the events of a fan-out: last event, queued, processed. */
 export const TALLY_ROUTED = `UPDATE tally SET routed_to = ?, queued = queued + ?, processed = processed + ?`;
 
-/** Counts events that have gone from one status to another: queued, processed, failed. */
+/** Counts moves between statuses, as differences: queued, processed, failed. */
 export const TALLY_MOVED = `UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?`;
 
 /** The statuses of an event's jobs. */
@@ -70,7 +70,7 @@ export const DUE = `
 SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
 FROM jobs WHERE status = 'queued' AND route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
-/** What an attempt needs of an event: its number. */
+/** The parts of an event that an attempt needs: event. */
 export const EVENT_OF_JOB = `
 SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt,
   payload_crc32 AS payloadCrc32, payload
@@ -80,26 +80,26 @@ FROM events WHERE id = ?`;
 export const NEXT_DUE = `SELECT min(due_at) FROM jobs WHERE status = 'queued' AND route = ?`;
 
 /**
- * Leases a job: owner, now, end of the lease, event, route. The attempt is counted here: a handler that kills the process
- * must still use one up.
+ * Leases a job: owner, now, end of the lease, event, route. The attempt is counted here: a handler that kills the
+ * process must still use one up.
  */
 export const LEASE = `
 UPDATE jobs SET attempts = attempts + 1, lease_owner = ?, claimed_at = ?, due_at = ?
 WHERE event = ? AND route = ? AND status = 'queued'`;
 
-/** That a claim is still held: event, route, owner, attempt. */
+/** True while a claim is held: event, route, owner, attempt. */
 const HELD = `event = ? AND route = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?`;
 
 /** Extends a lease that is still held: end of the lease, claim. */
 export const RENEW = `UPDATE jobs SET due_at = ? WHERE ${HELD}`;
 
-/** Ends an attempt, if its claim is still held: status, due, end, error, attempts outside of the budget, claim. */
+/** Ends an attempt whose claim is still held: status, due, end, error, 1 if the attempt is free, claim. */
 export const SETTLE = `
 UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
   attempts_before_replay = attempts_before_replay + ?
 WHERE ${HELD}`;
 
-/** Ends a job whose event cannot be read, whoever holds it: end, error, event, route. */
+/** Ends a job whose event cannot be read, leased or not: end, error, event, route. */
 export const SET_ASIDE = `
 UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
 WHERE event = ? AND route = ? AND status = 'queued'`;
@@ -111,8 +111,8 @@ UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FR
 WHERE ${HELD}`;
 
 /**
- * Ends every lease now, and every wait that is longer than any: the clock was wrong when it began. Both go before what has
- * come since.
+ * Makes jobs due that are leased, or that wait longer than any retry does because the clock was wrong. They keep their
+ * place before later events.
  */
 export const RELEASE_ALL = `
 UPDATE jobs SET due_at = (SELECT min(received_at, @now) FROM events WHERE id = event)
@@ -123,7 +123,7 @@ export const ADD_ATTEMPT = `
 INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Puts a job that has failed for good into the dead letters: event, route, failed, reason, whether it is unreadable. */
+/** Adds a job to the dead letters: event, route, failed, reason, 1 if its event is unreadable. */
 export const ADD_DEAD_LETTER = `
 INSERT INTO dead_letters (event, route, failed_at, reason, unreadable) VALUES (?, ?, ?, ?, ?)`;
 
@@ -133,22 +133,22 @@ export const UNREADABLE = `SELECT count(*) FROM dead_letters WHERE unreadable = 
 /** The number of an event: event id, source. */
 export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
 
-/** Queues the jobs of an event that have failed or, when it is forced, were processed, with a fresh budget: now, forced, event. */
+/** Queues the failed jobs of an event with a fresh budget, and when forced the processed ones: now, forced, event. */
 export const REQUEUE = `
 UPDATE jobs SET status = 'queued', due_at = ?, attempts_before_replay = attempts
 WHERE (status = 'failed' OR (status = 'processed' AND ?)) AND event = ?`;
 
-/** Takes an event out of the dead letters. */
+/** Removes an event from the dead letters. */
 export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event = ?`;
 
 /** The newest event with a dead letter. */
 export const LAST_DEAD_LETTER = `SELECT max(event) FROM dead_letters`;
 
-/** The next events with dead letters behind one, up to the last one: after, last, limit. */
+/** The next events with dead letters: after this event, up to this one, limit. */
 export const NEXT_DEAD_LETTERS = `
 SELECT DISTINCT event FROM dead_letters WHERE event > ? AND event <= ? ORDER BY event LIMIT +?`;
 
-/** Makes an event of its own of the conflict with a number, from 1 as {@link CONFLICTS} lists them. No row when there is none. */
+/** Stores a conflict as an event of its own. `@conflict` is its position in {@link CONFLICTS}, from 1. */
 export const REPLAY_CONFLICT = `
 INSERT INTO events (source, event_id, type, received_at, secret, address, headers, content_type, payload_crc32, payload)
 SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, secret, address, headers, content_type,
@@ -157,10 +157,10 @@ FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AN
 ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
 ON CONFLICT DO NOTHING`;
 
-/** What a list shows of an event without its jobs. */
+/** The columns of an event in a list. */
 const EVENT = `events.id, events.source, events.event_id AS eventId, events.type, events.received_at AS receivedAt`;
 
-/** The events with an id: of one source, or of every source when that is null. */
+/** The events with an id, of one source, or of every source when `@source` is null. */
 export const GET = `
 SELECT ${EVENT}, address, headers, content_type AS contentType, payload
 FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
@@ -176,19 +176,19 @@ export const HISTORY = `
 SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response
 FROM attempts WHERE event = ? AND route = ? ORDER BY attempt`;
 
-/** Why and when a job became a dead letter: event, route. No row when it is none. */
+/** When and why a job became a dead letter: event, route. */
 export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_letters WHERE event = ? AND route = ?`;
 
-/** What else came under the id of an event, oldest first. */
+/** The conflicts of an event, oldest first. */
 export const CONFLICTS = `
 SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
   address, length(payload) AS bytes
 FROM conflicts WHERE event = ? ORDER BY first_at`;
 
-/** The bytes of one of {@link CONFLICTS}. */
+/** The payload of one of {@link CONFLICTS}. */
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
-/** Events without jobs, newest first. They are queued. */
+/** Lists events before fan-out, newest first. They count as queued. */
 export function listUnroutedStatement(filter: EventFilter): string {
   const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id")];
   return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
@@ -196,7 +196,7 @@ export function listUnroutedStatement(filter: EventFilter): string {
 
 const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.event = events.id AND ${condition})`;
 
-/** Events with jobs, newest first: those of an index that has the rarest of what is asked for, that fit all the rest. */
+/** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
 export function listRoutedStatement(filter: EventFilter): string {
   const { status, type, source, since, error } = filter;
   const isOpen = status === "queued" || status === "failed";
@@ -223,7 +223,7 @@ export function listRoutedStatement(filter: EventFilter): string {
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }
 
-/** `event` is the column that the list is ordered by. */
+/** `event` is the column that orders the list. */
 function conditionsOf({ type, source, since, until, before, after }: EventFilter, event: string): string[] {
   const conditions: string[] = [];
   if (type !== undefined) conditions.push("events.type = @type");
@@ -235,7 +235,7 @@ function conditionsOf({ type, source, since, until, before, after }: EventFilter
   return conditions;
 }
 
-/** How many events there are in each status, and which came first of those that are queued. An event without jobs is queued. */
+/** The number of events in each status, and when the oldest queued one came. An event before fan-out is queued. */
 export const BACKLOG = `
 SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, conflicts,
   (${UNREADABLE}) AS unreadable,

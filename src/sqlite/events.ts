@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
+import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
@@ -7,17 +8,16 @@ import { eventFanOut } from "./event-fan-out.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
 import * as sql from "./events-sql.ts";
-import type { Sync } from "./promised.ts";
 
-/** The event store on a SQLite database that somebody else opens and closes; a start on the file also ends stale leases. */
-export type SqliteEvents = Sync<Omit<EventStore, "onWork" | "close">> & Pick<EventClaims, "releaseAll">;
+/** The event store on a SQLite database that the caller opens and closes. */
+export type SqliteEvents = SyncPort<Omit<EventStore, "onWork" | "close">> & Pick<EventClaims, "releaseAll">;
 
 /**
- * Creates the SQLite event store. Its methods throw as SQLite does. `reader` is another connection to the same file, by which
- * claims read events: on the one that writes, SQLite refuses every change in a transaction that has met a damaged page.
+ * Creates the SQLite event store. Its methods throw SQLite's errors. Claims read events through `reader`, another
+ * connection to the file: SQLite refuses further changes in a transaction that has met a damaged page.
  */
 export function sqliteEvents(database: Database, reader = database): SqliteEvents {
-  const answers = database.prepare("SELECT count(*) FROM sqlite_schema");
+  const ping = database.prepare("SELECT count(*) FROM sqlite_schema");
   const unreadable = database.prepare(sql.UNREADABLE).pluck();
   return {
     append: eventAppend(database),
@@ -26,7 +26,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     replay: eventReplay(database),
     ...eventReads(database),
     check() {
-      answers.get();
+      ping.get();
       const count = unreadable.get() as number;
       if (count === 0) return;
       const jobs = count === 1 ? "1 job has an event" : `${count} jobs have events`;

@@ -1,12 +1,12 @@
 import type { Database } from "./database.ts";
 
-/** Small facts that must outlive the process, by name. */
+/** Key-value pairs that outlive the process. */
 export interface Metadata {
   get(key: string): string | undefined;
   set(key: string, value: string): void;
 }
 
-/** Opens the facts in the table `metadata`. `set` replaces; both throw as SQLite does. */
+/** Opens the table `metadata`. `set` replaces an earlier value. Both methods throw SQLite's errors. */
 export function createMetadata(database: Database): Metadata {
   const get = database.prepare("SELECT value FROM metadata WHERE key = ?").pluck();
   const set = database.prepare(

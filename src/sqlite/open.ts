@@ -3,8 +3,8 @@ import type { Log } from "../log.ts";
 import { lockDataDir } from "./data-dir.ts";
 import { fileIdOf, type OpenOptions, openDatabase } from "./database.ts";
 import { watchLogSize } from "./log-size.ts";
-import { clearBrokenRestore } from "./maintenance/restore.ts";
-import { type SqliteStores, storesBehind, storesOn } from "./stores.ts";
+import { recoverRestore } from "./maintenance/restore.ts";
+import { localStores, type SqliteStores, storesOnThread } from "./stores.ts";
 import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
 
 /** How a server opens its data directory. */
@@ -14,24 +14,24 @@ export interface ServerOptions {
   log: Log;
 }
 
-/** The stores of the one server. */
+/** The stores of a server. */
 export interface SqliteServerStores extends SqliteStores {
-  /** Names the database, and differs on another machine. */
+  /** Identifies the database among servers that share a Redis. */
   id: string;
   /** The size of the write-ahead log. */
   logBytes(): number;
 }
 
 /**
- * Opens the stores of a data directory for the one server that it may have. Writes go to a thread of their own, so that
- * a commit never holds up a request; what every request reads comes from a connection on this thread.
+ * Opens the stores of a data directory for its server. Writes go to the storage thread, so that a commit never delays a
+ * request. A connection on this thread serves the reads that every request needs.
  * Throws {@link OperatorError} with nothing left open.
  */
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
   const { dataDir, startThread, log } = options;
   const unlock = lockDataDir(dataDir);
   try {
-    clearBrokenRestore(dataDir);
+    recoverRestore(dataDir);
     const reader = openDatabase(dataDir, { checked: true });
     try {
       const file = fileIdOf(reader);
@@ -44,7 +44,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
         reader.close();
         unlock();
       };
-      return { ...storesBehind(thread, reader, close), id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
+      return { ...storesOnThread(thread, reader, close), id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
     } catch (error) {
       reader.close();
       throw error;
@@ -56,19 +56,19 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
 }
 
 /**
- * The lock on the data directory says that no other server lives: leases in the file are a dead one's. On a full disk
- * they run out by themselves.
+ * Ends the leases of an earlier process. The lock on the data directory proves that no other server runs. If the disk
+ * is full, the leases expire by themselves.
  */
 async function releaseStaleLeases(thread: ThreadClient, log: Log): Promise<void> {
   try {
     await thread.call("events.releaseAll", [Date.now()]);
   } catch (error) {
     const line = { event: "worker_error" as const, error: describeError(error) };
-    log.error(line, "leases of an earlier process could not be ended");
+    log.error(line, "cannot end the leases of an earlier process");
   }
 }
 
-/** Opens the stores of a data directory for a command, beside a running server or without one. */
+/** Opens the stores of a data directory for a command. A server may be running. */
 export function openForCommand(dataDir: string, options: OpenOptions): SqliteStores {
-  return storesOn(openDatabase(dataDir, options));
+  return localStores(openDatabase(dataDir, options));
 }

@@ -1,51 +1,51 @@
 /**
- * The schema as numbered steps. All times are Unix milliseconds. A `CHECK` names states with `OR`: SQLite would make a
- * table of an `IN` list at every insert.
+ * The schema as numbered steps. All times are Unix milliseconds. A `CHECK` lists states with `OR`, because SQLite
+ * builds a temporary table for an `IN` list at every insert.
  */
 const STEPS: readonly string[] = [
   `
-  -- What came, written once by its delivery. The newest row is never removed: its number would be given again.
+  -- Deliveries, each written once. The newest row is never removed, because its id would be reused.
   CREATE TABLE events (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, event_id TEXT NOT NULL, type TEXT NOT NULL, received_at INTEGER NOT NULL,
     secret INTEGER NOT NULL, bytes_sha256 BLOB, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
-    payload_crc32 INTEGER NOT NULL,  -- tells a disk that gives back other bytes
-    payload BLOB NOT NULL  -- last, so that a list never reads its overflow pages
+    payload_crc32 INTEGER NOT NULL,  -- detects a disk that returns other bytes
+    payload BLOB NOT NULL  -- last, so that lists never read its overflow pages
   ) STRICT;
-  -- Makes a duplicate of a signed id, and finds an event by its id.
+  -- Detects duplicates by signed id, and finds an event by its id.
   CREATE UNIQUE INDEX events_identity ON events (event_id, source);
-  -- Makes a duplicate of the same bytes where the id is unsigned.
+  -- Detects duplicates by their bytes when the id is unsigned.
   CREATE UNIQUE INDEX events_bytes ON events (bytes_sha256, source) WHERE bytes_sha256 IS NOT NULL;
 
-  -- Indexes for lists, which fan-out fills: a delivery does not wait for them.
+  -- Indexes for lists. Fan-out fills them, so that a delivery does not wait for them.
   CREATE TABLE events_by_type (type TEXT, event INTEGER, PRIMARY KEY (type, event)) STRICT, WITHOUT ROWID;
   CREATE TABLE events_by_source (source TEXT, event INTEGER, PRIMARY KEY (source, event)) STRICT, WITHOUT ROWID;
-  -- The first event that was received in a minute, counted from 1970.
+  -- The first event of each minute, counted from 1970.
   CREATE TABLE events_by_minute (minute INTEGER PRIMARY KEY, first_event INTEGER NOT NULL) STRICT;
 
-  -- The work that a route has with an event, made by fan-out.
+  -- The processing of an event for a route, added by fan-out.
   CREATE TABLE jobs (
     event INTEGER, route TEXT,
     status TEXT NOT NULL CHECK (status = 'queued' OR status = 'processed' OR status = 'failed'),
-    attempts INTEGER NOT NULL DEFAULT 0,  -- ever claimed; also the fencing token of a claim
+    attempts INTEGER NOT NULL DEFAULT 0,  -- all claims so far; also the fencing token of a claim
     attempts_before_replay INTEGER NOT NULL DEFAULT 0,  -- the budget counts from here
     ordering_key TEXT,
-    due_at INTEGER,  -- while it is queued: when it may be claimed, or its lease ends
+    due_at INTEGER,  -- while queued: when it may be claimed, or its lease ends
     lease_owner TEXT, claimed_at INTEGER, ended_at INTEGER, last_error TEXT,  -- of the newest attempt
     PRIMARY KEY (event, route)
   ) STRICT, WITHOUT ROWID;
-  -- What a route may claim.
+  -- Jobs that a route may claim.
   CREATE INDEX jobs_due ON jobs (route, due_at) WHERE status = 'queued';
   -- Lists of queued and of failed events.
   CREATE INDEX jobs_open ON jobs (status, event) WHERE status <> 'processed';
 
-  -- One row: up to which event there are jobs, and how many events up to there are in each status.
+  -- One row: the last event that has its jobs, and the number of events up to it in each status.
   CREATE TABLE tally (
     routed_to INTEGER NOT NULL, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
     conflicts INTEGER NOT NULL
   ) STRICT;
   INSERT INTO tally VALUES (0, 0, 0, 0, 0);
 
-  -- The history of a job: its ended attempts.
+  -- The ended attempts of a job.
   CREATE TABLE attempts (
     event INTEGER, route TEXT, attempt INTEGER, started_at INTEGER NOT NULL, finished_at INTEGER NOT NULL,
     outcome TEXT NOT NULL CHECK (outcome = 'succeeded' OR outcome = 'failed' OR outcome = 'lease_expired'),
@@ -56,7 +56,7 @@ const STEPS: readonly string[] = [
   -- Jobs that have failed for good.
   CREATE TABLE dead_letters (
     event INTEGER, route TEXT, failed_at INTEGER NOT NULL, reason TEXT NOT NULL,
-    unreadable INTEGER NOT NULL DEFAULT 0,  -- 1: the database is damaged where the event lies
+    unreadable INTEGER NOT NULL DEFAULT 0,  -- 1: the database is damaged where the event is
     PRIMARY KEY (event, route)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX dead_letters_unreadable ON dead_letters (event) WHERE unreadable = 1;
@@ -82,32 +82,32 @@ const STEPS: readonly string[] = [
   CREATE TABLE login_failures (id INTEGER PRIMARY KEY, bucket TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE INDEX login_failures_bucket ON login_failures (bucket, at);
   CREATE INDEX login_failures_at ON login_failures (at);
-  -- Addresses that have logged in, whom nobody locks out from elsewhere.
+  -- Addresses that have logged in. Failures from other addresses cannot lock them out.
   CREATE TABLE known_addresses (bucket TEXT PRIMARY KEY, last_login_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
-  -- Small facts that outlive the process, by name.
+  -- Key-value pairs that outlive the process.
   CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
 ];
 
-/** The oldest schema that can be read. What was made before the first release is not carried over: versions 1 to 8. */
+/** The oldest supported schema. Schemas 1 to 8 are from before the first release. */
 const FIRST_SCHEMA = 9;
 
-/** The schema of this version; `PRAGMA user_version` holds that of a file. A released step is never edited: a change is a new one. */
+/** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;
 
-/** The steps that bring a file from a schema up to date; 0 is that of an empty one. */
+/** The steps that bring a file with this schema up to date. An empty file has schema 0. */
 export function stepsFrom(schema: number): readonly string[] {
   return STEPS.slice(schema === 0 ? 0 : schema - FIRST_SCHEMA + 1);
 }
 
-/** Why this version cannot read a schema, and what to do then; null when it can. */
+/** The fault of a schema that this version cannot read, with its remedy. Null when it can. */
 export function faultOfSchema(schema: number): { found: string; remedy: string } | null {
   if (schema > SCHEMA) {
     const found = `has schema ${schema} and this version knows up to ${SCHEMA}`;
     return { found, remedy: "run the newer authserve" };
   }
   if (schema === 0 || schema >= FIRST_SCHEMA) return null;
-  const found = `has schema ${schema}, of a version before the first release, whose data is not carried over`;
-  return { found, remedy: "begin with an empty DATA_DIR" };
+  const found = `has schema ${schema}, of a version before the first release, which is not supported`;
+  return { found, remedy: "start with an empty DATA_DIR" };
 }

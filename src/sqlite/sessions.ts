@@ -1,23 +1,23 @@
 import type { LoginOrigin, SessionRecord, SessionStore } from "../auth/sessions.ts";
+import { asAsync, type SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { createMetadata } from "./metadata.ts";
-import { promised, type Sync } from "./promised.ts";
 
-/** The live record of a user: user, now. */
+/** The live session of a user: user, now. */
 const FIND = `SELECT sid, expires_at AS expiresAt FROM sessions WHERE user_id = ? AND expires_at > ?`;
 
-/** Writes a user's record in place of any earlier one. */
+/** Writes a user's session in place of any earlier one. */
 const REPLACE = `
 INSERT INTO sessions (user_id, sid, expires_at) VALUES (@userId, @sid, @expiresAt)
 ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at`;
 
-/** Deletes a live record if it still holds this sid: a login in between stays alive. */
+/** Deletes a live session if it still has this sid, so that a login in between stays alive. */
 const REMOVE_IF = `DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
 
-/** Deletes a record whatever it holds; its expiry tells whether it was live. */
+/** Deletes a user's session. The expiry tells whether it was live. */
 const REMOVE = `DELETE FROM sessions WHERE user_id = @userId RETURNING expires_at`;
 
-/** Keeps which login superseded a session, for as long as that session would have lived. */
+/** Stores which login superseded a session, until that session would have expired. */
 const SUPERSEDE = `
 INSERT INTO supersessions (user_id, sid, at, network, user_agent, expires_at)
 VALUES (@userId, @sid, @at, @network, @userAgent, @expiresAt)
@@ -27,16 +27,16 @@ ON CONFLICT (user_id, sid) DO NOTHING`;
 const SUPERSESSION = `
 SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ? AND sid = ? AND expires_at > ?`;
 
-/** Forgets supersessions of sessions whose lifetime has passed: now. */
+/** Deletes the supersessions of sessions that would have expired: now. */
 const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
 
-/** Keeps sessions in the SQLite file, where another process's revocation is seen by the next read. */
+/** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
 export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
-  return promised<SessionStore>(embeddedSessions(database, now));
+  return asAsync<SessionStore>(embeddedSessions(database, now));
 }
 
-/** The embedded session store, synchronous. */
-export function embeddedSessions(database: Database, now: () => number = Date.now): Sync<SessionStore> {
+/** The synchronous form of the embedded session store. */
+export function embeddedSessions(database: Database, now: () => number = Date.now): SyncPort<SessionStore> {
   const find = database.prepare<[string, number], SessionRecord>(FIND);
   const replace = database.prepare(REPLACE);
   const removeIf = database.prepare(REMOVE_IF);

@@ -4,26 +4,26 @@ import type { ClaimedJob } from "../events/job.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
-/** What an attempt needs of an event. */
+/** The parts of an event that an attempt needs. */
 type StoredEvent = Pick<ClaimedJob, "source" | "eventId" | "type" | "contentType" | "receivedAt" | "payload">;
 
-/** An event, or why it cannot be had; `eventId` is null where not even that can be read. */
+/** An event, or why it cannot be read. `eventId` is null when the id cannot be read either. */
 export type Reading = { event: StoredEvent } | { event: null; eventId: string | null; fault: string };
 
-// What a damaged page, or a sector that the disk does not give back, leads to.
+// Errors of a damaged page, or of a sector that the disk cannot read.
 const UNREADABLE = /^SQLITE_(?:CORRUPT|IOERR_(?:READ|SHORT_READ|CORRUPTFS|DATA))/;
 
-/** Reads events by their number, and compares their bytes with what came. Throws when SQLite fails for another reason than damage. */
+/** Reads events by number and verifies their checksum. Throws when SQLite fails for a reason other than damage. */
 export function eventReader(reader: Database): (event: number) => Reading {
   const get = reader.prepare<unknown[], StoredEvent & { payloadCrc32: number }>(sql.EVENT_OF_JOB);
 
   return (event) => {
     try {
       const row = get.get(event);
-      if (!row) return { event: null, eventId: null, fault: "the database is damaged: it has lost the event" };
+      if (!row) return { event: null, eventId: null, fault: "the database is damaged: the event is missing" };
       const { payloadCrc32, ...stored } = row;
       if (crc32(stored.payload) === payloadCrc32) return { event: stored };
-      const fault = "the database is damaged: the stored bytes are not those that came";
+      const fault = "the database is damaged: the stored bytes do not match their checksum";
       return { event: null, eventId: stored.eventId, fault };
     } catch (error) {
       if (!UNREADABLE.test(systemCode(error))) throw error;

@@ -6,24 +6,24 @@ import type { Log } from "../log.ts";
 import { DATABASE_FILE } from "./database.ts";
 import type { StorageThreadData } from "./thread.ts";
 
-/** Starts the thread whose entry is `sqlite/thread.ts`; how depends on the packaging. */
+/** Starts the thread with the entry `sqlite/thread.ts`. The packaging decides how. */
 export type StartThread = (options: WorkerOptions) => Worker;
 
-/** The storage thread, whichever is alive. */
+/** Calls the current storage thread. */
 export interface ThreadClient extends RpcClient {
-  /** Ends the thread when what is under way is done. */
+  /** Ends the thread once its pending calls are done. */
   close(): Promise<void>;
 }
 
-// A thread that dies at once, again and again, must not keep the process busy.
+// A thread that keeps dying at its start must not keep the process busy.
 const RESTART_DELAY_MS = 200;
 const MAX_RESTART_DELAY_MS = 5000;
 
-// A thread that cannot end now is told again at this pace.
+// How often a thread that cannot end yet is asked again.
 const END_RETRY_MS = 100;
 
 /**
- * Starts the storage thread, and again whenever it dies: what is under way then fails with `store_unavailable`.
+ * Starts the storage thread, and restarts it when it dies. Its pending calls then fail with `store_unavailable`.
  * Throws {@link OperatorError} when it cannot open the database.
  */
 export async function startStorageThread(
@@ -52,14 +52,14 @@ export async function startStorageThread(
   function restart(error: Error): void {
     if (closing) return;
     const line = { event: "storage_thread_died" as const, error: describeError(error) };
-    log.error(line, "the storage thread died and is started again");
+    log.error(line, "the storage thread died and will be restarted");
     setTimeout(() => {
       if (!closing) thread = start();
     }, restartDelayMs).unref();
     restartDelayMs = Math.min(2 * restartDelayMs, MAX_RESTART_DELAY_MS);
   }
 
-  /** Whether the thread has ended. */
+  /** Asks the thread to end. Returns whether it has. */
   async function tryToEnd(): Promise<boolean> {
     const ended = thread.died.then(() => true);
     try {
@@ -76,7 +76,7 @@ export async function startStorageThread(
     closing = true;
     await thread.terminate();
     throw new OperatorError(
-      `DATA_DIR/${DATABASE_FILE} cannot be written now (${describeError(error)}): end what holds it, or make space`,
+      `DATA_DIR/${DATABASE_FILE} cannot be written now (${describeError(error)}): end the program that locks it, or free disk space`,
       1,
     );
   }
@@ -85,7 +85,7 @@ export async function startStorageThread(
     call: (method: string, args: unknown[], transfer?: Transferable[]) => thread.call(method, args, transfer),
     async close() {
       closing = true;
-      // While another program holds the database, the thread cannot come to its end.
+      // The thread cannot end while another program locks the database.
       while (!(await tryToEnd()));
     },
   };

@@ -5,7 +5,7 @@ import { assertInPlace, type FileId, openDatabase, openReader } from "./database
 import { sqliteEvents } from "./events.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteFailures } from "./throttle.ts";
-import { watchWrites } from "./writes.ts";
+import { monitorWrites } from "./writes.ts";
 
 /** What the storage thread is started with. */
 export interface StorageThreadData {
@@ -14,14 +14,14 @@ export interface StorageThreadData {
   file: FileId;
 }
 
-/** Runs in the storage thread: owns the one connection that writes, and answers calls to the stores on it. */
+/** Runs in the storage thread, which owns the only writing connection and answers calls to the stores on it. */
 function run(): void {
   const port = parentPort;
-  if (!port) throw new Error("this file is the storage thread's");
+  if (!port) throw new Error("this file runs only as the storage thread");
   const { dataDir, file } = workerData as StorageThreadData;
   const database = openDatabase(dataDir, { isOpen: true, file });
   const inPlace = () => assertInPlace(dataDir, file);
-  const writes = watchWrites(database, inPlace);
+  const writes = monitorWrites(database, inPlace);
   const reader = openReader(database);
   const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);
@@ -33,7 +33,7 @@ function run(): void {
   const targets: RpcTargets = {
     events: {
       ...events,
-      // What is promised must be found again. What became of events that are stored is recorded all the same.
+      // An acknowledged delivery must not go to a removed file. Attempts of events stored there are still settled.
       append(packed: PackedEvents) {
         inPlace();
         return events.append(unpackEvents(packed));
@@ -53,18 +53,18 @@ function run(): void {
     throttle: sqliteFailures(database),
     thread: {
       ready: () => {},
-      // Behind its own answer.
+      // After the answer to this call is sent.
       close: () => void setImmediate(end),
     },
   };
   serveCalls(targets, port, (call) => {
     const result = writes.run(call);
     try {
-      // The first to read the newest change notes that in a file that is mapped into memory. On the server's thread a
-      // disk that has stalled meanwhile would hold up all requests.
+      // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled
+      // disk would delay all requests.
       events.check();
     } catch {
-      // What was written is written. The next to read says what is wrong.
+      // The change is committed. The next read reports the error.
     }
     return result;
   });

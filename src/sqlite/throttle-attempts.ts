@@ -1,6 +1,6 @@
 import { type FailureStore, STALE_ATTEMPT_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { createCounts } from "../lib/counts.ts";
-import type { Sync } from "./promised.ts";
+import type { SyncPort } from "./async-store.ts";
 
 interface Attempt {
   buckets: string[];
@@ -8,24 +8,24 @@ interface Attempt {
 }
 
 /**
- * Makes a throttle store out of a store of failures that no other process adds to. Attempts under way are kept in
- * memory, so that a right password does not wait for the disk. A crash forgets them: no more guesses than are hashed at
+ * Makes a throttle store from a failure store to which only this process adds. Attempts in flight are kept in memory,
+ * so a correct password does not wait for the disk. A crash forgets them: at most as many guesses as are hashed at
  * once.
  *
- * `reads` are synchronous: failures are counted and a place is taken in one turn of the event loop.
+ * `reads` are synchronous, so that counting failures and taking a place happen in one turn of the event loop.
  */
-export function countUnderWay(
-  reads: Sync<Pick<FailureStore, "retryAfterMs" | "failures" | "isKnown" | "totals">>,
+export function withAttemptsInFlight(
+  reads: SyncPort<Pick<FailureStore, "retryAfterMs" | "failures" | "isKnown" | "totals">>,
   writes: Pick<FailureStore, "add" | "remember" | "clear">,
 ): ThrottleStore {
   /** By id, oldest first. */
   const underWay = new Map<number, Attempt>();
   const places = createCounts();
-  /** Failures that could not be written. Nobody tries a password while there are any. */
+  /** Failures that could not be written. They are written before the next attempt may start. */
   const uncounted: Attempt[] = [];
   let lastId = 0;
 
-  /** Ends an attempt for whoever asks first; its places stay taken. */
+  /** Ends an attempt and returns its buckets, where its places stay taken. Returns none when it has ended already. */
   function end(id: number): string[] {
     const { buckets } = underWay.get(id) ?? { buckets: [] };
     underWay.delete(id);
@@ -36,7 +36,7 @@ export function countUnderWay(
     for (const bucket of buckets) places.add(bucket, -1);
   }
 
-  /** Stores a failure, and only then frees its places: in between nobody gets through. */
+  /** Stores a failure, and only then frees its places, so that no further attempt fits in between. */
   async function count(failure: Attempt): Promise<void> {
     try {
       await writes.add(failure.buckets, failure.at);
@@ -55,7 +55,7 @@ export function countUnderWay(
     }
   }
 
-  /** Stores what could not be stored before. An attempt that never ends counts as the failure it may be. */
+  /** Stores failures that could not be stored before. An attempt that never ends counts as a failure. */
   async function countOverdue(now: number): Promise<void> {
     for (let failure = uncounted.shift(); failure; failure = uncounted.shift()) await count(failure);
     for (const [id, { at }] of underWay) {

@@ -7,16 +7,15 @@ import {
   type Totals,
   WINDOW_MS,
 } from "../auth/throttle/store.ts";
+import { asAsync, type SyncPort, translatingErrors } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { guardedMethods, promised, type Sync } from "./promised.ts";
-import { countUnderWay } from "./throttle-attempts.ts";
+import { withAttemptsInFlight } from "./throttle-attempts.ts";
 
-// A window ends now, and not at its newest failure: after the clock was set back, failures that it dated later would
-// count until it is there again.
+// Failures later than now are ignored. After the clock is set back, they would count until it reaches their time again.
 
 /**
- * When the failure happened whose leaving the window brings a bucket below its bound: bucket, start of the window, now,
- * bound - 1. `+?` keeps SQLite from planning the statement again for each bucket and bound.
+ * The time of the failure that keeps a bucket full: bucket, start of the window, now, limit - 1. The bucket is below
+ * its limit once this failure leaves the window. `+?` keeps SQLite from planning the statement again for each value.
  */
 const BOUNDARY = `
 SELECT at FROM login_failures WHERE bucket = +? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET +?`;
@@ -24,52 +23,52 @@ SELECT at FROM login_failures WHERE bucket = +? AND at > ? AND at <= ? ORDER BY 
 /** Adds a failure. */
 const ADD = `INSERT INTO login_failures (bucket, at) VALUES (?, ?)`;
 
-/** Forgets failures from before the window, a hundred at most: far more than a failed login adds, and soon done. */
+/** Deletes up to 100 failures from before the window: quick, and far more than a failed login adds. */
 const FORGET = `DELETE FROM login_failures WHERE id IN (SELECT id FROM login_failures WHERE at <= ? ORDER BY at LIMIT 100)`;
 
-/** Notes that an address has logged in at an e-mail, and when. */
+/** Stores when an address last logged in with an e-mail. */
 const REMEMBER = `
 INSERT INTO known_addresses (bucket, last_login_at) VALUES (?, ?)
 ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`;
 
-/** Whether a bucket logged in at or after a time. */
+/** A row if an address logged in at or after a time. */
 const IS_KNOWN = `SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_at >= ?`;
 
-/** Forgets addresses whose last login lies before a time. */
+/** Deletes addresses whose last login was before a time. */
 const FORGET_KNOWN = `DELETE FROM known_addresses WHERE last_login_at < ?`;
 
 /** How many failures of a bucket are in the window: bucket, its start, now. */
 const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?`;
 
-/** Leaves out the buckets of e-mails and addresses: they count every failure once more. */
+/** Excludes the buckets of e-mails and addresses, which count every failure again. */
 const OF_PAIRS = `bucket NOT LIKE '%:%'`;
 
-/** All failures in the window, each once, and how many buckets they are in: start of the window, now. */
+/** All failures in the window, each counted once, and the number of their buckets: start of the window, now. */
 const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
 FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
 
-/** Takes the failures of a pair out of the bucket of its e-mail: each was added there right behind the one here. */
+/** Deletes the failures of a pair from its e-mail's bucket. Each has the id after that of the pair's failure. */
 const CLEAR_AT_EMAIL = `
 DELETE FROM login_failures WHERE bucket = @email AND id - 1 IN (SELECT id FROM login_failures WHERE bucket = @pair)`;
 
 /** Empties a bucket. */
 const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
 
-/** How many failures {@link CLEAR_ALL} forgets, each once. */
+/** How many failures {@link CLEAR_ALL} deletes, each counted once. */
 const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_PAIRS}`;
 
 /** Empties every bucket. */
 const CLEAR_ALL = `DELETE FROM login_failures`;
 
-/** Keeps the counts in the SQLite file: they outlive a restart. */
+/** Keeps the counts in the SQLite file, so that they outlive a restart. */
 export function createSqliteThrottleStore(database: Database): ThrottleStore {
   const failures = sqliteFailures(database);
-  return countUnderWay(guardedMethods(failures), promised<FailureStore>(failures));
+  return withAttemptsInFlight(translatingErrors(failures), asAsync<FailureStore>(failures));
 }
 
-/** The failures in the SQLite file, synchronous. */
-export function sqliteFailures(database: Database): Sync<FailureStore> {
+/** The synchronous form of the failure store in the SQLite file. */
+export function sqliteFailures(database: Database): SyncPort<FailureStore> {
   const boundary = database.prepare(BOUNDARY).pluck();
   const add = database.prepare(ADD);
   const forget = database.prepare(FORGET);
@@ -103,7 +102,7 @@ export function sqliteFailures(database: Database): Sync<FailureStore> {
   const clearOne = atomic(database, ({ pair, email, address }: BucketNames) => {
     clearAtEmail.run({ pair, email });
     clear.run(pair);
-    // Each failure of the pair is one of the address, too.
+    // Each failure of the pair is also in the bucket of the address.
     return clear.run(address).changes;
   });
 

@@ -1,80 +1,80 @@
 import { AppError, systemCode } from "../errors.ts";
 import { freeBytes } from "../lib/files.ts";
-import { atomic, CHECKPOINT_PAGES, type Database, guarded } from "./database.ts";
+import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
 import { isDamage } from "./maintenance/inspect.ts";
 import { createMetadata } from "./metadata.ts";
 
-/** Transactions whose failure is remembered: a full disk goes on answering what is only read. */
-export interface WatchedWrites {
+/** Runs transactions and remembers a failed one. Reads succeed on a full disk, so they cannot show the failure. */
+export interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
-   * Inside of {@link run}: fails when the file is not in its place. When a change was lost, fails as that did while there
-   * is no room, or tries another one.
+   * Called inside {@link run}. Throws when the file is not in its place. After a lost change, throws its error again
+   * while the disk is full or after damage, or else makes a test write.
    */
   check(): void;
 }
 
-// The next delivery may be as large as this.
-const ROOM_BYTES = 1024 * 1024;
+// The next delivery may be this large.
+const MIN_FREE_BYTES = 1024 * 1024;
 
-/** What a check writes: when it was, or a value of {@link ROOM_BYTES} while it is proved that there is room for one. */
-const CHECK = "last_write_check";
+/** The metadata key of a test write: the time, or {@link MIN_FREE_BYTES} of text that prove there is room. */
+const TEST_WRITE = "last_write_check";
 
 interface LostChange {
   error: AppError;
-  /** How many changes were made until then. */
+  /** SQLite's count of changes at that time. */
   changes: unknown;
 }
 
-/** Watches the transactions of the one connection that writes; `inPlace` throws when the file is not in its place. */
-export function watchWrites(database: Database, inPlace: () => void): WatchedWrites {
+/** Monitors the transactions of the writing connection. `inPlace` throws when the file is not in its place. */
+export function monitorWrites(database: Database, inPlace: () => void): MonitoredWrites {
   const metadata = createMetadata(database);
   const checkpoints = createCheckpoints(database);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
-  const atOnce = atomic(database, (group: () => unknown) => group());
+  const inTransaction = atomic(database, (group: () => unknown) => group());
   /** The newest change that was lost. */
   let lost: LostChange | null = null;
-  /** Whether the group that runs has written such a value. */
-  let proves = false;
+  /** Whether the running transaction has written a large test value. */
+  let hasTestValue = false;
 
-  /** Whether a change was lost for want of room, and there is still none: that a small one fits says nothing of the next delivery. */
-  function lacksRoom({ cause }: AppError): boolean {
+  /** Whether a change failed on a full disk that is still full. A small change that fits does not disprove this. */
+  function isStillFull({ cause }: AppError): boolean {
     try {
-      return isFull(cause) && freeBytes(database.name) < ROOM_BYTES;
+      return isFull(cause) && freeBytes(database.name) < MIN_FREE_BYTES;
     } catch {
-      // The file was moved, which the check says; what is committed stays so.
+      // The file was moved. `inPlace` reports that.
       return false;
     }
   }
 
-  /** Whether what has been written now shows that no such change would be lost any more. */
-  function isOver({ error, changes }: LostChange): boolean {
-    // A change elsewhere in the file says nothing of the damaged page.
+  /** Whether the changes made now prove that the cause of the lost change is gone. */
+  function isResolved({ error, changes }: LostChange): boolean {
+    // A change elsewhere in the file proves nothing about the damaged page.
     if (isDamage(error.cause)) return false;
-    if (isRefused(error.cause)) return proves;
-    return totalChanges.get() !== changes && !lacksRoom(error);
+    if (isRefused(error.cause)) return hasTestValue;
+    return totalChanges.get() !== changes && !isStillFull(error);
   }
 
-  const noteCheck = () => metadata.set(CHECK, new Date().toISOString());
+  const writeTime = () => metadata.set(TEST_WRITE, new Date().toISOString());
 
-  /** Takes the proof away again. Where that fails, the next one takes its place. */
-  function forgetProof(): void {
+  /** Replaces the large test value. If that fails, the next test write does so. */
+  function removeTestValue(): void {
     try {
-      noteCheck();
+      writeTime();
     } catch {
-      // The next change says what is wrong.
+      // The next change reports the error.
     }
   }
 
   return {
     run(group) {
-      proves = false;
+      hasTestValue = false;
       try {
-        checkpoints.tend(lost !== null && (isFull(lost.error.cause) || isRefused(lost.error.cause)));
-        const result = guarded(() => atOnce(group) as ReturnType<typeof group>);
-        if (lost && isOver(lost)) lost = null;
-        if (proves) forgetProof();
+        checkpoints.adjust(lost !== null && (isFull(lost.error.cause) || isRefused(lost.error.cause)));
+        const result = translateErrors(() => inTransaction(group) as ReturnType<typeof group>);
+        if (lost && isResolved(lost)) lost = null;
+        if (hasTestValue) removeTestValue();
         return result;
       } catch (error) {
         if (error instanceof AppError && error.code === "store_unavailable")
@@ -85,11 +85,11 @@ export function watchWrites(database: Database, inPlace: () => void): WatchedWri
     check() {
       inPlace();
       if (!lost) return;
-      if (isDamage(lost.error.cause) || lacksRoom(lost.error)) throw lost.error;
+      if (isDamage(lost.error.cause) || isStillFull(lost.error)) throw lost.error;
       if (isRefused(lost.error.cause)) {
-        metadata.set(CHECK, "x".repeat(ROOM_BYTES));
-        proves = true;
-      } else noteCheck();
+        metadata.set(TEST_WRITE, "x".repeat(MIN_FREE_BYTES));
+        hasTestValue = true;
+      } else writeTime();
     },
   };
 }
@@ -98,43 +98,42 @@ function isFull(cause: unknown): boolean {
   return cause instanceof Error && systemCode(cause) === "SQLITE_FULL";
 }
 
-/** Whether the system took no more bytes: because of a quota, or a limit on files, neither of which shows in the free space. */
+/** Whether the system refused a write: a quota or a file size limit, which the free space does not show. */
 function isRefused(cause: unknown): boolean {
   return cause instanceof Error && /^SQLITE_IOERR_(?:WRITE|FSYNC)$/.test(systemCode(cause));
 }
 
-// The log may take a quarter of what is free: a checkpoint writes each of its pages once more.
+// The WAL may take a quarter of the free space, because a checkpoint writes each of its pages again.
 const SHARE_OF_FREE = 4;
-const FEWEST_PAGES = 64;
+const MIN_PAGES = 64;
 
-const LOOK_EVERY_MS = 1000;
+const ADJUST_EVERY_MS = 1000;
 
-/** Keeps the write-ahead log small against the space that is left. Without that it fills a small disk by itself. */
+/** Limits the write-ahead log to a share of the free space. Otherwise it can fill a small disk by itself. */
 interface Checkpoints {
-  /** To be called before a transaction; `isFull` when the one before found no room. */
-  tend(isFull: boolean): void;
+  /** Call before each transaction. `isFull` means that an earlier one found no room. */
+  adjust(isFull: boolean): void;
 }
 
-/** Tends the log of the one connection that writes. */
 function createCheckpoints(database: Database): Checkpoints {
   const pageSize = database.pragma("page_size", { simple: true }) as number;
   let pages = CHECKPOINT_PAGES;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let adjustedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    tend(isFull) {
+    adjust(isFull) {
       const now = performance.now();
-      if (now - lookedAt < LOOK_EVERY_MS) return;
-      lookedAt = now;
+      if (now - adjustedAt < ADJUST_EVERY_MS) return;
+      adjustedAt = now;
       try {
         const fitting = Math.floor(freeBytes(database.name) / SHARE_OF_FREE / pageSize);
-        const wanted = Math.max(FEWEST_PAGES, Math.min(fitting, CHECKPOINT_PAGES));
+        const wanted = Math.max(MIN_PAGES, Math.min(fitting, CHECKPOINT_PAGES));
         if (wanted !== pages) database.pragma(`wal_autocheckpoint = ${wanted}`);
         pages = wanted;
-        // What is written to the database need not be in the log any more: the next transaction takes its place.
+        // Once the WAL's pages are in the database, the next transaction reuses their space.
         if (isFull) database.pragma("wal_checkpoint(PASSIVE)");
       } catch {
-        // The transaction that follows says what is wrong.
+        // The transaction that follows reports the error.
       }
     },
   };

@@ -5,28 +5,28 @@ import { DIGEST_PREFIX } from "../events/event.ts";
 import { isObject, parseStrictJson } from "../lib/strict-json.ts";
 import type { Verified } from "./signature.ts";
 
-/** What identifies a delivered event within its source. */
+/** The identity of a delivered event within its source. */
 export interface Identity {
   eventId: string;
   /**
-   * The SHA-256 of the body in hex where the signature does not cover the id, which anybody may then put on a captured
-   * body; else null.
+   * The SHA-256 of the body in hex if the signature does not cover the id; else null. Anybody who has captured a delivery
+   * can change an unsigned id.
    */
   bytesSha256: string | null;
   type: string;
 }
 
-// Longer ids and types would let a sender fill the index; none of the known senders comes near.
+// Limits the size of the index. The ids and types of known senders are far shorter.
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
-/** What a payload says of itself, where these are non-empty texts. */
+/** The `id` and `type` of a payload, if they are non-empty texts. */
 export interface Payload {
   id: string | undefined;
   type: string | undefined;
 }
 
-/** Reads a verified payload: a JSON object, and an envelope when it says so. Throws `invalid_payload`. */
+/** Reads a verified payload, a JSON object. With `"object": "event"` it must be an envelope. Throws `invalid_payload`. */
 export function readPayload(body: Buffer): Payload {
   const parsed = parseStrictJson(body);
   if (!parsed.ok) throw invalid("", parsed.reason);
@@ -38,8 +38,8 @@ export function readPayload(body: Buffer): Payload {
 }
 
 /**
- * Checks a payload with `"object": "event"`: it must have every member of Stripe's envelope or, when it was created at
- * `created_at`, of OpenAI's (https://platform.openai.com/docs/api-reference/webhook-events).
+ * Checks the envelope of a payload with `"object": "event"`. With `created_at` and no `created` it is OpenAI's
+ * (https://platform.openai.com/docs/api-reference/webhook-events), otherwise Stripe's.
  */
 function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): void {
   if (id === undefined) throw invalid("id", "must be a non-empty string");
@@ -55,14 +55,14 @@ function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): 
 }
 
 /**
- * Identifies a genuine delivery. What the signature covers goes first: `webhook-id` where it is signed, then the body's `id`
- * when the body is event-shaped (string `id` and `type`). Else the sender's delivery header names the event, or a digest
- * of its bytes. Throws `invalid_payload` of an id or a type that cannot be kept.
+ * Identifies a genuine delivery. Signed ids come first: a signed `webhook-id`, then the body's `id` if the body also has a
+ * `type`. Otherwise the id is the sender's delivery header, or else a digest of the body. Throws `invalid_payload` if the id
+ * or the type cannot be stored.
  */
 export function identify(verified: Verified, headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
   const signedId = signedIdOf(verified, headers, payload);
   const bytesSha256 = signedId === undefined ? hash("sha256", body) : null;
-  const eventId = signedId ?? nameOf(verified, headers) ?? `${DIGEST_PREFIX}${bytesSha256}`;
+  const eventId = signedId ?? unsignedIdOf(verified, headers) ?? `${DIGEST_PREFIX}${bytesSha256}`;
   const type = payload.type ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown";
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);
@@ -79,23 +79,23 @@ function signedIdOf(
 }
 
 /**
- * The unsigned name of a delivery: GitHub's own where its signature verified. None may look like the id that other bytes
- * would get.
+ * Returns the unsigned id of a delivery: GitHub's if its signature verified, else `x-request-id`. Ids with the digest
+ * prefix are ignored, because they could be the id of another body.
  */
-function nameOf({ scheme }: Verified, headers: IncomingHttpHeaders): string | undefined {
+function unsignedIdOf({ scheme }: Verified, headers: IncomingHttpHeaders): string | undefined {
   const ofGitHub = scheme.header.startsWith("x-hub-") ? textOf(headers["x-github-delivery"]) : undefined;
-  const name = ofGitHub ?? textOf(headers["x-request-id"]);
-  return name?.startsWith(DIGEST_PREFIX) ? undefined : name;
+  const id = ofGitHub ?? textOf(headers["x-request-id"]);
+  return id?.startsWith(DIGEST_PREFIX) ? undefined : id;
 }
 
 function requireStorable(path: string, text: string, maxLength: number): void {
-  // Ill-formed texts that differ would be one and the same in UTF-8.
+  // Different ill-formed texts can become the same text in UTF-8.
   if (!text.isWellFormed()) throw invalid(path, "must be well-formed Unicode");
   if (text.includes("\0")) throw invalid(path, "must not hold U+0000");
   if (isLonger(text, maxLength)) throw invalid(path, `must have at most ${maxLength} characters`);
 }
 
-/** In characters, of which one takes one or two units of a string. */
+/** Compares the number of characters. A character takes one or two UTF-16 units. */
 function isLonger(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max);
 }

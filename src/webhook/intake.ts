@@ -2,40 +2,40 @@ import { AppError } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { createBatches } from "../lib/batch.ts";
 
-/** Takes events in and resolves when they are on disk. */
+/** Groups received events into commits. */
 export interface Intake {
-  /** Throws `queue_full` at once when too much waits, `store_unavailable` when the commit fails. */
+  /** Resolves when the event is on disk. Throws `queue_full` at once, or `store_unavailable` if the commit fails. */
   append(event: NewEvent): Promise<Appended>;
-  /** Deliveries that wait for a commit to begin. */
+  /** Deliveries whose commit has not begun. */
   readonly waiting: number;
-  /** How many deliveries were without an answer when the newest commit began; 0 when none is under way. */
+  /** Deliveries in all running commits when the newest of them began; 0 when no commit runs. */
   readonly unanswered: number;
-  /** Resolves when nothing waits and no commit is under way. */
+  /** Resolves when nothing waits and no commit runs. */
   flush(): Promise<void>;
 }
 
-/** What an intake writes to, and its bounds. */
+/** The store and the limits of an intake. */
 export interface IntakeOptions {
   append: (batch: NewEvent[]) => Promise<Appended[]>;
-  /** Events that may wait for a commit. */
+  /** Most events that may wait for a commit. */
   queueLimit: number;
-  /** Bytes of payload that may wait or be under way; one event may always. */
+  /** Most bytes of payload that may wait or be in a commit. A single event may exceed it. */
   queueBytes?: number;
-  /** How long a delivery may wait for the disk. */
+  /** Longest wait of a delivery for its commit. */
   timeoutMs?: number;
 }
 
-// Bounds memory when bodies are large: the same as 10,000 waiting events of 6.5 KB.
+// Limits memory when bodies are large. It equals 10,000 waiting events of 6.5 KB.
 const QUEUE_BYTES = 64 * 1024 * 1024;
 
-// While the storage thread commits one batch the next ones already lie before it, so that it never waits for this thread.
-const BATCHES_UNDER_WAY = 4;
+// The next batches wait in the storage thread while it commits one, so that it never waits for this thread.
+const CONCURRENT_COMMITS = 4;
 
-// What many connections bring in one turn of the event loop would else be one batch, and this thread would wait for all of
-// it: 96 gave 1.18 ± 0.04 of the rate at 256 connections, and 32 gave 1.08 ± 0.05 of that at 64 and 1.04 ± 0.04 at 256.
+// Without this, all deliveries of one turn of the event loop would be one batch, and this thread would wait for all of it.
+// At 256 connections, 96 gave 1.18 ± 0.04 of the rate, and 32 gave 1.04 ± 0.04 of that; at 64 connections 1.08 ± 0.05.
 const ENOUGH_FOR_A_BATCH = 32;
 
-// Senders give up after 5 to 30 seconds; an answer before that tells them to come again.
+// Senders time out after 5 to 30 seconds. An earlier 503 makes them retry.
 const DEFAULT_TIMEOUT_MS = 8000;
 const CHECKS_PER_TIMEOUT = 20;
 
@@ -48,13 +48,13 @@ interface Entry {
 }
 
 /**
- * Creates the intake: commits are grouped, and all waiters of a batch share its result. On a disk that stalls, a waiter
- * gets `store_unavailable` in time; its event is not stored any more unless its commit has already begun.
+ * Creates the intake. All deliveries of a batch share the result of its commit. If the disk stalls, a delivery gets
+ * `store_unavailable` after `timeoutMs`. Its event is then not stored, unless its commit has already begun.
  */
 export function createIntake(options: IntakeOptions): Intake {
   const { append, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  /** Batches whose commit has begun. */
-  const underWay = new Set<readonly Entry[]>();
+  /** Batches in a running commit. */
+  const committing = new Set<readonly Entry[]>();
   let unanswered = 0;
   let heldBytes = 0;
   let expiry: NodeJS.Timeout | undefined;
@@ -65,28 +65,28 @@ export function createIntake(options: IntakeOptions): Intake {
       if (live.length > 0) await commit(live);
       for (const { event } of batch) heldBytes -= event.payload.length;
     },
-    { width: BATCHES_UNDER_WAY, enough: ENOUGH_FOR_A_BATCH },
+    { width: CONCURRENT_COMMITS, enough: ENOUGH_FOR_A_BATCH },
   );
 
   async function commit(live: readonly Entry[]): Promise<void> {
-    underWay.add(live);
+    committing.add(live);
     unanswered = 0;
-    for (const { length } of underWay) unanswered += length;
+    for (const { length } of committing) unanswered += length;
     try {
       const results = await append(live.map(({ event }) => event));
       for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
     } catch (error) {
       for (const { reject } of live) reject(error);
     }
-    underWay.delete(live);
-    if (underWay.size === 0) unanswered = 0;
+    committing.delete(live);
+    if (committing.size === 0) unanswered = 0;
   }
 
-  /** One timer for all that wait: a timer for each would cost as much as its delivery. */
+  /** Rejects expired deliveries. One timer serves all: one for each would cost as much as the delivery itself. */
   function expire(): void {
     expiry = undefined;
     const now = performance.now();
-    for (const batch of [...underWay, commits.waiting]) {
+    for (const batch of [...committing, commits.waiting]) {
       for (const entry of batch) {
         if (entry.expiresAt > now) break;
         if (entry.expired) continue;
@@ -96,7 +96,7 @@ export function createIntake(options: IntakeOptions): Intake {
         );
       }
     }
-    if (underWay.size > 0 || commits.waiting.length > 0) watch();
+    if (committing.size > 0 || commits.waiting.length > 0) watch();
   }
 
   function watch(): void {
@@ -105,7 +105,7 @@ export function createIntake(options: IntakeOptions): Intake {
 
   return {
     append(event) {
-      // An expired entry still holds its place until its batch is done: what a stalled disk piles up stays bounded.
+      // An expired entry counts until its batch ends, so that memory stays bounded while the disk stalls.
       const full =
         commits.waiting.length >= queueLimit || (heldBytes > 0 && heldBytes + event.payload.length > queueBytes);
       if (full) return Promise.reject(new AppError("queue_full", { retryAfterSeconds: 1 }));

@@ -16,9 +16,9 @@ export const DeliveryBody = v.record(v.string(), v.unknown());
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
 /**
- * Receives deliveries of a source. Checks run in the order media type, address, signature header, size, signature, payload:
- * no body is read that cannot be genuine, and nothing is parsed before its signature is verified. 200 is sent when the
- * event is on disk.
+ * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
+ * So no body is read without a plausible signature, and none is parsed before it is verified. The answer 200 is sent when
+ * the event is on disk.
  */
 export function webhookRoute(source: Source, intake: Intake, log: Log, now: () => number = Date.now): Handler {
   const verifier = createVerifier(source);
@@ -50,7 +50,7 @@ export function webhookRoute(source: Source, intake: Intake, log: Log, now: () =
     if (appended.conflict) {
       log.warn(
         { event: "delivery_conflict", requestId, source: source.name, eventId, address },
-        "other bytes under a known event id",
+        "a stored event has the same id and other bytes",
       );
     }
     return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
@@ -61,24 +61,24 @@ function notGenuine(reason: RefusalReason): AppError {
   return new AppError("signature_mismatch", { reason });
 }
 
-// Kept out of the record: what speaks of a signature, a cookie, a credential, authorization, a key, a token, a secret or a
-// password. The other names are those of senders and of proxies that sign their users in.
+// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets and passwords. The specific names are
+// those of senders, and of proxies that log users in.
 const CONFIDENTIAL =
   /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
 
-// Senders use few names, so each is judged once; the bound is for one that does not.
-const MAX_JUDGED_NAMES = 1000;
-const judged = new Map<string, boolean>();
+// The results are cached, because senders use few names. The limit is for a sender that uses many.
+const MAX_CACHED_NAMES = 1000;
+const confidentialNames = new Map<string, boolean>();
 
 function isConfidential(name: string): boolean {
-  const known = judged.get(name);
+  const known = confidentialNames.get(name);
   if (known !== undefined) return known;
   const confidential = CONFIDENTIAL.test(name);
-  if (judged.size < MAX_JUDGED_NAMES) judged.set(name, confidential);
+  if (confidentialNames.size < MAX_CACHED_NAMES) confidentialNames.set(name, confidential);
   return confidential;
 }
 
-/** The headers of a delivery as stored with it, in JSON: lower-case names, without confidential ones. */
+/** Returns the headers to store with a delivery, as JSON: names in lower case, without confidential headers. */
 export function storedHeaders(request: IncomingMessage): string {
   const kept: Record<string, string> = {};
   for (const name in request.headers) {

@@ -1,22 +1,22 @@
 /**
- * How a sender signs, as data. `signed` is the text the HMAC covers: `{body}` the raw bytes, `{timestamp}` the timestamp,
- * `{header:NAME}` a request header.
+ * A signature scheme as data. `signed` is the text that the HMAC covers: `{body}` is the raw bytes, `{timestamp}` the
+ * timestamp, `{header:NAME}` a request header.
  */
 export interface Scheme {
   /** Lower-case name of the header that carries the signature. */
   header: string;
   /**
-   * `bare`: the value is one signature, perhaps with a prefix. `pairs`: `key=value` items with commas between them.
-   * `list`: `version,signature` items with spaces between them.
+   * `bare`: one signature, with or without a prefix. `pairs`: comma-separated `key=value` items. `list`: space-separated
+   * `version,signature` items.
    */
   format: "bare" | "pairs" | "list";
-  /** `bare`: may stand before the signature. `pairs` and `list`: the key or version that marks a signature. */
+  /** `bare`: the optional prefix. `pairs` and `list`: the key or version of a signature. */
   label: string;
   encodings: readonly ("hex" | "base64")[];
   signed: string;
-  /** Where the Unix time in seconds comes from; absent when the scheme has none. */
+  /** The place of the timestamp, in Unix seconds; absent when the scheme has none. */
   timestamp?: { header: string } | { pair: string };
-  /** How the configured secret becomes the key. `whsec`: base64 behind `whsec_`, or without that base64 or its text. */
+  /** How the secret becomes the key. `whsec`: base64 after `whsec_`; without that prefix, base64 or the text itself. */
   key: "utf8" | "whsec";
 }
 
@@ -51,7 +51,7 @@ const STANDARD_WEBHOOKS: Scheme = {
   key: "whsec",
 };
 
-/** What the default source accepts. A delivery is genuine when any one of these headers carries a valid signature. */
+/** The schemes of the default source. A delivery is genuine if one of these headers has a valid signature. */
 export const DEFAULT_SCHEMES: readonly Scheme[] = [
   hmacOfBody("x-signature"),
   hmacOfBody("x-hub-signature"),

@@ -7,16 +7,16 @@ import type { Source } from "./source.ts";
 const HEX_LENGTH = 64;
 const BASE64_LENGTH = 44;
 
-/** A delivery, with all that a signature may cover. */
+/** The parts of a delivery that a signature may cover. */
 export interface SignedRequest {
   method: string;
-  /** The request target as it was sent. */
+  /** The request target as sent. */
   url: string;
   headers: IncomingHttpHeaders;
   body: Uint8Array;
 }
 
-/** Why a delivery is not genuine, for whoever reads the log; the sender is never told. */
+/** Why a delivery is refused, for the log. The sender is never told. */
 export type RefusalReason =
   | "no_signature"
   | "malformed_signature"
@@ -25,34 +25,34 @@ export type RefusalReason =
   | "timestamp_in_future"
   | "signature_mismatch";
 
-/** What proves that a delivery is genuine. */
+/** How a genuine delivery was signed. */
 export interface Verified {
   scheme: Scheme;
-  /** Which of the source's secrets it was signed with. */
+  /** Index of the secret, as in {@link Source}. */
   secret: number;
-  /** The headers that are signed beside the body, in lower case. */
+  /** The headers that the signature covers, in lower case. */
   signedHeaders: readonly string[];
 }
 
-/** The signatures of a delivery that may be genuine, or why none is. */
+/** The signatures of a delivery that may be valid, or why none can be. */
 export type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
 
-/** What one scheme finds in the headers of a delivery. */
+/** The signatures and the timestamp that one scheme found in the headers. */
 interface Candidate {
   scheme: BoundScheme;
   signatures: readonly string[];
   timestamp: string;
 }
 
-/** The schemes of a source, bound to its secrets. */
+/** Verifies deliveries with the schemes and secrets of a source. */
 export interface Verifier {
-  /** Looks at the headers alone, before the body is read. */
+  /** Reads the signatures from the headers, before the body is read. */
   read(headers: IncomingHttpHeaders, nowSeconds: number): ReadSignatures;
-  /** Whether one of the signatures that were read is that of the whole request; null when none is. */
+  /** Returns how the request was signed if one of the signatures is valid; else null. */
   verify(request: SignedRequest, candidates: readonly Candidate[]): Verified | null;
 }
 
-/** Binds the schemes of a source to its secrets: a delivery is genuine when any scheme accepts it. Never throws. */
+/** Creates the verifier of a source. A delivery is genuine if one scheme accepts it. Its methods never throw. */
 export function createVerifier({
   schemes,
   secrets,
@@ -84,7 +84,7 @@ export function createVerifier({
 type BoundScheme = Scheme & {
   parts: readonly Part[];
   signedHeaders: readonly string[];
-  /** For each key that a secret may stand for. */
+  /** One HMAC for each key of each secret. */
   keys: readonly { hmac: Hmac; secret: number }[];
 };
 
@@ -97,7 +97,7 @@ function bind(scheme: Scheme, secrets: readonly string[]): BoundScheme {
   return { ...scheme, parts, signedHeaders, keys };
 }
 
-/** What a scheme finds in the headers, or why it finds nothing that could be genuine. */
+/** Reads the signatures of one scheme, or why none can be valid. */
 function readScheme(
   scheme: BoundScheme,
   headers: IncomingHttpHeaders,
@@ -117,7 +117,7 @@ function readScheme(
   return { scheme, signatures, timestamp };
 }
 
-/** Which secret one of the signatures was made with. Each signature is compared, whether one before it was right or not. */
+/** Returns the secret that a signature was made with. All are compared, so that the time does not reveal a match. */
 function secretOf({ scheme, signatures, timestamp }: Candidate, request: SignedRequest): number | undefined {
   const pieces = signedPieces(scheme, request, timestamp);
   if (pieces === null) return undefined;
@@ -130,7 +130,7 @@ function secretOf({ scheme, signatures, timestamp }: Candidate, request: SignedR
   return found;
 }
 
-/** A piece of the signed text. */
+/** A part of the signed text. */
 type Part = { text: Uint8Array } | { header: string } | "body" | "timestamp";
 
 function partsOf(signed: string): Part[] {
@@ -142,29 +142,29 @@ function partsOf(signed: string): Part[] {
   });
 }
 
-// Supabase shows the secret with its version in front.
+// Supabase shows the secret with its version as a prefix.
 const WHSEC = /^(?:v1,)?whsec_/;
-// Bits to spare in the last character are passed over, as by the senders' own libraries.
+// Unused bits in the last character may be set: the libraries of the senders ignore them, too.
 const BASE64 = /^[A-Za-z0-9+/]{2,}={0,2}$/;
 
-/** How long the key of a Standard Webhooks secret is: null of any other secret, 0 when it is not base64 behind its beginning. */
+/** Returns the key length of a `whsec_` secret: 0 if it is not base64 after that prefix, null for other secrets. */
 export function bytesOfWhsec(secret: string): number | null {
   if (!WHSEC.test(secret)) return null;
   const encoded = secret.replace(WHSEC, "");
   return BASE64.test(encoded) ? Buffer.from(encoded, "base64").length : 0;
 }
 
-/** The keys that a secret may stand for: none when it is not one for this scheme. */
+/** Returns the keys that a secret may mean; none if it does not fit the scheme. */
 function keysOf(scheme: Scheme, secret: string): Buffer[] {
   const text = Buffer.from(secret, "utf8");
   if (scheme.key === "utf8") return [text];
   const encoded = secret.replace(WHSEC, "");
   const decoded = BASE64.test(encoded) ? [Buffer.from(encoded, "base64")] : [];
-  // Senders without the prefix also take the text itself, e.g. Polar.
+  // Some senders without the prefix, e.g. Polar, use the text itself as the key.
   return encoded === secret ? [...decoded, text] : decoded;
 }
 
-/** The signature texts in a header's value: one for `bare`, several while a sender rotates its secret. */
+/** Returns the signatures in a header's value: one for `bare`; otherwise several while the sender rotates its secret. */
 function signaturesIn(scheme: Scheme, value: string): string[] {
   switch (scheme.format) {
     case "bare":
@@ -172,7 +172,7 @@ function signaturesIn(scheme: Scheme, value: string): string[] {
     case "pairs":
       return pairsIn(value, scheme.label);
     case "list":
-      // Node puts a comma between two headers of one name.
+      // Node joins two headers of the same name with a comma.
       return value
         .split(/,? /)
         .filter((item) => item.startsWith(`${scheme.label},`))
@@ -191,26 +191,26 @@ function pairsIn(value: string, key: string): string[] {
 const HEX = /^[0-9a-f]+$/i;
 const BASE64_DIGEST = /^[A-Za-z0-9+/]{43}=$/;
 
-/** Whether a text may be a digest in an encoding of the scheme. */
+/** Whether a text has the form of a digest in an encoding of the scheme. */
 function isPlausible({ encodings }: Scheme, text: string): boolean {
   if (text.length === HEX_LENGTH) return encodings.includes("hex") && HEX.test(text);
   return text.length === BASE64_LENGTH && encodings.includes("base64") && BASE64_DIGEST.test(text);
 }
 
-/** Whether a text is the digest. Compared as encoded: decoding would pass over bits and characters that do not belong. */
+/** Whether a text is the digest. The encoded texts are compared: decoding ignores invalid characters and unused bits. */
 function isDigest(text: string, expectedHex: string): boolean {
   if (text.length === HEX_LENGTH) return isSameHex(text.toLowerCase(), expectedHex);
   return isSameBase64(text, Buffer.from(expectedHex, "hex").toString("base64"));
 }
 
-const isSameHex = comparison(HEX_LENGTH);
-const isSameBase64 = comparison(BASE64_LENGTH);
+const isSameHex = createComparison(HEX_LENGTH);
+const isSameBase64 = createComparison(BASE64_LENGTH);
 
-/** Makes a comparison with ASCII texts of one length, in a time that says nothing of the content. */
-function comparison(length: number): (text: string, expected: string) => boolean {
+/** Creates a constant-time comparison with ASCII texts of a fixed length. */
+function createComparison(length: number): (text: string, expected: string) => boolean {
   const [given, wanted] = [Buffer.alloc(length), Buffer.alloc(length)];
   return (text, expected) => {
-    // Fewer bytes are written of a text whose last character has no room.
+    // `write` leaves out a last character that does not fit.
     const isWhole = given.write(text) === length && wanted.write(expected) === length;
     return isWhole && timingSafeEqual(given, wanted);
   };
@@ -222,7 +222,7 @@ function timestampOf(place: NonNullable<Scheme["timestamp"]>, headers: IncomingH
   return typeof header === "string" ? header : "";
 }
 
-/** The pieces that the signature covers; null when a header among them is missing. */
+/** Returns the pieces that the signature covers; null if a covered header is missing. */
 function signedPieces(scheme: BoundScheme, { headers, body }: SignedRequest, timestamp: string): Uint8Array[] | null {
   const pieces: Uint8Array[] = [];
   for (const part of scheme.parts) {
@@ -232,7 +232,7 @@ function signedPieces(scheme: BoundScheme, { headers, body }: SignedRequest, tim
     else {
       const header = headers[part.header];
       if (typeof header !== "string") return null;
-      // Node gives each byte that was sent as a character.
+      // Node decodes headers as Latin-1, one character for each byte.
       pieces.push(Buffer.from(header, "latin1"));
     }
   }

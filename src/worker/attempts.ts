@@ -3,117 +3,115 @@ import type { ClaimedJob, Settlement } from "../events/job.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { RetryPolicy } from "./backoff.ts";
-import type { Breaker, Permit } from "./breaker.ts";
+import type { AttemptKind, Breaker } from "./breaker.ts";
 import { decide, type Outcome } from "./decide.ts";
-import { createLookahead } from "./pacing.ts";
+import { createPrefetch } from "./prefetch.ts";
 import { type EventHandler, runEvent } from "./run.ts";
-import { logFailure, type Settling } from "./settling.ts";
+import { logFailure, type Settler } from "./settler.ts";
 
-/** What attempts are made with; the members are those of the worker's options. */
+/** Options of the attempts. Members with the same name mean the same as in the worker's options. */
 export interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release">;
   handler: EventHandler;
   policy: RetryPolicy;
-  /** Handlers at once. */
   concurrency: number;
   handlerTimeoutMs: number;
   leaseMs: number;
   owner: string;
-  settling: Settling;
+  settler: Settler;
   breaker: Breaker;
   log: Log;
   now: () => number;
   random: () => number;
-  /** Told when there may be room again. */
-  onRoom: () => void;
+  /** Called when capacity may have become free. */
+  onCapacity: () => void;
 }
 
-/** The jobs that a worker has claimed and not yet settled: those that run, and those that run next. */
+/** The jobs that a worker holds: claimed and not yet settled, running or waiting to run. */
 export interface Attempts {
-  /** Takes over what was claimed; each runs when a place is free. */
-  take(jobs: readonly ClaimedJob[]): void;
-  /** The events whose jobs are held. */
+  /** Runs claimed jobs, each as soon as there is capacity. */
+  start(jobs: readonly ClaimedJob[]): void;
+  /** The events of the held jobs. */
   events(): number[];
-  /** How many may be claimed now, so that all of them run at once. */
-  places(): number;
-  /** When there is a place again that time alone gives back; null when there is none. */
-  nextPlaceAt(): number | null;
-  /** How many may be claimed now, so that quick handlers need not wait for the next claim. */
-  room(): number;
-  /** Renews every lease; one that is lost ends its run. */
+  /** How many jobs could start now. */
+  freeCapacity(): number;
+  /** How many jobs to claim now: the free capacity and the prefetch. */
+  claimLimit(): number;
+  /** Renews every lease. If a lease is lost, its run is interrupted. */
   renewAll(): void;
   /**
-   * Gives back what has not begun and waits until the rest is settled; interrupts what still runs after the deadline. A
-   * store that fails is not asked again.
+   * Releases jobs that have not started and waits until the rest is settled. Runs are interrupted at the deadline. A store
+   * that fails is not asked again.
    */
-  end(deadlineMs: number): Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
 }
 
-// A place is free as soon as a handler ends, so that its settle and the next claim share a commit; a slow store bounds it.
+// A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While the
+// store is slow, at most this many times the concurrency is held.
 const MAX_UNSETTLED = 8;
 
-/** A claimed job, and the way to interrupt its run. */
-interface Held {
+/** A claimed job and the controller that interrupts its run. */
+interface HeldJob {
   job: ClaimedJob;
   interruption: AbortController;
 }
 
-/** Creates the attempts of one worker. They throw nothing: what fails is logged. */
+/** Creates the attempts of one worker. They never throw: failures are logged. */
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { store, concurrency, leaseMs, owner, settling, breaker, log, now, onRoom } = options;
-  const held = new Set<Held>();
-  const waiting: Held[] = [];
-  const lookahead = createLookahead(concurrency);
+  const { store, concurrency, leaseMs, owner, settler, breaker, log, now, onCapacity } = options;
+  const held = new Set<HeldJob>();
+  const waiting: HeldJob[] = [];
+  const prefetch = createPrefetch(concurrency);
   let running = 0;
-  /** Told when a place is free and when an attempt is settled. */
-  let onLess = () => {};
+  /** Called when a run ends and when a job is settled. */
+  let onProgress = () => {};
 
-  function begin(): void {
+  function startWaiting(): void {
     while (running < concurrency && waiting.length > 0) {
-      const permit = breaker.begin(now());
-      // Those behind it are claimed again when the target is back.
-      if (permit === null) return void giveBack(waiting.splice(0));
+      const kind = breaker.begin(now());
+      // The released jobs are claimed again when the target is available.
+      if (kind === null) return void release(waiting.splice(0));
       running++;
-      void attempt(waiting.shift() as Held, permit);
+      void attempt(waiting.shift() as HeldJob, kind);
     }
   }
 
-  async function attempt(one: Held, permit: Permit): Promise<void> {
+  async function attempt(one: HeldJob, kind: AttemptKind): Promise<void> {
     const startedAt = now();
-    const { settlement, end } = await makeAttempt(one, permit, startedAt, options);
-    void end.then(() => freePlace(now() - startedAt));
+    const { settlement, end } = await makeAttempt(one, kind, startedAt, options);
+    void end.then(() => endRun(now() - startedAt));
     try {
-      await settling.settle(one.job, settlement);
+      await settler.settle(one.job, settlement);
     } catch (error) {
-      logFailure(log, one.job, error, "an attempt could not be settled; its lease will run out");
+      logFailure(log, one.job, error, "an attempt could not be settled; its lease will expire");
     }
     held.delete(one);
-    onLess();
-    onRoom();
+    onProgress();
+    onCapacity();
   }
 
-  function freePlace(tookMs: number): void {
+  function endRun(tookMs: number): void {
     running--;
-    // A clock that was set back makes no run shorter than nothing.
-    lookahead.noteRun(Math.max(0, tookMs));
-    begin();
-    onRoom();
-    onLess();
+    // The difference is negative if the clock was set back.
+    prefetch.noteRun(Math.max(0, tookMs));
+    startWaiting();
+    onCapacity();
+    onProgress();
   }
 
-  /** What was claimed ahead loses no attempt. Where the store fails, the leases run out. */
-  async function giveBack(unbegun: readonly Held[]): Promise<void> {
+  /** Releases claimed jobs without using up an attempt. If the store fails, their leases expire. */
+  async function release(unbegun: readonly HeldJob[]): Promise<void> {
     if (unbegun.length === 0) return;
     for (const one of unbegun) held.delete(one);
     try {
       const claims = unbegun.map(({ job: { event, route, attempt } }) => ({ event, route, owner, attempt }));
       await store.release(claims, now());
     } catch (error) {
-      log.error({ event: "worker_error", error: describeError(error) }, "events could not be given back");
+      log.error({ event: "worker_error", error: describeError(error) }, "claimed jobs could not be released");
     }
   }
 
-  async function renew({ job, interruption }: Held): Promise<void> {
+  async function renew({ job, interruption }: HeldJob): Promise<void> {
     try {
       const { event, route, attempt } = job;
       const isHeld = await store.renew({ event, route, owner, attempt }, leaseMs, now());
@@ -123,82 +121,85 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  function placesAnd(ahead: number): number {
+  function capacityWith(ahead: number): number {
     const free = concurrency - running - waiting.length;
-    return Math.min(free + ahead, MAX_UNSETTLED * concurrency - held.size, breaker.places(now()) - waiting.length);
+    return Math.min(
+      free + ahead,
+      MAX_UNSETTLED * concurrency - held.size,
+      breaker.allowedAttempts(now()) - waiting.length,
+    );
   }
 
   return {
-    take(jobs) {
+    start(jobs) {
       for (const job of jobs) {
         const one = { job, interruption: new AbortController() };
         held.add(one);
         waiting.push(one);
       }
-      begin();
+      startWaiting();
     },
     events: () => Array.from(held, ({ job }) => job.event),
-    places: () => placesAnd(0),
-    nextPlaceAt: breaker.probeAt,
-    room: () => placesAnd(lookahead.events()),
+    freeCapacity: () => capacityWith(0),
+    claimLimit: () => capacityWith(prefetch.events()),
     renewAll() {
       for (const one of held) void renew(one);
     },
-    async end(deadlineMs) {
-      settling.giveUp();
-      await giveBack(waiting.splice(0));
+    async stop(deadlineMs) {
+      settler.stopRetrying();
+      await release(waiting.splice(0));
       let isOver = false;
       const deadline = setTimeout(() => {
         isOver = true;
         for (const { interruption } of held) interruption.abort(new Error("the server stopped"));
-        onLess();
+        onProgress();
       }, deadlineMs);
-      // What goes on behind a result gets the same time.
+      // Work that extends a run has the same deadline.
       while (held.size > 0 || (running > 0 && !isOver)) {
         await new Promise<void>((resolve) => {
-          onLess = resolve;
+          onProgress = resolve;
         });
       }
       clearTimeout(deadline);
-      await settling.flush();
+      await settler.flush();
     },
   };
 }
 
-/** Runs the handler once and decides what becomes of the job. `end` resolves when nothing of the run goes on. */
+/** Runs the handler once and decides the next state of the job. `end` resolves when all work of the run has ended. */
 async function makeAttempt(
-  { job, interruption }: Held,
-  permit: Permit,
+  { job, interruption }: HeldJob,
+  kind: AttemptKind,
   startedAt: number,
   { handler, handlerTimeoutMs, policy, owner, breaker, now, random }: AttemptsOptions,
 ): Promise<{ settlement: Settlement; end: Promise<unknown> }> {
-  const goingOn: Promise<unknown>[] = [];
+  const extensions: Promise<unknown>[] = [];
   const outcome = await runEvent(
-    (claimed, signal) => handler(claimed, signal, (until) => goingOn.push(until)),
+    (claimed, signal) => handler(claimed, signal, (until) => extensions.push(until)),
     job,
     handlerTimeoutMs,
     interruption.signal,
   );
   const finishedAt = now();
-  // Out of descriptors, no target can be reached: each event would be tried in vain, with a log line.
-  if (outcome.kind === "interrupted") breaker.forget(permit);
-  else breaker.end(permit, isReached(outcome), finishedAt);
+  // Without a file descriptor every attempt would fail and be logged: the breaker counts these as failures, too.
+  if (outcome.kind === "interrupted") breaker.cancel(kind);
+  else breaker.end(kind, isReached(outcome), finishedAt);
   const { attemptOfBudget, receivedAt } = job;
   const settlement = {
     event: job.event,
     route: job.route,
     owner,
     attempt: job.attempt,
-    next: decide(outcome, { attemptOfBudget, receivedAt, isProbe: permit === "probe" }, policy, finishedAt, random()),
+    next: decide(outcome, { attemptOfBudget, receivedAt, isProbe: kind === "probe" }, policy, finishedAt, random()),
     startedAt,
     finishedAt,
     error: outcome.kind === "succeeded" ? null : outcome.error,
     response: "response" in outcome ? outcome.response : undefined,
   };
-  return { settlement, end: Promise.allSettled(goingOn) };
+  return { settlement, end: Promise.allSettled(extensions) };
 }
 
-/** Whether the target answered for itself. */
+/** Whether the target was available, even if it refused the event. */
 function isReached(outcome: Outcome): boolean {
   return outcome.kind === "succeeded" || (outcome.kind === "failed" && !outcome.isUnavailable);
 }

@@ -1,28 +1,28 @@
-/** What an attempt is to a breaker: one of many, or the one that asks whether the target is back. */
-export type Permit = "attempt" | "probe";
+/** A probe is the one attempt at a time that an open breaker lets through. */
+export type AttemptKind = "attempt" | "probe";
 
-/** Holds back attempts while their target cannot be reached. Times are Unix milliseconds. */
+/** A circuit breaker: holds back attempts while their target is unavailable. Times are Unix milliseconds. */
 export interface Breaker {
   /** How many attempts may begin now. */
-  places(now: number): number;
-  /** When the next probe may begin; null while attempts may, or a probe is under way. */
+  allowedAttempts(now: number): number;
+  /** When the next probe may begin; null while the breaker is closed or a probe is running. */
   probeAt(): number | null;
-  /** Begins an attempt; null when none may. */
-  begin(now: number): Permit | null;
-  /** Ends an attempt that {@link begin} has permitted. `isReached` says that the target answered for itself. */
-  end(permit: Permit, isReached: boolean, now: number): void;
-  /** Takes an attempt back that has learnt nothing of the target. */
-  forget(permit: Permit): void;
+  /** Begins an attempt. Returns null if none may begin. */
+  begin(now: number): AttemptKind | null;
+  /** Ends an attempt begun by {@link begin}. `isReached`: the target was available. */
+  end(kind: AttemptKind, isReached: boolean, now: number): void;
+  /** Ends an attempt without a result, e.g. an interrupted one. */
+  cancel(kind: AttemptKind): void;
 }
 
 const FAILURES_TO_OPEN = 5;
 const FIRST_PROBE_WAIT_MS = 1000;
 const LONGEST_PROBE_WAIT_MS = 30_000;
 
-/** Creates the closed breaker of one target; `onChange` is told when it opens and closes. */
+/** Creates the closed breaker of one target; `onChange` is called when it opens and closes. */
 export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): Breaker {
   let failures = 0;
-  /** While it is open. */
+  /** Set while the breaker is open. */
   let open: { waitMs: number; probeAt: number; isProbing: boolean } | undefined;
 
   function close(): void {
@@ -33,7 +33,7 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
   }
 
   return {
-    places(now) {
+    allowedAttempts(now) {
       if (!open) return Number.POSITIVE_INFINITY;
       return open.isProbing || now < open.probeAt ? 0 : 1;
     },
@@ -44,20 +44,20 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
       open.isProbing = true;
       return "probe";
     },
-    end(permit, isReached, now) {
+    end(kind, isReached, now) {
       if (isReached) return close();
       if (!open) {
         failures++;
         if (failures < FAILURES_TO_OPEN) return;
         open = { waitMs: FIRST_PROBE_WAIT_MS, probeAt: now + FIRST_PROBE_WAIT_MS, isProbing: false };
         onChange(true);
-      } else if (permit === "probe") {
+      } else if (kind === "probe") {
         const waitMs = Math.min(2 * open.waitMs, LONGEST_PROBE_WAIT_MS);
         open = { waitMs, probeAt: now + waitMs, isProbing: false };
       }
     },
-    forget(permit) {
-      if (open && permit === "probe") open.isProbing = false;
+    cancel(kind) {
+      if (open && kind === "probe") open.isProbing = false;
     },
   };
 }

@@ -2,8 +2,8 @@ import { type ClaimedJob, LONGEST_WAIT_MS, type Next } from "../events/job.ts";
 import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
 
 /**
- * How a handler's run ended. `isUnavailable`: the fault is the target's, whatever the event. `unable`: this machine had
- * not what it takes to try. `interrupted`: the server stopped before the handler had.
+ * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`: this
+ * process could open no connection. `interrupted`: the server stopped, or the lease was lost, before the handler ended.
  */
 export type Outcome =
   | { kind: "succeeded"; response?: string | undefined }
@@ -14,19 +14,19 @@ export type Outcome =
       retryAfterMs?: number | undefined;
       response?: string | undefined;
     }
-  | { kind: "unable"; error: string }
+  | { kind: "out_of_descriptors"; error: string }
   | { kind: "interrupted"; error: string };
 
-/** What there is to know of an attempt beside its outcome. */
+/** What {@link decide} needs to know of an attempt besides its outcome. */
 export interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"> {
-  /** It asked whether a target that could not be reached is back. */
+  /** The attempt was the breaker's probe of an unavailable target. */
   isProbe: boolean;
 }
 
 /**
- * Decides where an attempt leaves its job. One that the server itself was the end of is never the last, and free; an
- * job whose attempt was interrupted goes before what has come since. A probe that did not reach its target is free.
- * Times in Unix milliseconds.
+ * Decides the next state of a job. Free attempts do not count towards `policy.attempts`: interrupted ones, those without a
+ * file descriptor, and probes that found the target unavailable. An interrupted job runs before jobs of newer events.
+ * Times are Unix milliseconds.
  */
 export function decide(
   outcome: Outcome,
@@ -38,7 +38,7 @@ export function decide(
   if (outcome.kind === "succeeded") return { to: "processed" };
   if (outcome.kind === "interrupted") return { to: "queued", runAt: Math.min(receivedAt, now), isFree: true };
   const delayMs = retryDelayMs(policy, attempt, random);
-  if (outcome.kind === "unable") return { to: "queued", runAt: now + delayMs, isFree: true };
+  if (outcome.kind === "out_of_descriptors") return { to: "queued", runAt: now + delayMs, isFree: true };
   const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, LONGEST_WAIT_MS));
   if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true };
   if (attempt >= policy.attempts)

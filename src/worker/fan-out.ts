@@ -1,13 +1,13 @@
 import type { EventStore } from "../events/store.ts";
 import type { Routing } from "./routing.ts";
 
-/** Makes the jobs of events. */
+/** Creates the jobs of new events. */
 export interface FanOut {
-  /** Says that events have come. Those that other processes store are found by polling. */
-  nudge(): void;
-  /** Whether events may wait for their jobs. */
+  /** Tells of new events. Events stored by other processes are found by polling. */
+  notify(): void;
+  /** Whether there may be events without jobs. */
   isDue(): boolean;
-  /** Makes the jobs of up to `limit` events, if any may wait for them. */
+  /** Creates the jobs of up to `limit` events, if it is due. */
   run(limit: number): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface FanOutOptions {
 
 /** Creates the fan-out of a worker. */
 export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOptions): FanOut {
-  let hasCome = true;
+  let hasNewEvents = true;
   let pollAt = 0;
 
   async function addJobs(limit: number): Promise<void> {
@@ -28,29 +28,29 @@ export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOpti
     const newest = events.at(-1);
     if (newest === undefined) return;
     const jobs = events.flatMap((event) => {
-      // A clock that was set back meanwhile delays nothing.
+      // If the clock was set back since, the job is due now.
       const dueAt = Math.min(event.receivedAt, now());
       return routing(event).map((route) => ({ event: event.id, route, dueAt }));
     });
     await store.addJobs(newest.id, jobs);
-    if (events.length === limit) hasCome = true;
+    if (events.length === limit) hasNewEvents = true;
   }
 
-  const isDue = () => hasCome || now() >= pollAt;
+  const isDue = () => hasNewEvents || now() >= pollAt;
 
   return {
-    nudge() {
-      hasCome = true;
+    notify() {
+      hasNewEvents = true;
     },
     isDue,
     async run(limit) {
       if (!isDue()) return;
-      hasCome = false;
+      hasNewEvents = false;
       pollAt = now() + pollIntervalMs;
       try {
         await addJobs(limit);
       } catch (error) {
-        hasCome = true;
+        hasNewEvents = true;
         throw error;
       }
     },

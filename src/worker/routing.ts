@@ -1,9 +1,9 @@
 import type { UnroutedEvent } from "../events/store.ts";
 
-/** Names the routes that have work with an event. */
+/** Returns the routes that process an event. */
 export type Routing = (event: UnroutedEvent) => readonly string[];
 
-/** The route that there is without any in the configuration: it takes every event. */
+/** The one route while none can be configured. It takes every event. */
 export const DEFAULT_ROUTE = "default";
 
 export const routeToDefault: Routing = () => [DEFAULT_ROUTE];

@@ -3,20 +3,20 @@ import type { ClaimedJob } from "../events/job.ts";
 import type { Outcome } from "./decide.ts";
 
 /**
- * Does the work for one event. It may run again for the same event, with the same `eventId` as idempotency key.
- * It returns how the target's answer begins, if there is one, and fails by throwing. When `signal` aborts its result no longer counts, and it should stop. What goes on behind the result
- * is given to `keepPlace`.
+ * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key.
+ * Returns the beginning of the target's answer, if there is one; throws to fail the attempt. When `signal` aborts, the
+ * handler should stop: its result is ignored. Work that continues after the result is passed to `waitUntil`.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler that has no answer returns nothing
-export type EventHandler = (event: ClaimedJob, signal: AbortSignal, keepPlace?: KeepPlace) => Promise<string | void>;
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without an answer returns nothing
+export type EventHandler = (event: ClaimedJob, signal: AbortSignal, waitUntil?: WaitUntil) => Promise<string | void>;
 
-/** A handler's failure that says more of its target than that it failed. */
+/** A handler's failure, with what is known of the target. */
 export class TargetError extends Error {
-  /** Whether the target could not be reached, or answered that it cannot work now. */
+  /** Whether the target could not be reached, or answered that it is unavailable. */
   readonly isUnavailable: boolean;
-  /** How long the target wants to be left alone. */
+  /** The wait that the target asked for. */
   readonly retryAfterMs: number | undefined;
-  /** How its answer begins. */
+  /** The beginning of its answer. */
   readonly response: string | undefined;
 
   constructor(message: string, options: TargetErrorOptions) {
@@ -35,27 +35,27 @@ interface TargetErrorOptions {
   cause?: unknown;
 }
 
-/** Keeps the place of an event among those that run at once until the promise settles. */
-export type KeepPlace = (until: Promise<unknown>) => void;
+/** Counts the run as running, for the concurrency limit, until the promise settles. */
+export type WaitUntil = (until: Promise<unknown>) => void;
 
 const MAX_ERROR_LENGTH = 1000;
 
 /**
- * Whether this machine had no descriptor left. Whoever opens connections enough brings this about: it says nothing of the
- * event or its target.
+ * Whether no file descriptor was left. Clients with many connections can cause this: neither the event nor its target is at
+ * fault.
  */
 export function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof Error && /^E[MN]FILE$/.test(systemCode(error));
 }
 
-/** Runs the handler within a time limit and never throws. A handler that ignores its signal is left behind. */
+/** Runs the handler within a time limit and never throws. It does not wait for a handler that ignores its signal. */
 export async function runEvent(
   handler: EventHandler,
   event: ClaimedJob,
   timeoutMs: number,
   interruption: AbortSignal,
 ): Promise<Outcome> {
-  // One controller, not AbortSignal.any and .timeout: those cost more than a quick handler does.
+  // One controller: AbortSignal.any and AbortSignal.timeout cost more time than a quick handler.
   const abort = new AbortController();
   let ended: Outcome | undefined;
   let giveUp: () => void = () => {};
@@ -72,7 +72,7 @@ export async function runEvent(
     end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms`, isUnavailable: true });
   };
   let late: NodeJS.Immediate | undefined;
-  // After the process stood still, what has come for the handler meanwhile is read first.
+  // After a pause of the process, input that has arrived for the handler is read before the time-out counts.
   const timer = setTimeout(() => {
     late = setImmediate(onTimeout);
   }, timeoutMs);
@@ -92,7 +92,7 @@ export async function runEvent(
 
 function failure(error: unknown): Outcome {
   const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
-  if (isOutOfDescriptors(error)) return { kind: "unable", error: text };
+  if (isOutOfDescriptors(error)) return { kind: "out_of_descriptors", error: text };
   if (!(error instanceof TargetError)) return { kind: "failed", error: text };
   const { isUnavailable, retryAfterMs, response } = error;
   return { kind: "failed", error: text, isUnavailable, retryAfterMs, response };

@@ -16,7 +16,7 @@ const CLAIMS = { sub: "1", email: USER.email, sid: "s-1", iat: IAT, exp: IAT + 9
 const signToken = createSignToken(SECRET);
 const TOKEN = await signToken(CLAIMS);
 
-/** A session store that knows one record, and counts how often it is asked. */
+/** A session store with one record, which counts its reads. */
 function sessionsWith(records: Record<string, string>) {
   let asked = 0;
   const refuse = () => Promise.reject(new Error("the guard only reads"));
@@ -70,11 +70,11 @@ suite("the Authorization header", () => {
     "Bearer",
     "bearer \t",
   ]) {
-    test(`${JSON.stringify(value).slice(0, 24)} brings no token: the challenge has no error`, () =>
+    test(`${JSON.stringify(value).slice(0, 24)} has no token, and the challenge names no error`, () =>
       refusedWith("missing_token", "Bearer", [["Authorization", value]]));
   }
 
-  test("that is absent brings no token", () => refusedWith("missing_token", "Bearer", []));
+  test("missing is missing_token", () => refusedWith("missing_token", "Bearer", []));
 
   for (const [what, value] of [
     ["two spaces", `Bearer  ${TOKEN}`],
@@ -92,7 +92,7 @@ suite("the Authorization header", () => {
       refusedWith("invalid_token", 'Bearer error="invalid_token"', [["Authorization", value]]));
   }
 
-  test("glued to the token is refused", async () => {
+  test("without a space before the token is refused", async () => {
     await assert.rejects(guard().with(["Authorization", `Bearer${TOKEN}`]), { name: "AppError" });
   });
 
@@ -109,7 +109,7 @@ suite("the Authorization header", () => {
   }
 
   for (const name of ["X-Authorization", "Authorization_", "Proxy-Authorization", "Cookie"]) {
-    test(`is not ${name}`, () => refusedWith("missing_token", "Bearer", [[name, `Bearer ${TOKEN}`]]));
+    test(`cannot be replaced by ${name}`, () => refusedWith("missing_token", "Bearer", [[name, `Bearer ${TOKEN}`]]));
   }
 });
 
@@ -119,28 +119,28 @@ suite("a genuine token", () => {
     `Bearer ${await signToken({ ...CLAIMS, ...changes })}`,
   ];
 
-  test("of a superseded session is refused as ended", async () => {
+  test("of a superseded session is session_invalidated", async () => {
     const error = await failsWith("session_invalidated", guard({ "1": "s-2" }).with(await bearer({})));
     assert.equal(error.headers?.["WWW-Authenticate"], 'Bearer error="invalid_token"');
   });
 
-  test("without a record is refused as ended", async () => {
+  test("without a live session is session_invalidated", async () => {
     await failsWith("session_invalidated", guard({}).with(await bearer({})));
   });
 
-  test("of a user without a record is refused although another has that sid", async () => {
+  test("of another user is refused, even if the sid is that of a live session", async () => {
     await failsWith("session_invalidated", guard({ "1": "s-1" }).with(await bearer({ sub: "2" })));
   });
 
-  test("under another e-mail than the configured one is invalid", async () => {
+  test("with another e-mail than the configured one is invalid", async () => {
     await failsWith("invalid_token", guard().with(await bearer({ email: "old@example.com" })));
   });
 
-  test("that has expired is invalid whatever the record says", async () => {
+  test("that has expired is invalid, even if the session is live", async () => {
     await failsWith("invalid_token", guard().with(await bearer({ iat: IAT - 900, exp: IAT })));
   });
 
-  test("meets a store that is down: 503 and never 401", async () => {
+  test("gets 503, and never 401, while the store is down", async () => {
     const { store } = sessionsWith({});
     store.current = () => Promise.reject(new AppError("store_unavailable"));
     const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);

@@ -14,7 +14,7 @@ const USER = "user@example.com";
 const HOME = "192.0.2.1";
 const NOW = 1_800_000_000_000;
 
-test("an address that logged in gets the same rank, and the same is asked of the store, for every e-mail", async (t) => {
+test("a known address gets the same rank and the same store calls for every e-mail", async (t) => {
   const { database } = tempDatabase(t);
   const asked: unknown[] = [];
   const ranks: (Rank | undefined)[] = [];
@@ -54,7 +54,7 @@ function recordingRanks(limit: ConcurrencyLimit, ranks: (Rank | undefined)[]): C
   };
 }
 
-/** Records what is asked, without the names of buckets and the ids of attempts: each e-mail and attempt has its own. */
+/** Records the calls, without the bucket names and attempt ids, which differ for each e-mail and attempt. */
 function recording(store: ThrottleStore, asked: unknown[]): ThrottleStore {
   return {
     ...store,

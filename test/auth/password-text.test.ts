@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passwordFault } from "../../src/auth/password-text.ts";
 
-test("a password has 6 to 1024 characters in its canonical form, however it is written", () => {
+test("a password has 6 to 1024 characters, counted in its canonical form", () => {
   for (const password of ["123456", "ñandú!", "ñ".repeat(1024), "ñ".repeat(1024).normalize("NFD"), "💧".repeat(1024)]) {
     assert.equal(passwordFault(password), null, password.slice(0, 10));
   }
@@ -15,7 +15,7 @@ test("a password has 6 to 1024 characters in its canonical form, however it is w
   assert.equal(passwordFault("lone \ud800 half"), "must be well-formed Unicode");
 });
 
-test("a password whose canonical form would cost a tenth of a second is refused before it is made", () => {
+test("a password whose normalization would take a tenth of a second is refused without it", () => {
   const [above, below] = ["\u0301", "\u0316"];
   for (const marks of [above.repeat(500) + below.repeat(500), (above + below).repeat(2000)]) {
     assert.equal(passwordFault(`a${marks}`), "must have at most 64 combining marks in a row");
@@ -24,7 +24,7 @@ test("a password whose canonical form would cost a tenth of a second is refused 
   assert.equal(passwordFault(`password${above.repeat(64)}`), null);
 });
 
-test("a password is refused in each of its canonically equal forms, or in none", () => {
+test("canonically equal forms of a password are all accepted or all refused", () => {
   for (const [marks, fault] of [
     [32, null],
     [33, "must have at most 64 combining marks in a row"],

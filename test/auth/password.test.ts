@@ -34,7 +34,7 @@ for (const [algorithm, hash] of Object.entries(hashers)) {
       assert.equal(await verify("-", false), false);
     });
 
-    test("is the same composed and decomposed", async () => {
+    test("is the same in NFC and NFD", async () => {
       const verify = await verifierOf(await hash("contrase\u00f1a"));
       assert.equal(await verify("contrasen\u0303a", true), true);
       assert.equal(await verify("contrasena", true), false);
@@ -51,13 +51,13 @@ for (const [algorithm, hash] of Object.entries(hashers)) {
 suite("a long password", () => {
   const long = "x".repeat(72);
 
-  test("under argon2id counts to its last character", async () => {
+  test("under argon2id is compared to its last character", async () => {
     const verify = await verifierOf(await argon2.hash(`${"x".repeat(1023)}a`, CHEAP));
     assert.equal(await verify(`${"x".repeat(1023)}a`, true), true);
     assert.equal(await verify(`${"x".repeat(1023)}b`, true), false);
   });
 
-  test("under bcrypt counts up to its 72nd byte and is refused beyond", async () => {
+  test("under bcrypt is compared up to 72 bytes and refused above", async () => {
     const verify = await verifierOf(await bcrypt.hash(long, 4));
     assert.equal(await verify(long, true), true);
     assert.equal(await verify(`${long.slice(0, -1)}y`, true), false);
@@ -65,7 +65,7 @@ suite("a long password", () => {
     assert.equal(await verify("é".repeat(37), true), false);
   });
 
-  test("under bcrypt is refused for an unknown user without failing", async () => {
+  test("under bcrypt is refused for an unknown user without an error", async () => {
     const verify = await verifierOf(await bcrypt.hash(long, 4));
     assert.equal(await verify("x".repeat(1024), false), false);
   });
@@ -73,7 +73,7 @@ suite("a long password", () => {
 
 suite("a bcrypt hash", () => {
   for (const version of ["2a", "2b", "2y"]) {
-    test(`marked $${version}$ verifies`, async () => {
+    test(`with the prefix $${version}$ verifies`, async () => {
       const encoded = (await bcrypt.hash("secret password", 4)).replace(/^\$2[aby]/, `$${version}`);
       const verify = await verifierOf(encoded);
       assert.equal(await verify("secret password", true), true);
@@ -81,7 +81,7 @@ suite("a bcrypt hash", () => {
     });
   }
 
-  test("that is accepted at start never makes the login fail", async () => {
+  test("that is accepted at start never causes an error at login", async () => {
     const good = await bcrypt.hash("secret password", 4);
     for (const encoded of [
       `${good.slice(0, 7)}${"z".repeat(53)}`,
@@ -104,7 +104,7 @@ suite("hashPassword", () => {
     assert.equal(await verify("contrase\u00f1a", true), true);
   });
 
-  test("salts each hash anew", async () => {
+  test("uses a new salt for each hash", async () => {
     assert.notEqual(await hashPassword("same password"), await hashPassword("same password"));
   });
 });

@@ -9,7 +9,7 @@ function sign(sid: string, secret = JWT_SECRET): Promise<string> {
   return createSignToken(secret)({ sub: "1", email: "owner@example.com", sid, iat: IAT, exp: IAT + 900 });
 }
 
-test("a remembered token is still held to the clock", async () => {
+test("the times of a cached token are still checked", async () => {
   const verify = createVerifyToken([JWT_SECRET]);
   const token = await sign("a");
   assert.equal(verify(token, IAT - 1), null);
@@ -19,7 +19,7 @@ test("a remembered token is still held to the clock", async () => {
   assert.equal(verify(token, IAT - 1), null);
 });
 
-test("a token that differs from a remembered one in one character is refused", async () => {
+test("a token that differs from a cached one in one character is refused", async () => {
   const verify = createVerifyToken([JWT_SECRET]);
   const token = await sign("a");
   assert.notEqual(verify(token, IAT), null);
@@ -29,24 +29,24 @@ test("a token that differs from a remembered one in one character is refused", a
   }
 });
 
-test("what one set of secrets remembers is nothing to another", async () => {
+test("verifiers with different secrets share no cache", async () => {
   const token = await sign("a");
   assert.notEqual(createVerifyToken([JWT_SECRET])(token, IAT), null);
   assert.equal(createVerifyToken([OTHER_JWT_SECRET])(token, IAT), null);
 });
 
-test("more tokens than are remembered all stay valid", async () => {
+test("tokens that no longer fit the cache stay valid", async () => {
   const verify = createVerifyToken([JWT_SECRET]);
   const tokens = await Promise.all(Array.from({ length: 600 }, (_, index) => sign(`s-${index}`)));
   for (const _ of [1, 2])
     for (const [index, token] of tokens.entries()) assert.equal(verify(token, IAT)?.sid, `s-${index}`);
 });
 
-test("no more than 256 tokens are remembered, and the oldest is forgotten first", async () => {
+test("the cache has at most 256 tokens and drops the oldest first", async () => {
   const verify = createVerifyToken([JWT_SECRET]);
   const tokens = await Promise.all(Array.from({ length: 257 }, (_, index) => sign(`s-${index}`)));
   const first = tokens.map((token) => verify(token, IAT));
-  // What is remembered is the same object again.
+  // A cached token returns the same object again.
   const isRemembered = (index: number) => verify(tokens[index] as string, IAT) === first[index];
   assert.deepEqual([256, 1, 0].map(isRemembered), [true, true, false]);
 });

@@ -11,7 +11,7 @@ const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
 
 supersessionContract("embedded", async (t) => createEmbeddedSessionStore(tempDatabase(t).database));
 
-test("the embedded store forgets supersessions whose tokens have expired", async (t) => {
+test("the SQLite store deletes supersessions whose tokens have expired", async (t) => {
   const clock = { now: 1_800_000_000_000 };
   const { database } = tempDatabase(t);
   const store = createEmbeddedSessionStore(database, () => clock.now);
@@ -26,7 +26,7 @@ test("the embedded store forgets supersessions whose tokens have expired", async
 suite("on Redis", needsRedis(), () => {
   supersessionContract("Redis", async (t) => openOnRedis(t, single(await startRedis(t))).store);
 
-  test("a supersession is a key beside the record that ends with the superseded token", async (t) => {
+  test("a supersession is a separate key that expires with the superseded token", async (t) => {
     const server = await startRedis(t);
     const { store } = openOnRedis(t, single(server));
     await store.replace("1", "a", 100, HOME);
@@ -38,7 +38,7 @@ suite("on Redis", needsRedis(), () => {
     assert.ok(ttl > 95 && ttl <= 100, String(ttl));
   });
 
-  test("what somebody else wrote in its place is no supersession", async (t) => {
+  test("a value written by another program is not a supersession", async (t) => {
     const server = await startRedis(t);
     const { store } = openOnRedis(t, single(server));
     const late = '{"at":9007199254740991,"by":{"network":"n","userAgent":null}}';
@@ -48,7 +48,7 @@ suite("on Redis", needsRedis(), () => {
     }
   });
 
-  test("a session that was opened after a flush is still the credential's at the next start", async (t) => {
+  test("a session opened after FLUSHALL survives a restart with the same credential", async (t) => {
     const server = await startRedis(t);
     const first = openOnRedis(t, single(server)).store;
     await first.bind("1", "credential");
@@ -61,7 +61,7 @@ suite("on Redis", needsRedis(), () => {
     assert.equal(await second.current("1"), null);
   });
 
-  test("a session that a process with another credential opens is none here, and the other way round", async (t) => {
+  test("processes with different credentials ignore each other's sessions", async (t) => {
     const server = await startRedis(t);
     const old = openOnRedis(t, single(server)).store;
     const fresh = openOnRedis(t, single(server)).store;
@@ -73,7 +73,7 @@ suite("on Redis", needsRedis(), () => {
     assert.deepEqual([await old.current("1"), await fresh.current("1")], [null, "b"]);
   });
 
-  test("record, supersession and credential of each user lie in one slot of a cluster", async (t) => {
+  test("the record, supersession and credential of a user are in one cluster slot", async (t) => {
     const { store } = openOnRedis(t, cluster(await startCluster(t)));
     for (let user = 0; user < 20; user++) {
       await store.bind(`user-${user}`, "credential");

@@ -18,14 +18,14 @@ function mac(signed: string, secret = SECRET, hash = "sha256"): string {
   return createHmac(hash, secret).update(signed).digest("base64url");
 }
 
-/** A token over these exact texts with a genuine HS256 signature. */
+/** A token of these exact texts with a valid HS256 signature. */
 function signedToken(header: string, payload: string | Uint8Array = PAYLOAD): string {
   const signed = `${base64url(header)}.${base64url(payload)}`;
   return `${signed}.${mac(signed)}`;
 }
 
-suite("a token of ours", () => {
-  test("verifies and gives its claims back", async () => {
+suite("a token", () => {
+  test("verifies and returns its claims", async () => {
     const token = await createSignToken(SECRET)(CLAIMS);
     assert.deepEqual(verify(token), CLAIMS);
     const [header = "", payload = ""] = token.split(".");
@@ -33,26 +33,26 @@ suite("a token of ours", () => {
     assert.deepEqual(JSON.parse(Buffer.from(payload, "base64url").toString()), CLAIMS);
   });
 
-  test("of the previous secret verifies while that one is kept, and no longer", async () => {
+  test("of the previous secret verifies only while that secret is configured", async () => {
     const token = await createSignToken(PREVIOUS)(CLAIMS);
     assert.deepEqual(verify(token, [SECRET, PREVIOUS]), CLAIMS);
     assert.equal(verify(token, [SECRET]), null);
   });
 
-  test("ends at exp to the second, without leeway", async () => {
+  test("expires at exp, without leeway", async () => {
     const token = await createSignToken(SECRET)(CLAIMS);
     assert.notEqual(verifyToken(token, [SECRET], NOW + 899), null);
     assert.equal(verifyToken(token, [SECRET], NOW + 900), null);
   });
 
-  test("of another program with the secret verifies without iat, and no other claim is spared", () => {
+  test("of another program with the secret may omit iat, but no other claim", () => {
     const { iat: _, ...without } = CLAIMS;
     assert.deepEqual(verify(signedToken(HEADER, JSON.stringify(without))), without);
     const { exp: __, ...fewer } = without;
     assert.equal(verify(signedToken(HEADER, JSON.stringify(fewer))), null);
   });
 
-  test("from the future is refused", async () => {
+  test("issued in the future is refused", async () => {
     const token = await createSignToken(SECRET)(CLAIMS);
     assert.equal(verifyToken(token, [SECRET], NOW - 1), null);
   });

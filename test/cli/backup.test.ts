@@ -22,7 +22,7 @@ import { flipBits, loseIndexEntry } from "../helpers/damage.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
-/** Of a database file: 2 when it has a WAL, 1 when it has none (SQLite, File Format, 1.3.3); undefined of one that is empty. */
+/** The write version of a database file: 2 in WAL mode, else 1 (SQLite, File Format, 1.3.3); undefined if it is empty. */
 function writeVersion(file: string): number | undefined {
   const header = Buffer.alloc(100);
   const fd = openSync(file, "r");
@@ -45,7 +45,7 @@ suite("authserve backup", () => {
     );
   });
 
-  test("is consistent and ends while deliveries keep coming, and loses none of them", async () => {
+  test("is consistent and ends while deliveries keep arriving, and none of them is lost", async () => {
     await using server = await startServer();
     let isOver = false;
     let accepted = 0;
@@ -68,7 +68,7 @@ suite("authserve backup", () => {
     assert.equal(eventCount(databaseOf(server)), accepted);
   });
 
-  test("draws its progress on a terminal, in one line of it", async () => {
+  test("shows its progress on one line of a terminal", async () => {
     await using server = await startServer();
     const line = `${EXECUTABLE} backup ${join(server.dir, "backup.db")}`;
     for (const [columns, bar] of [
@@ -88,18 +88,21 @@ suite("authserve backup", () => {
     await deliver(server, event("evt_later"));
     const refused = await server.run(["backup", backup]);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /backup\.db is there already: name another file, or replace it with --force\n$/);
+    assert.match(refused.stderr, /backup\.db exists already: name another file, or replace it with --force\n$/);
     assert.equal(eventCount(backup), 3);
     assert.equal((await server.run(["backup", "--force", backup])).code, 0);
     assert.equal(eventCount(backup), 4);
     const notes = join(server.dir, "notes.txt");
     writeFileSync(notes, "keep me");
-    assert.match((await server.run(["backup", notes])).stderr, /is no backup of authserve: name another file/);
+    assert.match(
+      (await server.run(["backup", notes])).stderr,
+      /exists and is not an authserve backup: name another file/,
+    );
     assert.equal(readFileSync(notes, "utf8"), "keep me");
     assert.match((await server.run(["backup", databaseOf(server)])).stderr, /is the database itself/);
   });
 
-  test("never replaces what a server writes to, its own or another's", async () => {
+  test("never replaces a file of a server, its own or another's", async () => {
     await using other = await startServer();
     await deliver(other, event("evt_other"));
     const { server, backup } = await withBackup(1);
@@ -121,10 +124,10 @@ suite("authserve backup", () => {
     assert.equal((await server.run(["backup", databaseOf(other)])).code, 2);
   });
 
-  test("says in one line that a name is too long, and leaves nothing there", async () => {
+  test("reports a name that is too long, and leaves no file", async () => {
     const { server } = await withBackup(1);
     await using _ = server;
-    // What is put beside it, or it itself.
+    // With the suffix of a temporary file the name is too long, or it is too long itself.
     for (const length of [237, 245, 255, 256]) {
       const file = join(server.dir, "b".repeat(length));
       const { code, stderr } = await server.run(["backup", file]);
@@ -137,7 +140,7 @@ suite("authserve backup", () => {
     );
   });
 
-  test("writes what a link leads to, and refuses one that leads nowhere", async () => {
+  test("writes the file that a link names, and refuses a link to a missing file", async () => {
     const { server, backup } = await withBackup(1);
     await using _ = server;
     await deliver(server, event("evt_later"));
@@ -149,14 +152,14 @@ suite("authserve backup", () => {
     rmSync(backup);
     const { code, stderr } = await server.run(["backup", link]);
     assert.equal(code, 2);
-    assert.match(stderr, /link\.db is a link that leads nowhere: remove it, or make the file that it names\n$/);
+    assert.match(stderr, /link\.db is a link to a missing file: remove it, or create the file that it names\n$/);
     assert.ok(lstatSync(link).isSymbolicLink());
     writeFileSync(backup, "");
     assert.equal((await server.run(["backup", "--force", link])).code, 0);
     assert.equal(eventCount(backup), 2);
   });
 
-  test("removes a log that lies where its own would, which would be taken for it", async () => {
+  test("removes a write-ahead log beside the backup, which would be applied to it", async () => {
     const { server, backup } = await withBackup(50);
     await using _ = server;
     rmSync(backup);
@@ -168,7 +171,7 @@ suite("authserve backup", () => {
     assert.equal(eventCount(databaseOf(server)), 51);
   });
 
-  test("leaves nothing behind when it is told to end, while it copies and while it checks", async () => {
+  test("leaves no file when it is stopped while it copies or verifies", async () => {
     await using server = await startServer();
     await server.stop();
     const database = new Sqlite(databaseOf(server));
@@ -176,7 +179,7 @@ suite("authserve backup", () => {
     database.close();
     const left = () => readdirSync(server.dir).filter((file) => file.startsWith("backup.db"));
     const copies = () => left().length > 0;
-    // The copy is whole when it has left the WAL mode of what it is a copy of.
+    // The copy is complete when it is no longer in the WAL mode of its original.
     const checks = () => left().some((file) => file.endsWith(".partial") && writeVersion(join(server.dir, file)) === 1);
     for (const [signal, isTime] of [
       ["SIGTERM", copies],
@@ -192,7 +195,7 @@ suite("authserve backup", () => {
     }
   });
 
-  test("removes what one has left that was killed, and not what another still writes", async () => {
+  test("removes the files of a killed backup, but not those of a running one", async () => {
     const { server, backup } = await withBackup(1);
     await using _ = server;
     const gone = startProgram("true", [], server);
@@ -206,7 +209,7 @@ suite("authserve backup", () => {
     );
   });
 
-  test("a database that is damaged gives no backup and leaves no half file", async () => {
+  test("a damaged database gives no backup and no partial file", async () => {
     const { server, backup } = await withBackup();
     await using _ = server;
     await server.stop();
@@ -214,7 +217,7 @@ suite("authserve backup", () => {
     flipBits(databaseOf(server));
     const { code, stderr } = await server.run(["backup", backup]);
     assert.notEqual(code, 0);
-    assert.match(stderr, /^error: .* is damaged .*: (?:no backup was written; see authserve doctor|restore a backup)/);
+    assert.match(stderr, /^error: .* is damaged .*: (?:no backup was written; run authserve doctor|restore a backup)/);
     assert.ok(readFileSync(backup).equals(before));
     assert.deepEqual(
       readdirSync(server.dir).filter((file) => file.includes("partial")),
@@ -222,7 +225,7 @@ suite("authserve backup", () => {
     );
   });
 
-  test("an index that lacks an event gives no backup: a restore would refuse it", async () => {
+  test("an index without one of the events gives no backup, because a restore would refuse it", async () => {
     const { server, backup } = await withBackup();
     await using _ = server;
     await server.stop();

@@ -5,7 +5,7 @@ import { databaseOf, withBackup } from "../helpers/backup.ts";
 import type { Finished } from "../helpers/command.ts";
 import { flipBits } from "../helpers/damage.ts";
 
-/** Runs a command on a damaged database, and asserts that it changes no byte of it. */
+/** Runs a command on a damaged database, and asserts that the command changes no byte of it. */
 async function runOnDamaged(command: string): Promise<Finished> {
   const { server } = await withBackup();
   await using _ = server;
@@ -18,13 +18,13 @@ async function runOnDamaged(command: string): Promise<Finished> {
 }
 
 suite("a damaged database", () => {
-  test("serve names the damage, exits 2 and changes no byte", async () => {
+  test("serve reports the damage, exits 2 and changes no byte", async () => {
     const { code, stderr } = await runOnDamaged("serve");
     assert.equal(code, 2);
     assert.match(stderr, /authserve\.db is damaged .*authserve restore/);
   });
 
-  test("doctor names the damage, exits 1 and changes no byte", async () => {
+  test("doctor reports the damage, exits 1 and changes no byte", async () => {
     const { code, stdout } = await runOnDamaged("doctor");
     assert.equal(code, 1);
     assert.match(stdout, /^wrong +database /m);

@@ -36,7 +36,7 @@ function tlsFiles(cert: string, key: string): Record<string, string> {
 }
 
 suite("authserve doctor", () => {
-  test("beside a healthy server every line is ok and the exit code 0", async () => {
+  test("with a healthy server every check is ok and the exit code is 0", async () => {
     await using server = await startServer();
     await deliver(server, event("evt_1"));
     const { code, findings, wrong } = await examine(server);
@@ -93,12 +93,12 @@ suite("authserve doctor", () => {
     assert.match(of("file modes")[0]?.remedy ?? "", /^chmod go= .*authserve\.db$/);
   });
 
-  test("a schema of a newer version is wrong, and so is one before the first release", async () => {
+  test("a schema is wrong if it is newer than this version, or older than the first release", async () => {
     await using server = await startServer();
     await server.stop();
     for (const [schema, remedy] of [
       [999, "run the newer authserve"],
-      [6, "begin with an empty DATA_DIR"],
+      [6, "start with an empty DATA_DIR"],
     ]) {
       new Sqlite(join(server.dir, "data/authserve.db")).exec(`PRAGMA user_version = ${schema}`).close();
       const { code, of } = await examine(server);
@@ -117,7 +117,7 @@ suite("authserve doctor", () => {
     assert.equal((await examine(server)).of("clock")[0]?.verdict, "wrong");
   });
 
-  test("files of TLS that are not there, and a folder that cannot be made, are wrong", async () => {
+  test("missing TLS files, and a DATA_DIR that cannot be created, are wrong", async () => {
     const dir = workingDir();
     symlinkSync("nowhere", join(dir, "dangling"));
     const { code, of, stderr } = await examine(
@@ -140,7 +140,7 @@ suite("authserve doctor", () => {
     assert.equal(of("free disk")[0]?.verdict, "wrong");
   });
 
-  test("a pair of TLS that does not fit is one finding, with the remedy apart", async () => {
+  test("a key that is not the certificate's is one finding, with a separate remedy", async () => {
     const dir = workingDir();
     const { of } = await examine({ dir, env: settings(dir) }, tlsFiles("first.crt", "second.key"));
     assert.deepEqual(of("TLS"), []);
@@ -168,7 +168,7 @@ suite("authserve doctor", () => {
     assert.match(stopped.of("server")[0]?.found ?? "", /^a server runs on this DATA_DIR, but .* does not answer/);
   });
 
-  test("a proxy that is not trusted is told of once by the log, and by doctor until the server is started with it", async () => {
+  test("an untrusted proxy is logged once, and reported by doctor until the server trusts it", async () => {
     await using server = await startServer();
     const throughProxy = () => fetch(`${server.url}/healthz`, { headers: { "X-Forwarded-For": "203.0.113.9" } });
     await throughProxy();
@@ -188,7 +188,7 @@ suite("authserve doctor", () => {
     assert.deepEqual((await examine(named)).of("proxy"), []);
   });
 
-  test("another server where ours should answer is wrong", async () => {
+  test("another server at the address of this one is wrong", async () => {
     await using server = await startServer();
     await using other = await startServer();
     const file = join(server.dir, "data/server.json");
@@ -198,7 +198,7 @@ suite("authserve doctor", () => {
     assert.match(of("server")[0]?.found ?? "", /is answered by another server/);
   });
 
-  test("a lock that is none, and a database that is a link to nowhere, are named as serve names them", async () => {
+  test("an invalid lock file, and a database that is a link to a missing file, are reported as by serve", async () => {
     const make: [string, (path: string) => void, string][] = [
       ["serve.lock", (path) => mkdirSync(path), "lock"],
       ["serve.lock", (path) => writeFileSync(path, "something else, and longer than a header\n".repeat(30)), "lock"],
@@ -215,11 +215,11 @@ suite("authserve doctor", () => {
       if (check !== "lock") continue;
       const refused = await authserve(["serve"], { dir, env: settings(dir) });
       assert.equal(refused.code, 2);
-      assert.match(refused.stderr, /^error: DATA_DIR\/serve\.lock is not the lock of a server\n {2}hint: remove it$/m);
+      assert.match(refused.stderr, /^error: DATA_DIR\/serve\.lock is not a server's lock file\n {2}hint: remove it$/m);
     }
   });
 
-  test("a database that another program holds is called that", async () => {
+  test("a database that another program has locked is reported as locked", async () => {
     await using server = await startServer();
     await server.stop();
     const holder = new Sqlite(join(server.dir, "data/authserve.db"));
@@ -233,34 +233,34 @@ suite("authserve doctor", () => {
     }
   });
 
-  test("an .env that cannot be read, and a DATA_DIR that is no directory, are findings", async () => {
+  test("an unreadable .env, and a DATA_DIR that is not a directory, are findings", async () => {
     const dir = workingDir();
     mkdirSync(join(dir, ".env"));
     writeFileSync(join(dir, "file"), "");
     const { code, of, stderr } = await examine({ dir, env: { ...settings(dir), DATA_DIR: join(dir, "file") } });
     assert.equal(code, 1, stderr);
     assert.equal(of("settings")[0]?.found, ".env cannot be read (EISDIR)");
-    assert.equal(of("database")[0]?.found, "DATA_DIR is no directory");
+    assert.equal(of("database")[0]?.found, "DATA_DIR is not a directory");
   });
 
-  test("a file system without a bound is not full", needsMount(), async (t) => {
+  test("an unlimited file system is not full", needsMount(), async (t) => {
     const dir = workingDir();
     mountDisk(t, join(dir, "data"), "0");
     const { code, of } = await examine({ dir, env: settings(dir) });
     assert.deepEqual(
       of("free disk").map(({ verdict, found }) => [verdict, found]),
-      [["ok", "without a bound where DATA_DIR is"]],
+      [["ok", "unlimited for DATA_DIR"]],
     );
     assert.equal(code, 0);
   });
 
-  test("nobody is told to close a directory that others stand on", async () => {
+  test("a system directory gets no advice to change its mode", async () => {
     const dir = workingDir();
     const { of } = await examine({ dir, env: { ...settings(dir), DATA_DIR: "/tmp" } });
-    assert.equal(of("file modes")[0]?.remedy, "name a directory of its own in DATA_DIR");
+    assert.equal(of("file modes")[0]?.remedy, "set DATA_DIR to a directory of its own");
   });
 
-  test("a port that another program has is wrong; a Redis that does not answer, too", async () => {
+  test("a port in use, and a Redis that does not answer, are wrong", async () => {
     const dir = workingDir();
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -275,13 +275,13 @@ suite("authserve doctor", () => {
     assert.equal(of("Redis")[0]?.verdict, "wrong");
   });
 
-  test("a Redis that takes no login is wrong, though it answers", needsRedis(), async (t) => {
+  test("a Redis that answers but cannot store sessions is wrong", needsRedis(), async (t) => {
     const dir = workingDir();
     const redis = await startRedis(t);
     const inRedis = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
     const found = async () => (await examine({ dir, env: settings(dir) }, inRedis)).of("Redis")[0]?.found ?? "";
-    assert.match(await found(), /keeps sessions$/);
+    assert.match(await found(), /stores sessions$/);
     await redis.client(t).config("SET", "maxmemory", "1");
-    assert.match(await found(), /answers and keeps no session \(.*\bOOM /);
+    assert.match(await found(), /answers but stores no session \(.*\bOOM /);
   });
 });

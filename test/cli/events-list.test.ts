@@ -23,26 +23,26 @@ await settled(server, "evt_3");
 
 const ids = async (...options: string[]) => (await list(server, ...options)).map(({ eventId }) => eventId);
 
-test("events list finds events by their last error and by the end of a time", async () => {
+test("events list filters by last error and by --until", async () => {
   assert.deepEqual(await ids("--error", "ANSWERED 500"), ["evt_2"]);
   assert.deepEqual(await ids("--error", "nothing like it"), []);
   assert.deepEqual(await ids("--until", "1h"), []);
   assert.deepEqual(await ids("--since", "1h", "--until", "0s"), ["evt_3", "evt_2", "evt_1"]);
 });
 
-test("events list goes on at the cursor that it has printed", async () => {
+test("events list continues at the cursor that it printed", async () => {
   const first = await server.run(["events", "list", "--limit", "2"]);
   const [, cursor = ""] = /--cursor (\d+)\n$/.exec(first.stderr) ?? [];
   assert.deepEqual(await ids("--limit", "2", "--cursor", cursor), ["evt_1"]);
   assert.equal((await server.run(["events", "list", "--limit", "2", "--cursor", cursor])).stderr, "");
 });
 
-test("events list says in words that there is nothing", async () => {
+test("events list reports on standard error that no events match", async () => {
   const { stdout, stderr } = await server.run(["events", "list", "--type", "nothing"]);
-  assert.deepEqual([stdout, stderr], ["", "No event fits.\n"]);
+  assert.deepEqual([stdout, stderr], ["", "No events match.\n"]);
 });
 
-test("events list shows times as distances, and exact ones with --utc", async () => {
+test("events list shows relative times, or exact ones with --utc", async () => {
   assert.match((await server.run(["events", "list"])).stdout, /^RECEIVED .*\n\d+ (?:s|min) ago +processed/);
   assert.match((await server.run(["events", "list", "--utc"])).stdout, /\n\d{4}-\d\d-\d\dT[0-9:.]+Z +processed/);
 });
@@ -58,7 +58,7 @@ test("events list colours a status on a terminal, and not with NO_COLOR", async 
   assert.ok(!(await shown({ NO_COLOR: "1" })).includes("\u001b["));
 });
 
-test("events list --follow goes on with what comes, oldest first", async () => {
+test("events list --follow goes on with new events, oldest first", async () => {
   const command = startProgram(EXECUTABLE, ["events", "list", "--follow", "--json", "--limit", "1"], server);
   await until(() => command.stdout().includes("evt_3"));
   for (const id of ["evt_4", "evt_5"]) await deliver(server, event(id));
@@ -72,7 +72,7 @@ test("events list --follow goes on with what comes, oldest first", async () => {
   );
 });
 
-test("events show has each attempt with what the target answered", async () => {
+test("events show has each attempt with the target's response", async () => {
   const { stdout } = await server.run(["events", "show", "evt_2"]);
   assert.match(
     stdout,
@@ -83,6 +83,6 @@ test("events show has each attempt with what the target answered", async () => {
   assert.equal(json.jobs[0].history[0].response, "the stock\nis empty");
 });
 
-test("what completion asks for are the newest ids, one a line", async () => {
+test("completion gets the newest ids, one per line", async () => {
   assert.match((await server.run(["event-ids"])).stdout, /^(?:evt_\d\n)+$/);
 });

@@ -28,7 +28,7 @@ const JOB_KEYS = ["route", "status", "attempts", "nextAttemptAt", "leased", "las
 const KEYS = ["source", "eventId", "type", "status", "attempts", "receivedAt", "processedAt", "lastError"];
 const ISO = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
 
-test("list --json prints one array, newest first, with the promised members in order and of their types", async () => {
+test("list --json prints one array, newest first, with the documented members, order and types", async () => {
   const { code, stdout, stderr } = await server.run(["events", "list", "--json"]);
   assert.deepEqual([code, stderr], [0, ""]);
   const found = JSON.parse(stdout) as Record<string, unknown>[];
@@ -69,7 +69,7 @@ test("list prints a table with one line for each event", async () => {
   );
 });
 
-test("list shows what its filters leave", async () => {
+test("list shows only events that match its filters", async () => {
   const cases: [options: string[], ids: string[]][] = [
     [["--status", "failed"], ["second"]],
     [
@@ -107,7 +107,7 @@ test("list shows what its filters leave", async () => {
   );
 });
 
-test("list --since takes a time without a zone for UTC, wherever the machine is", async () => {
+test("list --since reads a time without a zone as UTC, in any time zone of the machine", async () => {
   for (const since of [startedThird.replace("Z", ""), startedThird.replace("T", " ").replace("Z", "")]) {
     const { stdout } = await server.run(["events", "list", "--since", since, "--json"], { TZ: "America/New_York" });
     assert.deepEqual(
@@ -117,7 +117,7 @@ test("list --since takes a time without a zone for UTC, wherever the machine is"
   }
 });
 
-test("wrong usage is exit code 2 with the option's name and no data", async () => {
+test("wrong usage gives exit code 2, an error that names the option, and no data", async () => {
   const cases: [args: string[], names: RegExp][] = [
     [["list", "--status", "nonsense"], /--status .* is invalid\. Allowed choices are queued, processed, failed\./],
     [["list", "--limit", "0"], /--limit/],
@@ -161,7 +161,7 @@ test("show prints the event with its attempts, origin and payload", async () => 
   }
 });
 
-test("an event that is not there is exit code 1 with a message", async () => {
+test("an unknown event gives exit code 1 and a message", async () => {
   const shown = await server.run(["events", "show", "missing"]);
   assert.deepEqual([shown.code, shown.stdout], [1, ""]);
   assert.match(shown.stderr, /There is no event missing/);
@@ -170,7 +170,7 @@ test("an event that is not there is exit code 1 with a message", async () => {
   assert.equal(JSON.parse(replayed.stdout).replayed, 0);
 });
 
-test("replay says how many and refuses by name what it cannot, with exit code 1", async () => {
+test("replay reports the count, and the id of each event that it refuses, with exit code 1", async () => {
   const { code, stdout } = await server.run(["events", "replay", "second", "third", "missing", "--json"]);
   assert.equal(code, 1);
   const { replayed, refused } = JSON.parse(stdout);
@@ -197,9 +197,9 @@ test("stats counts events by status", async () => {
   assert.equal(stdout.trimEnd().split("\n").length, 2);
 });
 
-test("show tells how often other bytes came under the id, and --json gives them byte for byte", async () => {
+test("show counts deliveries with the same id but different bytes, and --json prints these bytes", async () => {
   const other = `{ "id": "first",\r\n\t"type": "other",  "note": "ñ 😀 \\u0000 \u007f\u0085\u2028" }\n`;
-  for (const words of [" 1 delivery of other bytes", " 2 deliveries of other bytes"]) {
+  for (const words of [" 1 delivery of different bytes", " 2 deliveries of different bytes"]) {
     await deliver(server, other);
     const { stdout, stderr } = await server.run(["events", "show", "first"]);
     assert.ok(stdout.includes(words), stdout);

@@ -12,7 +12,7 @@ const hash = (input: string | Buffer) => authserve(["hash-password"], { dir, inp
 
 const HASH = /\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}/;
 
-/** Types each line at a terminal when its question is there. Returns all that the terminal showed. */
+/** Types each line at a terminal when its question appears. Returns all output of the terminal. */
 async function typed(lines: readonly string[]): Promise<{ code: number | null; shown: string }> {
   const program = startProgram("script", ["-qec", `${EXECUTABLE} hash-password`, "/dev/null"], {
     dir,
@@ -30,7 +30,7 @@ async function typed(lines: readonly string[]): Promise<{ code: number | null; s
   }
 }
 
-test("the hash of a password on standard input is all of standard output, and it works", async () => {
+test("prints only the hash of a password from standard input, and the hash works", async () => {
   const { code, stdout, stderr } = await hash("a password of words\n");
   assert.equal(code, 0);
   assert.match(stdout, new RegExp(`^${HASH.source}\n$`));
@@ -44,13 +44,13 @@ test("--json gives the hash as data", async () => {
   assert.match((JSON.parse(stdout) as { hash: string }).hash, new RegExp(`^${HASH.source}$`));
 });
 
-test("one line end is taken off and nothing else", async () => {
+test("only one final line end is removed from the password", async () => {
   const { stdout } = await hash(" spaces stay \r\n");
   await using server = await startServer({ env: { DEMO_PASSWORD: stdout.trim() } });
   await logIn(server, { password: " spaces stay " });
 });
 
-test("a byte order mark is no part of the password", async () => {
+test("a byte order mark is not part of the password", async () => {
   const { stdout } = await hash("\ufeffa password of words\n");
   await using server = await startServer({ env: { DEMO_PASSWORD: stdout.trim() } });
   await logIn(server, { password: "a password of words" });
@@ -86,7 +86,7 @@ test("at a terminal the password is asked for twice and never shown", async () =
   assert.doesNotMatch(shown, /typed|secret\b/);
 });
 
-test("at a terminal both answers may come at once", async () => {
+test("at a terminal both answers may arrive at once", async () => {
   for (const end of ["\r", "\r\n"]) {
     const { code, shown } = await typed([`typed-secret${end}typed-secret${end}`]);
     assert.equal(code, 0, shown);
@@ -94,13 +94,13 @@ test("at a terminal both answers may come at once", async () => {
   }
 });
 
-test("at a terminal the LF of a CR may come later", async () => {
+test("at a terminal the LF after a CR may arrive later", async () => {
   const { code, shown } = await typed(["typed-secret\r", "\ntyped-secret\r"]);
   assert.equal(code, 0, shown);
   assert.match(shown, HASH);
 });
 
-/** Runs lines of a shell at a terminal, in which `ask` asks for a password. */
+/** Runs shell commands at a terminal, where `ask` asks for a password. */
 function startShell(context: Cleanup, lines: string): { shell: Command; asked(times: number): Promise<number> } {
   const ask = `sh -c 'echo "pid=$$"; exec ${EXECUTABLE} hash-password'`;
   const args = ["-qec", `ulimit -c 0; ${lines.replace("ask", () => ask)}`, "/dev/null"];
@@ -108,7 +108,7 @@ function startShell(context: Cleanup, lines: string): { shell: Command; asked(ti
   context.after(() => void shell.child.kill("SIGKILL"));
   return {
     shell,
-    /** Waits for the question and returns the process that asks. */
+    /** Waits for the question. Returns the process that asks. */
     async asked(times) {
       await until(() => shell.stdout().split("Password: ").length > times, 15_000);
       return Number(/pid=([0-9]+)/.exec(shell.stdout())?.[1]);
@@ -120,7 +120,7 @@ for (const [signal, code] of [
   ["SIGHUP", 129],
   ["SIGQUIT", 131],
 ] as const) {
-  test(`${signal} at the prompt ends it by that signal and gives the terminal back`, async (t) => {
+  test(`${signal} at the prompt ends the process and restores the terminal`, async (t) => {
     const { shell, asked } = startShell(t, "ask; echo code=$?; stty -a");
     process.kill(await asked(1), signal);
     await shell.exited;
@@ -128,7 +128,7 @@ for (const [signal, code] of [
   });
 }
 
-test("a prompt that was stopped and goes on asks again and shows nothing of what is typed", async (t) => {
+test("a prompt that continues after a stop asks again without echo", async (t) => {
   const { shell, asked } = startShell(t, "set -m; ask; stty sane; fg; echo code=$?");
   process.kill(await asked(1), "SIGTSTP");
   await asked(2);
@@ -141,27 +141,27 @@ test("a prompt that was stopped and goes on asks again and shows nothing of what
   assert.doesNotMatch(shell.stdout(), /typed|secret\b/);
 });
 
-test("at a terminal backspace takes a character back", async () => {
+test("at a terminal backspace deletes a character", async () => {
   const { code, shown } = await typed(["typed-secrex\x7ft\r", "typed-secret\r"]);
   assert.equal(code, 0, shown);
   assert.match(shown, HASH);
 });
 
-test("at a terminal Ctrl+U takes the whole line back", async () => {
+test("at a terminal Ctrl+U deletes the line", async () => {
   const { code, shown } = await typed(["typo and more\x15typed-secret\r", "typed-secret\r"]);
   assert.equal(code, 0, shown);
   assert.match(shown, HASH);
 });
 
-test("at a terminal two passwords that differ are no hash and exit code 1", async () => {
+test("at a terminal two different passwords give exit code 1 and no hash", async () => {
   const { code, shown } = await typed(["typed-secret\r", "typed-other\r"]);
   assert.equal(code, 1);
   assert.doesNotMatch(shown, HASH);
   assert.match(shown, /differ/);
 });
 
-test("at a terminal Ctrl+C breaks off with exit code 1", async () => {
+test("at a terminal Ctrl+C cancels with exit code 1", async () => {
   const { code, shown } = await typed(["typed\x03"]);
   assert.equal(code, 1);
-  assert.match(shown, /Broken off/);
+  assert.match(shown, /Cancelled\. Nothing was changed\./);
 });

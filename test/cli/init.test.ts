@@ -26,7 +26,7 @@ import { fill, mountSmallDisk } from "../helpers/small-disk.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-// What comes from .env when the environment leaves it out.
+// Settings that are removed from the environment, so that they come from .env.
 const FROM_FILE = { JWT_SECRET: undefined, DEMO_EMAIL: undefined, DEMO_PASSWORD: undefined, WEBHOOK_SECRET: undefined };
 
 const passwordIn = (text: string) => /^ {2}password\s+(\S+)$/m.exec(text)?.[1] ?? "";
@@ -39,7 +39,7 @@ async function assertUsable(server: Server, email: string, password: string): Pr
   assert.equal((await deliver(server, body, { "X-Signature": signature(body, secret) })).status, 200);
 }
 
-test("init writes settings that only their owner can read and a server starts with, and shows the password once", async () => {
+test("init writes .env for its owner only, prints the password, and a server starts with it", async () => {
   const dir = workingDir();
   const { code, stdout, stderr } = await authserve(["init", "--email", "ana@example.com"], { dir });
   assert.equal(code, 0, stderr);
@@ -52,7 +52,7 @@ test("init writes settings that only their owner can read and a server starts wi
   await assertUsable(server, "ana@example.com", password);
 });
 
-test("init --json gives the password as data", async () => {
+test("init --json prints the password as data", async () => {
   const dir = workingDir();
   const { code, stdout, stderr } = await authserve(["init", "--email", "ana@example.com", "--json"], { dir });
   assert.deepEqual([code, stderr], [0, ""]);
@@ -62,23 +62,23 @@ test("init --json gives the password as data", async () => {
   await assertUsable(server, "ana@example.com", password ?? "");
 });
 
-test("serve --init leaves out of .env what is set already, and shows what holds", async () => {
+test("serve --init writes no settings that the environment has, and reports those in use", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, "jwt"), `${"4f1c-9a7e-".repeat(3)}of-a-file`);
   const env = { ...FROM_FILE, JWT_SECRET_FILE: join(dir, "jwt"), DEMO_EMAIL: EMAIL, DEMO_PASSWORD: PASSWORD_HASH };
   await using server = await startServer({ dir, env, args: ["--init"] });
   assert.deepEqual(readFileSync(join(dir, ".env"), "utf8").match(/^[A-Z_]+(?==)/gm), ["JWT_TTL", "WEBHOOK_SECRET"]);
-  assert.match(server.stderr(), new RegExp(`user +${EMAIL}\\n +password +the one whose hash is set\\n`));
+  assert.match(server.stderr(), new RegExp(`user +${EMAIL}\\n +password +as set by DEMO_PASSWORD\\n`));
   await until(() => server.stderr().includes(" YOUR-PASSWORD |"));
   await logIn(server);
 });
 
-test("init never replaces a file and makes other secrets each time", async () => {
+test("init never replaces a file, and creates new secrets each time", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, ".env"), "KEPT='as it is'\n");
   const refused = await authserve(["init"], { dir });
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /\.env is there already/);
+  assert.match(refused.stderr, /\.env exists and was not changed/);
   assert.equal(readFileSync(join(dir, ".env"), "utf8"), "KEPT='as it is'\n");
 
   const files = [workingDir(), workingDir()];
@@ -90,12 +90,12 @@ test("init never replaces a file and makes other secrets each time", async () =>
   }
 });
 
-test("init on a full disk leaves no half file in the way of the next one", needsMount(), async (t) => {
+test("init on a full disk leaves no partial file", needsMount(), async (t) => {
   const dir = workingDir();
   mountSmallDisk(t, join(dir, "disk"));
   fill(join(dir, "disk/filler"));
   const refused = await authserve(["init"], { dir: join(dir, "disk") });
-  assert.deepEqual([refused.code, refused.stderr], [1, "error: .env cannot be written (ENOSPC): make space\n"]);
+  assert.deepEqual([refused.code, refused.stderr], [1, "error: .env cannot be written (ENOSPC)\n  hint: make space\n"]);
   rmSync(join(dir, "disk/filler"));
   assert.equal((await authserve(["init"], { dir: join(dir, "disk") })).code, 0);
   assert.deepEqual(readdirSync(join(dir, "disk")), [".env"]);
@@ -105,7 +105,7 @@ for (const [args, stream, redirect] of [
   ["init", "stderr", "2>/dev/full"],
   ["init --json", "stdout", ">/dev/full"],
 ] as const) {
-  test(`${args} whose password nobody can be shown leaves no .env and exits 1`, async () => {
+  test(`${args} leaves no .env and exits 1 if it cannot print the password`, async () => {
     const dir = workingDir();
     const onFullDisk = await runProgram("sh", ["-c", `"$0" ${args} ${redirect}`, EXECUTABLE], { dir });
     assert.deepEqual([onFullDisk.code, readdirSync(dir)], [1, []]);
@@ -116,25 +116,25 @@ for (const [args, stream, redirect] of [
   });
 }
 
-test("init says that .env is a directory", async () => {
+test("init reports that .env is a directory", async () => {
   const dir = workingDir();
   mkdirSync(join(dir, ".env"));
   const { code, stderr } = await authserve(["init"], { dir });
-  assert.deepEqual([code, stderr], [1, "error: .env is a directory: move it away first\n"]);
+  assert.deepEqual([code, stderr], [1, "error: .env is a directory\n  hint: move it away first\n"]);
 });
 
-test("an .env that is a link to nowhere is called that by init and by serve", async () => {
+test("init and serve report an .env that is a link to a missing file", async () => {
   const dir = workingDir();
   symlinkSync("nowhere", join(dir, ".env"));
   const made = await authserve(["init"], { dir });
   assert.equal(made.code, 1);
-  assert.match(made.stderr, /^error: \.env is a link that leads nowhere: remove it/);
+  assert.match(made.stderr, /^error: \.env is a link to a missing file\n {2}hint: remove it/);
   const served = await authserve(["serve"], { dir });
   assert.equal(served.code, 2);
   assert.match(served.stderr, /^error: \.env is a link that leads nowhere\n {2}hint: remove it/);
 });
 
-test("init refuses what is no e-mail address and writes nothing", async () => {
+test("init refuses an invalid e-mail address and writes nothing", async () => {
   const dir = workingDir();
   const { code, stderr } = await authserve(["init", "--email", "x' INJECTED='y"], { dir });
   assert.equal(code, 2);
@@ -149,18 +149,18 @@ test("init writes an address with an apostrophe so that the server reads it", as
   assert.equal(readEnvironment(dir, {}).DEMO_EMAIL, email);
 });
 
-test("init refuses an address that no quotes can hold", async () => {
+test("init refuses an address that .env cannot quote", async () => {
   const { code, stderr } = await authserve(["init", "--email", "o'br$ien@example.com"], { dir: workingDir() });
   assert.equal(code, 2);
   assert.match(stderr, /set DEMO_EMAIL in the environment/);
 });
 
-test("serve --init starts from nothing with data of mode 0700, and a second time with what is there", async () => {
+test("serve --init creates its files, with a data directory of mode 0700, and starts again with them", async () => {
   const dir = workingDir();
   const options = { dir, args: ["--init"], env: { ...FROM_FILE, DATA_DIR: undefined } };
   await using first = await startServer(options);
-  // Standard error is no terminal here, and may be a log.
-  assert.match(first.stderr(), /^ {2}password {2}in \.env\.password, /m);
+  // Standard error is not a terminal here, so it may be a log.
+  assert.match(first.stderr(), /^ {2}password {2}in \.env\.password /m);
   const password = readFileSync(join(dir, ".env.password"), "utf8").trim();
   assert.equal(statSync(join(dir, ".env.password")).mode & 0o777, 0o600);
   assert.ok(!first.stderr().includes(password));
@@ -177,7 +177,7 @@ test("serve --init starts from nothing with data of mode 0700, and a second time
   await assertUsable(second, "demo@example.com", password);
 });
 
-test("serve --init writes nothing when its port is taken, and the next start shows the password", async (t) => {
+test("serve --init writes nothing when its port is in use", async (t) => {
   const dir = workingDir();
   const other = createServer();
   await once(other.listen(0, "127.0.0.1"), "listening");
@@ -189,26 +189,26 @@ test("serve --init writes nothing when its port is taken, and the next start sho
   assert.deepEqual(readdirSync(dir), []);
 });
 
-test("serve --init starts in a folder that cannot be written when .env is there", needsOtherUser(), async (t) => {
+test("serve --init starts in a read-only folder if .env exists", needsOtherUser(), async (t) => {
   const dir = workingDir();
   const DATA_DIR = workingDir(0o777);
   assert.equal((await authserve(["init"], { dir })).code, 0);
   chmodSync(join(dir, ".env"), 0o644);
   chmodSync(dir, 0o555);
   t.after(() => chmodSync(dir, 0o700));
-  // Modes do not bind root: as root the server runs as nobody.
+  // File modes do not restrict root, so as root the server is run as nobody.
   const user = process.getuid?.() === 0 ? { uid: NOBODY } : {};
   await using server = await startServer({ dir, args: ["--init"], env: { ...FROM_FILE, DATA_DIR }, ...user });
   assert.deepEqual(readdirSync(dir), [".env"]);
   assert.equal(passwordIn(server.stderr()), "");
 });
 
-test("serve --init prints commands to paste in its folder, also for an address with an apostrophe", async () => {
+test("serve --init prints commands that work when pasted, also for an address with an apostrophe", async () => {
   const dir = workingDir();
   const password = passwordIn((await authserve(["init", "--email", "o'brien@example.com"], { dir })).stderr);
   await using server = await startServer({ dir, args: ["--init"], env: FROM_FILE });
   await until(() => server.stderr().includes("Stop with"), 5000);
-  const [steps = ""] = / {2}# log in.*(?=Stop with)/s.exec(server.stderr()) ?? [];
+  const [steps = ""] = / {2}# Log in.*(?=Stop with)/s.exec(server.stderr()) ?? [];
   const { code, stdout } = await runProgram("sh", ["-ec", steps.replace("YOUR-PASSWORD", password)], {
     dir,
     env: server.env,
@@ -220,7 +220,7 @@ test("serve --init prints commands to paste in its folder, also for an address w
   assert.match(stdout, /^RECEIVED .*\n.* payment_intent\.succeeded /m);
 });
 
-test("serve --init calls the program by the shorter of its two paths", async () => {
+test("serve --init prints the shorter path of the program, relative or absolute", async () => {
   const dir = mkdtempSync(join(dirname(EXECUTABLE), "../node_modules/.test-"));
   try {
     await using server = await startServer({ dir, args: ["--init"] });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { printJson } from "../../src/cli/output.ts";
 
-/** What printJson writes, piece by piece. */
+/** The chunks that printJson writes. */
 function printed(t: TestContext, value: unknown, isTTY: boolean): string[] {
   const had = process.stdout.isTTY;
   const pieces: string[] = [];
@@ -18,14 +18,14 @@ function printed(t: TestContext, value: unknown, isTTY: boolean): string[] {
 }
 
 for (const isTTY of [false, true]) {
-  test(`an array is printed like any JSON, isTTY=${isTTY}`, (t) => {
+  test(`an array is printed as JSON, isTTY=${isTTY}`, (t) => {
     for (const count of [0, 1, 999, 1000, 1001, 2000, 2500]) {
       const values = Array.from({ length: count }, (_, n) => ({ n, of: ["[\n]", []] }));
       assert.equal(printed(t, values, isTTY).join(""), `${JSON.stringify(values, null, isTTY ? 2 : 0)}\n`);
     }
   });
 
-  test(`a long array is printed in pieces, each far from the longest text there can be, isTTY=${isTTY}`, (t) => {
+  test(`a long array is printed in chunks, each far below the longest possible string, isTTY=${isTTY}`, (t) => {
     const values = Array.from({ length: 10_000 }, () => "x".repeat(100));
     assert.ok(printed(t, values, isTTY).every(({ length }) => length < 200_000));
   });

@@ -10,7 +10,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const NEW_PASSWORD = "a new and better password";
 
-/** A directory whose `.env` has these lines. */
+/** A directory with these lines in its `.env`. */
 function dirWith(...lines: string[]): string {
   const dir = workingDir();
   writeFileSync(join(dir, ".env"), `${lines.join("\n")}\n`);
@@ -19,12 +19,12 @@ function dirWith(...lines: string[]): string {
 }
 
 suite("authserve passwd", () => {
-  test("puts the hash into .env, and changes nothing else there", async () => {
+  test("writes the hash to .env, and changes nothing else there", async () => {
     const before = ["# settings", `export DEMO_PASSWORD = '${PASSWORD_HASH}'`, "PORT=1"];
     const dir = dirWith(...before);
     const { code, stdout, stderr } = await authserve(["passwd"], { dir, input: NEW_PASSWORD });
     assert.deepEqual([code, stdout], [0, ""], stderr);
-    assert.match(stderr, /^Wrote the new password's hash to \.env\. Start the server again/);
+    assert.match(stderr, /^Wrote the hash of the new password to \.env\. Restart the server/);
     const lines = readFileSync(join(dir, ".env"), "utf8").split("\n");
     assert.deepEqual([lines[0], lines[2], lines[3]], ["# settings", "PORT=1", ""]);
     assert.match(lines[1] ?? "", /^export DEMO_PASSWORD ='\$argon2id\$.*'$/);
@@ -40,7 +40,7 @@ suite("authserve passwd", () => {
     ["nowhere yet", ["PORT=1"], {}],
     ["in the environment", [`DEMO_PASSWORD='${PASSWORD_HASH}'`], { DEMO_PASSWORD: PASSWORD_HASH }],
   ] as const) {
-    test(`prints what to set when the password is set ${where}`, async () => {
+    test(`prints the line to set when the password is set ${where}`, async () => {
       const dir = dirWith(...lines);
       const { code, stdout } = await authserve(["passwd"], { dir, env, input: NEW_PASSWORD });
       assert.equal(code, 0);
@@ -53,7 +53,7 @@ suite("authserve passwd", () => {
     const dir = dirWith(`DEMO_PASSWORD='${PASSWORD_HASH}'`);
     const { code, stderr } = await authserve(["passwd"], { dir, input: "password" });
     assert.equal(code, 2);
-    assert.match(stderr, /^error: The password is one of the first/);
+    assert.match(stderr, /^error: The password is very common\n {2}hint: choose another/);
     assert.match(readFileSync(join(dir, ".env"), "utf8"), new RegExp(PASSWORD_HASH.slice(-20).replaceAll("+", "\\+")));
   });
 });

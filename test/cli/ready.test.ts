@@ -12,7 +12,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const INSTANCE = "the only start";
 
-/** Puts the file in place that a server would leave. */
+/** Writes the instance file of a server. */
 function leaveInstance(dir: string, url: string): void {
   mkdirSync(join(dir, "data"), { recursive: true, mode: 0o700 });
   const instance = { id: INSTANCE, url, unnamedProxy: null };
@@ -44,12 +44,12 @@ suite("authserve ready", () => {
       ]) {
         const { code, stderr } = await authserve(command, { dir, env: settings(dir) });
         assert.equal(code, 1);
-        assert.match(stderr, /data\/server\.json is not there: start the server, or name/);
+        assert.match(stderr, /data\/server\.json does not exist\n {2}hint: start the server, or set/);
       }
     }
   });
 
-  test("takes no other server for its own, whatever PORT says", async () => {
+  test("accepts no other server, even if PORT is its port", async () => {
     await using server = await startServer();
     await using other = await startServer();
     const PORT = String(other.port);
@@ -58,7 +58,7 @@ suite("authserve ready", () => {
     assert.deepEqual(other.log("event_received"), []);
 
     await server.kill();
-    // As when another program has been given the port meanwhile.
+    // As if another program got the port meanwhile.
     leaveInstance(server.dir, other.url);
     for (const command of [
       ["ready", "--timeout", "100ms"],
@@ -71,15 +71,15 @@ suite("authserve ready", () => {
     assert.deepEqual(other.log("event_received"), []);
   });
 
-  test("keeps the address of a server to its user", async () => {
+  test("reads a file that only the server's user can read", async () => {
     await using server = await startServer();
     assert.equal(statSync(join(server.dir, "data/server.json")).mode & 0o777, 0o600);
   });
 
-  test("says what the server answered last, also when its end cuts a try short", async (t) => {
+  test("reports the server's last response, even if the timeout interrupts another try", async (t) => {
     const dir = workingDir();
     let asked = 0;
-    // From the third time on it does not answer.
+    // From the third request on it does not answer.
     const body = JSON.stringify({ status: "unavailable", parts: {}, instance: INSTANCE });
     const unready = createHttpServer((_, response) => void (++asked < 3 && response.writeHead(503).end(body)));
     t.after(() => {
@@ -93,11 +93,11 @@ suite("authserve ready", () => {
     assert.match(stderr, /Not ready after 500ms: .*\/readyz says 503/);
   });
 
-  test("takes no longer than its timeout when the server begins to hang meanwhile", async (t) => {
+  test("ends at its timeout when the server begins to hang", async (t) => {
     const timeoutMs = 3000;
     let firstAt: number | undefined;
     let longestMs = 0;
-    // Cuts its connections for half of the time, and then leaves them without an answer.
+    // Closes connections for half of the time, and then leaves them open without a response.
     const hangs = createServer((socket) => {
       const openedAt = performance.now();
       firstAt ??= openedAt;

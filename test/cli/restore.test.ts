@@ -31,11 +31,11 @@ suite("authserve restore", () => {
     await using _ = server;
     const { code, stderr } = await server.run(["restore", backup]);
     assert.equal(code, 2);
-    assert.match(stderr, /Another authserve serves this DATA_DIR: stop it/);
+    assert.match(stderr, /Another authserve uses this DATA_DIR: stop it/);
     assert.equal((await deliver(server, event("evt_after"))).status, 200);
   });
 
-  test("brings the backup back, keeps what it replaced, and ends all sessions", async () => {
+  test("restores the backup, keeps the old database, and ends all sessions", async () => {
     await using first = await startServer();
     const token = await logIn(first);
     await deliver(first, event("evt_before"));
@@ -54,7 +54,7 @@ suite("authserve restore", () => {
     assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
   });
 
-  test("through a link leaves the link, and keeps what was accepted before a kill -9", async () => {
+  test("through a link keeps the link, and the old database with all events accepted before a kill -9", async () => {
     const { first, backup } = await killedServer();
     const elsewhere = workingDir();
     const file = join(elsewhere, "elsewhere.db");
@@ -69,7 +69,7 @@ suite("authserve restore", () => {
     assert.ok(lstatSync(databaseOf(first)).isSymbolicLink());
   });
 
-  test("of a link takes in the log beside the file that it leads to", async () => {
+  test("of a link includes the write-ahead log beside the linked file", async () => {
     const { first } = await killedServer();
     const link = join(first.dir, "link.db");
     symlinkSync(databaseOf(first), link);
@@ -78,7 +78,7 @@ suite("authserve restore", () => {
     assert.equal(eventCount(join(env.DATA_DIR, "authserve.db")), 2);
   });
 
-  test("of the database that it kept brings back what was accepted before a kill -9", async () => {
+  test("of the kept database restores all events accepted before a kill -9", async () => {
     await using first = await startServer();
     await deliver(first, event("evt_before"));
     const backup = join(first.dir, "backup.db");
@@ -93,7 +93,7 @@ suite("authserve restore", () => {
     assert.ok(!existsSync(`${kept}-wal`), "its log was taken in");
   });
 
-  test("puts aside the log of a database that is gone, instead of writing it into the new one", async () => {
+  test("moves the log of a missing database away, instead of applying it to the new one", async () => {
     const { first, backup } = await killedServer();
     rmSync(databaseOf(first));
     const { code, stdout } = await first.run(["restore", backup, "--json"]);
@@ -102,7 +102,7 @@ suite("authserve restore", () => {
     assert.equal(readdirSync(join(first.dir, "data")).filter((file) => /replaced-.*-wal$/.test(file)).length, 1);
   });
 
-  test("keeps the log as it was of a database that was emptied", async () => {
+  test("keeps the log of an emptied database unchanged", async () => {
     const { first, backup } = await killedServer();
     truncateSync(databaseOf(first));
     const log = readFileSync(`${databaseOf(first)}-wal`);
@@ -113,11 +113,11 @@ suite("authserve restore", () => {
     assert.ok(readFileSync(`${kept}-wal`).equals(log));
   });
 
-  test("lets no command touch what it replaces", async () => {
+  test("keeps other commands out of the database", async () => {
     const { first } = await killedServer();
     const file = databaseOf(first);
     const log = readFileSync(`${file}-wal`);
-    // As it does first.
+    // The first step of a restore.
     const release = lockDataDir(dirname(file));
     writeFileSync(`${file}.restoring`, "");
     const { code, stderr } = await first.run(["events", "stats"]);
@@ -127,7 +127,7 @@ suite("authserve restore", () => {
     assert.ok(readFileSync(`${file}-wal`).equals(log));
   });
 
-  test("clears what one left that was killed, and does not take it for a backup", async () => {
+  test("removes the files of a killed restore, and refuses them as a backup", async () => {
     const { server, backup } = await withBackup();
     await using _ = server;
     await server.stop();
@@ -140,11 +140,11 @@ suite("authserve restore", () => {
     assert.ok(!existsSync(left));
   });
 
-  test("that was killed before anything was replaced has changed nothing, and undoes nothing that came after it", async () => {
+  test("that was killed before it replaced anything has no effect, also on later changes", async () => {
     const { first, backup, token } = await killedServer();
     const database = databaseOf(first);
     beginRestore(backup, database);
-    // Whoever opens the database next takes its log in and removes it.
+    // The next program that opens the database checkpoints its log and removes it.
     assert.equal((await first.run(["session", "revoke"])).code, 0);
     assert.equal((await first.run(["events", "list"])).code, 0);
     assert.ok(!existsSync(`${database}-wal`));
@@ -179,7 +179,7 @@ suite("authserve restore", () => {
     });
   }
 
-  test("gives names that a backup may not have", async () => {
+  test("gives kept databases names that a backup may not have", async () => {
     const { server } = await withBackup(1);
     await using _ = server;
     for (const end of [".restoring", `.replacing-${TIME}`]) {
@@ -190,10 +190,10 @@ suite("authserve restore", () => {
   });
 
   for (const [what, file, message] of [
-    ["that is not there", "nope.db", /^error: nope\.db is not there: name a backup file; nothing was changed\n$/],
-    ["below a file", "file/backup.db", /^error: file\/backup\.db is not there: name a backup file/],
+    ["that is not there", "nope.db", /^error: nope\.db does not exist: name a backup file; nothing was changed\n$/],
+    ["below a file", "file/backup.db", /^error: file\/backup\.db does not exist: name a backup file/],
     ["that is a directory", ".", /^error: \. is a directory: name a backup file; nothing was changed\n$/],
-    ["without a name", "", /^error: A file without a name is not there: name a backup file/],
+    ["without a name", "", /^error: An empty path does not exist: name a backup file/],
   ] as const) {
     test(`refuses a file ${what}, and makes no DATA_DIR`, async () => {
       const dir = workingDir();
@@ -211,7 +211,7 @@ suite("authserve restore", () => {
     [
       "of another program",
       (file: string) => new Sqlite(file).exec("PRAGMA application_id = 1").close(),
-      /no backup of authserve/,
+      /not an authserve backup/,
     ],
     [
       "of a newer version",
@@ -242,7 +242,7 @@ suite("authserve restore", () => {
     });
   }
 
-  test("takes the place of a damaged database, which is kept", async () => {
+  test("replaces a damaged database, and keeps it", async () => {
     const { server, backup } = await withBackup();
     await using _ = server;
     await server.stop();
@@ -268,13 +268,13 @@ async function killedServer() {
 
 const TIME = "2026-01-31T12-00-00-123Z";
 
-/** Does what a restore does before anything is replaced, but for taking the log in. */
+/** Does the steps of a restore before it replaces anything, except for the checkpoint of the log. */
 function beginRestore(backup: string, database: string): void {
   copyFileSync(backup, `${database}.restoring`);
   linkSync(database, `${database}.replacing-${TIME}`);
 }
 
-/** What a restore has left in the data directory, beside the database. */
+/** The files that a restore left in the data directory, beside the database. */
 function namesBeside({ dir }: { dir: string }): string[] {
   return readdirSync(join(dir, "data"))
     .filter((name) => /\.(?:restoring|replac)/.test(name))

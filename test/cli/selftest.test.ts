@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { raceSessions } from "../../src/auth/session-races.ts";
+import { runSessionRaces } from "../../src/auth/session-races.ts";
 import { createEmbeddedSessionStore } from "../../src/sqlite/sessions.ts";
 import { needsRedis } from "../helpers/back-end.ts";
 import { logIn, me } from "../helpers/client.ts";
@@ -13,7 +13,7 @@ import { startRedis } from "../helpers/redis.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
-test("selftest sessions passes on the embedded store beside a running server, and leaves its session alone", async () => {
+test("selftest sessions passes on the embedded store of a running server, and keeps its session", async () => {
   await using server = await startServer();
   const token = await logIn(server);
   const { code, stdout, stderr } = await server.run(["selftest", "sessions", "--rounds", "40", "--json"]);
@@ -44,7 +44,7 @@ function openCount(pid: number, file: string): number {
   }).length;
 }
 
-test("selftest sessions keeps the database locked while it has it open twice", async () => {
+test("selftest sessions opens the database twice, and keeps its lock", async () => {
   await using server = await startServer();
   await server.stop();
   const { child, exited } = startProgram(EXECUTABLE, ["selftest", "sessions"], server);
@@ -62,7 +62,7 @@ suite("with Redis", needsRedis(), () => {
     const redis = await startRedis(t);
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     const client = redis.client(t);
-    // The key of a check ends by itself and may be in either list.
+    // The key of a check expires, so it may be in either list.
     const lastingKeys = async () => (await client.keys("*")).filter((key) => !/:check\b/.test(key));
     await server.logged("session_store_ready");
     await until(async () => (await lastingKeys()).length === 1);
@@ -70,11 +70,11 @@ suite("with Redis", needsRedis(), () => {
     const { code, stdout, stderr } = await server.run(["selftest", "sessions"]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^a logout spares the login that replaces it +200 +0 +[0-9]+ ms$/m);
-    assert.equal(stderr, "The redis store keeps single sessions.\n");
+    assert.equal(stderr, "The redis store passed all races.\n");
     assert.deepEqual(await lastingKeys(), before);
   });
 
-  test("selftest sessions says so when the store does not answer", async (t) => {
+  test("selftest sessions reports a store that does not answer", async (t) => {
     const redis = await startRedis(t);
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     await redis.kill();
@@ -84,7 +84,7 @@ suite("with Redis", needsRedis(), () => {
   });
 });
 
-test("the races find a store whose logout is a read and a delete", async (t) => {
+test("the races detect a store whose logout is a read and then a delete", async (t) => {
   const { database } = tempDatabase(t);
   const store = createEmbeddedSessionStore(database);
   const broken = {
@@ -95,12 +95,12 @@ test("the races find a store whose logout is a read and a delete", async (t) => 
       return isCurrent && store.remove(userId);
     },
   };
-  const results = await raceSessions([broken], "nobody", { logins: 1, logouts: 20, reads: 1 });
+  const results = await runSessionRaces([broken], "nobody", { logins: 1, logouts: 20, reads: 1 });
   const spared = results.find(({ race }) => race.startsWith("a logout spares"));
   assert.ok(spared && spared.broken > 0);
 });
 
-test("long races leave the store to others now and then", async (t) => {
+test("long races pause now and then, so that others can use the store", async (t) => {
   const { database } = tempDatabase(t);
   const store = createEmbeddedSessionStore(database);
   const calledAt: number[] = [];
@@ -112,7 +112,7 @@ test("long races leave the store to others now and then", async (t) => {
       return store.replace(...login);
     },
   };
-  await raceSessions([slow], "nobody", { logins: 0, logouts: 40, reads: 0 });
+  await runSessionRaces([slow], "nobody", { logins: 0, logouts: 40, reads: 0 });
   const gaps = calledAt.slice(1, -1).map((at, index) => at - Number(calledAt[index]));
   assert.ok(Math.max(...gaps) > 90, `${Math.max(...gaps)} ms`);
 });

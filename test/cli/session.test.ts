@@ -7,7 +7,7 @@ import { claimsOf } from "../helpers/sign.ts";
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 
-test("session show prints the active session with its end", async () => {
+test("session show prints the active session with its expiry", async () => {
   const { sid, exp } = claimsOf(await logIn(server));
   const { code, stdout, stderr } = await server.run(["session", "show", "--json"]);
   assert.deepEqual([code, stderr], [0, ""]);
@@ -19,7 +19,7 @@ test("session show prints the active session with its end", async () => {
   assert.ok(words.stdout.includes(sid));
 });
 
-test("a running server sees a revocation at the next request", async () => {
+test("a running server notices a revocation at the next request", async () => {
   const token = await logIn(server);
   assert.equal((await me(server, token)).status, 200);
   const { code, stdout } = await server.run(["session", "revoke", "--json"]);
@@ -32,21 +32,21 @@ test("a running server sees a revocation at the next request", async () => {
   assert.deepEqual(none, { userId: "1", active: false, sid: null, expiresAt: null });
 });
 
-test("a session of another user id is another session", async () => {
+test("another user id has another session", async () => {
   const token = await logIn(server);
   const { stdout } = await server.run(["session", "revoke", "2", "--json"]);
   assert.deepEqual(JSON.parse(stdout), { userId: "2", revoked: false });
   assert.equal((await me(server, token)).status, 200);
 });
 
-test("what cannot be the id of a user is wrong usage", async () => {
+test("an invalid user id is wrong usage", async () => {
   for (const command of ["show", "revoke"]) {
     for (const id of ["", "x y", "x".repeat(129)]) {
       const { code, stdout, stderr } = await server.run(["session", command, id]);
       assert.deepEqual([code, stdout], [2, ""]);
       assert.equal(
         stderr,
-        "error: The user id is not usable: expected 1 to 128 letters, digits and . _ : @ -, e.g. 1\n",
+        "error: The user id is not usable\n  hint: expected 1 to 128 letters, digits and . _ : @ -, e.g. 1\n",
       );
     }
   }

@@ -15,10 +15,10 @@ const nodes = allNodes(commandTree(createProgram()));
 const isMissing = (tool: string) => (spawnSync(tool, ["--version"]).error ? `${tool} is not installed` : false);
 
 suite("authserve completion", () => {
-  // What a shell says of the words so far, the last of them begun.
+  // Each shell's completions for these words, the last of which is incomplete.
   const ASK = {
     bash: `COMP_WORDS=(authserve "$@"); COMP_CWORD=$#; _authserve; printf '%s\\n' "\${COMPREPLY[@]:-files}"`,
-    // With these in the place of zsh's own, which draw.
+    // These replace zsh's own functions, which need a terminal.
     zsh: `_describe() { (( $#entries )) && print -l -- $entries; }; _files() { print files; }
       words=(authserve "$@"); CURRENT=$#words; _authserve`,
     fish: 'complete -C "authserve $argv"',
@@ -31,7 +31,7 @@ suite("authserve completion", () => {
     const script = `${shell === "zsh" ? "compdef() {}\n" : ""}${stdout}\n${ASK[shell]}`;
     const args = shell === "bash" || shell === "zsh" ? ["-c", script, shell, ...words] : ["-c", script, ...words];
     const found = execFileSync(shell, args, { cwd: dir, env: { PATH: process.env.PATH, HOME: dir }, encoding: "utf8" });
-    // A word, and behind it what it means.
+    // Each line is a word and its description.
     return found
       .trim()
       .split("\n")
@@ -91,7 +91,7 @@ suite("authserve completion", () => {
     });
   }
 
-  test("zsh completes from a file on the fpath at the first call, too", { skip: isMissing("zsh") }, async () => {
+  test("zsh also completes from a file on the fpath, at the first call", { skip: isMissing("zsh") }, async () => {
     const dir = workingDir();
     writeFileSync(join(dir, "_authserve"), (await authserve(["completion", "zsh"], { dir })).stdout);
     const script = `fpath=(${dir} $fpath); autoload -Uz _authserve; ${ASK.zsh}`;
@@ -138,7 +138,7 @@ suite("authserve completion", () => {
     });
   }
 
-  test("another shell is refused with the names of those there are", async () => {
+  test("an unknown shell is refused with the names of the known ones", async () => {
     assert.equal((await authserve(["completion", "toString"], { dir: workingDir() })).code, 2);
     const { code, stderr } = await authserve(["completion", "csh"], { dir: workingDir() });
     assert.equal(code, 2);
@@ -188,13 +188,13 @@ suite("authserve licenses", () => {
     );
   });
 
-  test("--full --json gives the licences word for word, too", async () => {
+  test("--full --json has the full licence texts", async () => {
     const { stdout } = await authserve(["licenses", "--full", "--json"], { dir: workingDir() });
     const listed = JSON.parse(stdout) as { name: string; text: string }[];
     assert.match(listed.find(({ name }) => name === "h3")?.text ?? "", /Permission is hereby granted/);
   });
 
-  test("a reader that stops early is no error", () => {
+  test("a reader that stops early causes no error", () => {
     const run = spawnSync("bash", ["-c", `"$0" licenses --full | head -1; echo "\${PIPESTATUS[0]}"`, EXECUTABLE], {
       encoding: "utf8",
     });

@@ -9,7 +9,7 @@ const COLUMNS: Column[] = [
   { heading: "TYPE", leastWidth: 5 },
 ];
 
-/** The lines of a table on a terminal of so many columns; 0 is no terminal. */
+/** The lines of a table on a terminal of this width; 0 means no terminal. */
 function linesOf(t: TestContext, terminal: number, rows: string[][]): string[] {
   const { isTTY, columns } = process.stdout;
   let text = "";
@@ -29,16 +29,16 @@ function linesOf(t: TestContext, terminal: number, rows: string[][]): string[] {
 
 const ROW = ["evt_123456789", "7", "payment_intent.succeeded"];
 
-test("a table fits the terminal: long cells are cut, and ids when nothing else can be", (t) => {
+test("a table fits the terminal: long cells are cut, ids last", (t) => {
   assert.deepEqual(linesOf(t, 40, [ROW]), ["ID             COUNT  TYPE", "evt_123456789  7      payment_intent.su…"]);
   assert.deepEqual(linesOf(t, 20, [ROW]), ["ID      COUNT  TYPE", "evt_1…  7      paym…"]);
 });
 
-test("a table that is not on a terminal is whole", (t) => {
+test("a table in a pipe is not cut", (t) => {
   assert.equal(linesOf(t, 0, [ROW])[1], "evt_123456789  7      payment_intent.succeeded");
 });
 
-test("wide characters and those of several code points align", (t) => {
+test("wide characters, and those of several code points, are aligned", (t) => {
   const lines = linesOf(t, 30, [
     ["注文注文", "1", "👍🏽 all is well here"],
     ["plain", "22", "x"],
@@ -53,6 +53,6 @@ test("wide characters and those of several code points align", (t) => {
   assert.equal(columnOf(wide, "👍🏽"), columnOf(plain, "x"));
 });
 
-test("what a cell holds cannot control the terminal", (t) => {
+test("control characters in a cell cannot control the terminal", (t) => {
   assert.match(linesOf(t, 80, [["a\u001b[2Jb", "1", ""]])[1] ?? "", /^a\\u\{1b\}\[2Jb/);
 });

@@ -17,9 +17,9 @@ after(() => target[Symbol.asyncDispose]());
 await deliver(server, { id: ID, type: `type${ID}`, note: ID }, { "User-Agent": "agent\u009b31m" });
 await settled(server, ID, "event_dead_lettered");
 
-// What a terminal acts on, but for the line end: C0, DEL and C1.
+// The control characters except for the line end: C0, DEL and C1.
 const CONTROL = /[^\P{Cc}\n]/u;
-// What makes a line read other than it is.
+// Characters that change how a line is displayed.
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u2028\u2029]/;
 
 for (const args of [
@@ -31,7 +31,7 @@ for (const args of [
   ["events", "replay", `${ID}missing`],
   ["events", "replay", `${ID}missing`, "--json"],
 ]) {
-  test(`${args.join(" ").replace(ID, "ID")} lets no control character of an event through`, async () => {
+  test(`${args.join(" ").replace(ID, "ID")} prints no control characters of an event`, async () => {
     const { stdout, stderr } = await server.run(args);
     assert.ok((stdout + stderr).includes("evil"));
     assert.doesNotMatch(stdout + stderr, CONTROL);
@@ -39,24 +39,24 @@ for (const args of [
   });
 }
 
-test("JSON gives the id back as it is", async () => {
+test("JSON has the exact id", async () => {
   assert.equal((await list(server))[0]?.eventId, ID);
 });
 
-test("an id that is given as it was shown, escaped, is answered with where ids stand exactly", async () => {
+test("the error for an escaped id names the command that prints exact ids", async () => {
   const shown = await server.run(["events", "show", "a\\u{1b}b"]);
   assert.equal(shown.code, 1);
-  assert.match(shown.stderr, /There is no event a\\u\{1b\}b: .*events list --json/);
+  assert.match(shown.stderr, /There is no event a\\u\{1b\}b\n {2}hint: run authserve events list --json/);
   const plain = await server.run(["events", "show", "missing"]);
-  assert.match(plain.stderr, /see authserve events list\n$/);
+  assert.match(plain.stderr, /run authserve events list to see ids\n$/);
 });
 
-test("the log holds one line for each entry and no control character of an event", () => {
+test("the log has one line per entry and no control characters of an event", () => {
   assert.doesNotMatch(server.stdout(), CONTROL);
   assert.ok(server.log("event_dead_lettered").every(({ eventId }) => eventId === ID));
 });
 
-test("show prints a payload line by line as it came, and nothing in it that a terminal acts on", async () => {
+test("show prints a payload unchanged, line by line, but without control characters", async () => {
   const payload = `{\r\n\t"id": "pretty",\n  "type": "fails",\n  "note": "\u009b31m \u202e \u2028",\r  "last": 1\n}`;
   const lines = [
     "{",
@@ -71,6 +71,6 @@ test("show prints a payload line by line as it came, and nothing in it that a te
   assert.deepEqual(piped.stdout.split("\n").slice(-7), [...lines, ""]);
   const command = `${EXECUTABLE} events show pretty`;
   const { stdout } = await runProgram("script", ["-qec", command, "/dev/null"], { dir: server.dir, env: server.env });
-  // The terminal makes \r\n of each line end.
+  // The terminal turns each line end into \r\n.
   assert.deepEqual(stdout.split("\r\n").slice(-7), [...lines, ""]);
 });

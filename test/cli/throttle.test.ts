@@ -8,11 +8,11 @@ const WRONG = { password: "wrong password" };
 const from = (address: string) => ({ "X-Forwarded-For": address });
 const PROXY = { TRUSTED_PROXIES: "127.0.0.1" };
 
-test("throttle show tells the failures at the user's e-mail, of an address and in all", async () => {
+test("throttle show counts the failures at the user's e-mail, from an address and in total", async () => {
   await using server = await startServer({ env: PROXY });
   await tryLogin(server, WRONG, from("203.0.113.7"));
   const one = await server.run(["throttle", "show"]);
-  assert.match(one.stdout, /^In all 1 failed login, in 1 pair of address and e-mail\.$/m);
+  assert.match(one.stdout, /^Total: 1 failed login, from 1 pair of address and e-mail\.$/m);
   for (let i = 0; i < 2; i++) await tryLogin(server, WRONG, from("203.0.113.7"));
   await tryLogin(server, { ...WRONG, email: "nobody@example.com" }, from("203.0.113.7"));
   const { code, stdout, stderr } = await server.run(["throttle", "show", "--address", "203.0.113.7", "--json"]);
@@ -31,11 +31,11 @@ test("throttle show tells the failures at the user's e-mail, of an address and i
   });
   const words = await server.run(["throttle", "show"]);
   assert.match(words.stdout, /^user +3 +100 +-$/m);
-  assert.match(words.stdout, /^In all 4 failed logins, in 2 pairs of address and e-mail\.$/m);
+  assert.match(words.stdout, /^Total: 4 failed logins, from 2 pairs of address and e-mail\.$/m);
   assert.doesNotMatch(words.stdout + words.stderr, new RegExp(EMAIL));
 });
 
-test("throttle show takes any spelling of an address, and knows one that has logged in", async () => {
+test("throttle show accepts any spelling of an address, and says if it has logged in before", async () => {
   await using server = await startServer({ env: PROXY });
   await logIn(server, {}, from("203.0.113.7"));
   for (let i = 0; i < 10; i++) await tryLogin(server, WRONG, from("203.0.113.7"));
@@ -45,7 +45,7 @@ test("throttle show takes any spelling of an address, and knows one that has log
   assert.ok(address.retryAfterSeconds > 290 && address.retryAfterSeconds <= 300);
 });
 
-test("throttle clear lets one address in again, or all, while the server runs", async () => {
+test("throttle clear unlocks one address or all, while the server runs", async () => {
   await using server = await startServer({ env: PROXY });
   for (const address of ["203.0.113.7", "203.0.113.8"]) {
     for (let i = 0; i < 10; i++) await tryLogin(server, WRONG, from(address));
@@ -62,7 +62,7 @@ test("throttle clear lets one address in again, or all, while the server runs", 
   assert.equal((await server.run(["throttle", "clear"])).stderr, "There are no failed logins to forget.\n");
 });
 
-test("an --address that is none is wrong usage", async () => {
+test("an invalid --address is wrong usage", async () => {
   await using server = await startServer();
   const { code, stderr } = await server.run(["throttle", "show", "--address", "localhost"]);
   assert.equal(code, 2);

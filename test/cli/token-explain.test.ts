@@ -17,7 +17,7 @@ const CHECKS = ["form", "signature", "header", "claims", "issued", "expiry", "us
 
 interface Explained {
   code: number | null;
-  /** Of each check in order: y, n, or - for not checked. */
+  /** The result of each check in order: y, n, or - for not checked. */
   verdicts: string;
   details: Record<string, string>;
 }
@@ -51,7 +51,7 @@ test("a token that is accepted passes every check", async () => {
   assert.equal((await explain(`authorization: Bearer ${token}`)).verdicts, "yyyyyyyy");
 });
 
-test("a superseded token tells which login took its place", async () => {
+test("a superseded token is explained by the login that replaced its session", async () => {
   const token = await logIn(server);
   await logIn(server, {}, { "User-Agent": "curl/8.0" });
   const { code, verdicts, details } = await explain(token);
@@ -67,7 +67,7 @@ test("a logged out token has no session", async () => {
   assert.match(details.session ?? "", /no active session/);
 });
 
-test("each thing that is wrong with a token fails its own check", async () => {
+test("each fault of a token fails its own check", async () => {
   const claims: Claims = claimsOf(await logIn(server));
   const now = Math.floor(Date.now() / 1000);
   const [header, payload, signature] = forge(HEADER, claims).split(".");
@@ -96,7 +96,7 @@ test("a token of the previous secret is accepted and says so", async () => {
   assert.equal(details.signature, "signed with JWT_SECRET_PREVIOUS");
 });
 
-test("nothing on standard input is wrong usage, and words are for people", async () => {
+test("empty standard input is wrong usage, and messages go to standard error", async () => {
   assert.equal((await run([], "\n")).code, 2);
   const { stdout, stderr } = await run([], await logIn(server));
   assert.match(stdout, /^CHECK +PASSED +DETAIL$/m);

@@ -16,7 +16,7 @@ after(() => server[Symbol.asyncDispose]());
 const dir = workingDir();
 const run = (...args: string[]) => authserve(args, { dir });
 
-test("help is data, on standard output, and exit code 0", async () => {
+test("help goes to standard output, with exit code 0", async () => {
   const lines = [["--help"], ["-h"], ["help"], ["events", "--help"], ["events", "list", "--help"], ["serve", "--help"]];
   await Promise.all(
     lines.map(async (args: string[]) => {
@@ -43,7 +43,7 @@ test("--version prints the version of the package", async () => {
   assert.deepEqual([code, stdout], [0, `${version}\n`]);
 });
 
-test("an unknown command or option and no command at all are exit code 2 with words on standard error", async () => {
+test("an unknown command or option, or no command, gives exit code 2 and a message on standard error", async () => {
   const lines = [
     ["nonsense"],
     ["--nonsense"],
@@ -63,7 +63,7 @@ test("an unknown command or option and no command at all are exit code 2 with wo
   );
 });
 
-test("help of an unknown command names it, with exit code 2", async () => {
+test("help for an unknown command names it, with exit code 2", async () => {
   for (const args of [
     ["help", "bogus"],
     ["events", "help", "bogus"],
@@ -79,7 +79,7 @@ test("help of an unknown command names it, with exit code 2", async () => {
   assert.match((await run("events", "help", "list")).stdout, /^Usage: authserve events list /);
 });
 
-test("a reader that leaves early changes nothing about the exit code", () => {
+test("a reader that leaves early does not change the exit code", () => {
   for (const [args, code] of [
     ["doctor", 1],
     ["events replay nope --json", 1],
@@ -97,12 +97,12 @@ test("a reader that leaves early changes nothing about the exit code", () => {
   }
 });
 
-test("standard output that cannot be written is exit code 1 and says why", () => {
+test("an unwritable standard output gives exit code 1 and the reason", () => {
   const { stderr, status } = spawnSync("sh", ["-c", '"$0" --help > /dev/full', EXECUTABLE], { encoding: "utf8" });
-  assert.deepEqual([status, stderr], [1, "error: standard output cannot be written (ENOSPC)\n"]);
+  assert.deepEqual([status, stderr], [1, "error: cannot write to standard output (ENOSPC)\n"]);
 });
 
-test("events send-test --json tells the answer as data, also when it is a refusal", async () => {
+test("events send-test --json prints the response as data, also if it is an error", async () => {
   const taken = await server.run(["events", "send-test", "--id", "evt_json", "--json"]);
   assert.deepEqual([taken.code, taken.stderr], [0, ""]);
   const { url, status, answer } = JSON.parse(taken.stdout);
@@ -112,14 +112,14 @@ test("events send-test --json tells the answer as data, also when it is a refusa
   assert.deepEqual([refused.code, JSON.parse(refused.stdout).status, refused.stderr], [1, 403, ""]);
 });
 
-test("events send-test lets no answer control the terminal", async () => {
+test("events send-test prints no control characters of a response", async () => {
   const { code, stdout } = await server.run(["events", "send-test", "--id", "evt_\u009b31m"]);
   assert.equal(code, 0);
   assert.match(stdout, /"eventId":"evt_\\u\{9b\}31m"/);
   assert.doesNotMatch(stdout, /[\u007f-\u009f]/);
 });
 
-test("a command that fails says all it has to say", async () => {
+test("a command that fails writes all of its output", async () => {
   const ids = Array.from({ length: 3000 }, (_, number) => `unknown-${number}`);
   const { code, stdout } = await server.run(["events", "replay", "--json", ...ids]);
   assert.equal(code, 1);
@@ -130,7 +130,7 @@ test("a command that fails says all it has to say", async () => {
   );
 });
 
-test("words that cannot be written to standard error end nothing", async () => {
+test("an unwritable standard error does not stop the server", async () => {
   const folder = workingDir();
   const served = startProgram("sh", ["-c", 'exec "$0" serve --init 2> /dev/full', EXECUTABLE], {
     dir: folder,
@@ -142,26 +142,29 @@ test("words that cannot be written to standard error end nothing", async () => {
   assert.deepEqual(await served.exited, { code: 0, signal: null });
 });
 
-test("a working directory that is gone is exit code 2 and says so", () => {
+test("a deleted working directory gives exit code 2 and a message", () => {
   const gone = join(dir, "gone");
   mkdirSync(gone);
   const script = 'rmdir "$PWD" && exec "$0" events list';
   const { stderr, status } = spawnSync("sh", ["-c", script, EXECUTABLE], { cwd: gone, encoding: "utf8" });
   assert.equal(status, 2);
-  assert.match(stderr, /^error: The working directory cannot be had \(ENOENT\)\n {2}hint: go to the folder of \.env$/m);
+  assert.match(
+    stderr,
+    /^error: The working directory cannot be read \(ENOENT\)\n {2}hint: change to the directory of \.env$/m,
+  );
 });
 
-test("a command that finds the store unavailable says why and exits with 1", async () => {
+test("a command exits with 1 and the reason if the store is unavailable", async () => {
   const redis = { REDIS_HOST: "127.0.0.1", REDIS_PORT: "1" };
   const { code, stderr } = await server.run(["session", "show"], redis);
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: Storage is not available; try again later \(ECONNREFUSED.*\)\n {2}hint: authserve doctor looks/,
+    /^error: Storage is not available; try again later \(ECONNREFUSED.*\)\n {2}hint: run authserve doctor/,
   );
 });
 
-test("a command on a folder without data is exit code 2, and makes none", async () => {
+test("a command in a folder without data gives exit code 2, and creates none", async () => {
   const lines = [
     ["events", "list"],
     ["events", "stats"],
@@ -177,7 +180,7 @@ test("a command on a folder without data is exit code 2, and makes none", async 
   );
 });
 
-test("an admin command needs the settings of the store alone, and refuses bad ones with exit code 2", async () => {
+test("a command on the store needs only its settings, and refuses bad ones with exit code 2", async () => {
   const { DATA_DIR } = server.env;
   assert.equal((await authserve(["events", "list"], { dir, env: { DATA_DIR } })).code, 0);
   const bad = await authserve(["events", "list"], { dir, env: { DATA_DIR, REDIS_PORT: "bad-value" } });
@@ -186,7 +189,7 @@ test("an admin command needs the settings of the store alone, and refuses bad on
   assert.doesNotMatch(bad.stderr, /bad-value/);
 });
 
-test("send-test delivers a signed event to the running server, of the wanted id and type", async () => {
+test("send-test delivers a signed event with the given id and type to the running server", async () => {
   const sent = await server.run(["events", "send-test", "--id", "sent", "--type", "order.test"]);
   assert.equal(sent.code, 0, sent.stderr);
   assert.deepEqual(JSON.parse(sent.stdout), { received: true, duplicate: false, eventId: "sent" });
@@ -198,7 +201,7 @@ test("send-test delivers a signed event to the running server, of the wanted id 
   assert.match(JSON.parse(byUrl.stdout).eventId, /^evt_test_/);
 });
 
-test("send-test that is refused or finds no server is exit code 1, and without a secret 2", async () => {
+test("send-test exits with 1 if it is refused or finds no server, and with 2 without a secret", async () => {
   const url = `${server.url}/webhook`;
   const refused = await server.run(["events", "send-test", "--url", url], { WEBHOOK_SECRET: OTHER_JWT_SECRET });
   assert.equal(refused.code, 1);
@@ -212,7 +215,7 @@ test("send-test that is refused or finds no server is exit code 1, and without a
   assert.match(without.stderr, /WEBHOOK_SECRET is not set/);
 });
 
-test("commands work on the store when the server does not run", async () => {
+test("commands work without a running server", async () => {
   await using first = await startServer();
   const { PORT: _, ...env } = settings(first.dir);
   const sent = await authserve(["events", "send-test", "--id", "offline", "--url", `${first.url}/webhook`], {
@@ -229,7 +232,7 @@ test("commands work on the store when the server does not run", async () => {
   assert.equal((await first.run(["events", "stats", "--json"])).code, 0);
 });
 
-test("an argument too many is not repeated: it may be a password or a token", async () => {
+test("an excess argument is not printed: it may be a password or a token", async () => {
   const dir = workingDir();
   for (const command of [["hash-password"], ["token", "explain"]]) {
     const { code, stdout, stderr } = await authserve([...command, "correct-horse"], { dir });

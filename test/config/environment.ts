@@ -17,7 +17,7 @@ export const REQUIRED = {
   DEMO_PASSWORD: PASSWORD_HASH,
 };
 
-/** The faults of these settings, a sentence each. Asserts that there are some, and that they exit with 2. */
+/** Returns the faults of these settings. Asserts that there are some, and that the exit code is 2. */
 export function problemsIn(environment: Record<string, string | undefined>): string[] {
   try {
     readSettings(environment);

@@ -11,7 +11,7 @@ import { tempDir } from "../helpers/temp-dir.ts";
 import { PASSWORD_HASH, problemsIn, REQUIRED, SECRET } from "./environment.ts";
 
 suite("the report on bad settings", () => {
-  test("names all of them in one go", () => {
+  test("names all of them at once", () => {
     const problems = problemsIn({
       JWT_SECRET: "short",
       JWT_SECRET_PREVIOUS: "ab".repeat(32),
@@ -36,15 +36,15 @@ suite("the report on bad settings", () => {
     ]);
   });
 
-  test("says of a missing setting how to get it", () => {
+  test("says how to set a missing setting", () => {
     assert.deepEqual(problemsIn({}).sort(), [
-      "DEMO_EMAIL is not set: set it, or run authserve init where no .env is",
-      "DEMO_PASSWORD is not set: set it, or run authserve init where no .env is",
-      "JWT_SECRET is not set: set it, or run authserve init where no .env is",
+      "DEMO_EMAIL is not set: set it, or run authserve init in a directory without .env",
+      "DEMO_PASSWORD is not set: set it, or run authserve init in a directory without .env",
+      "JWT_SECRET is not set: set it, or run authserve init in a directory without .env",
     ]);
   });
 
-  test("never holds a value", () => {
+  test("never contains a value", () => {
     const marked = "Tr0ub4dor";
     const environment = Object.fromEntries(
       [
@@ -57,7 +57,7 @@ suite("the report on bad settings", () => {
     assert.ok(!problems.join("\n").includes(marked));
   });
 
-  test("offers the command that makes a secret and the one that makes a hash", () => {
+  test("names the commands that make a secret and a hash", () => {
     const problems = problemsIn({ ...REQUIRED, JWT_SECRET: "short", DEMO_PASSWORD: "plain" });
     assert.match(problems[0] ?? "", /^JWT_SECRET .*: .*openssl rand/);
     assert.match(problems[1] ?? "", /^DEMO_PASSWORD .*: .*authserve hash-password/);
@@ -74,7 +74,7 @@ suite("JWT_SECRET", () => {
     ["a line to be replaced", "your-secret-key-change-in-production"],
     ["repeated", "3kX9vQ2m".repeat(5)],
   ] as const) {
-    test(`that is ${what} is refused, and so is such a previous one`, () => {
+    test(`that is ${what} is refused, also as JWT_SECRET_PREVIOUS`, () => {
       assert.match(problemsIn({ ...REQUIRED, JWT_SECRET: secret }).join(), /^JWT_SECRET .*: make one/);
       assert.match(
         problemsIn({ ...REQUIRED, JWT_SECRET_PREVIOUS: secret }).join(),
@@ -116,7 +116,7 @@ suite("a secret's NAME_FILE", () => {
   };
 
   for (const name of SECRET_NAMES) {
-    test(`${name}_FILE gives ${name} without the line end and a byte order mark`, (t) => {
+    test(`${name}_FILE sets ${name}, without a line end and a byte order mark`, (t) => {
       const file = join(tempDir(t), "secret");
       writeFileSync(file, `\ufeff${good[name]}\n`);
       const settings = readSettings({ ...REQUIRED, [name]: undefined, [`${name}_FILE`]: file });
@@ -124,7 +124,7 @@ suite("a secret's NAME_FILE", () => {
       assert.equal(typeof value === "object" ? value.encoded : value, good[name]);
     });
 
-    test(`${name}_FILE beside ${name} is an error`, (t) => {
+    test(`${name}_FILE together with ${name} is an error`, (t) => {
       const file = join(tempDir(t), "secret");
       writeFileSync(file, good[name]);
       const problems = problemsIn({ ...REQUIRED, [name]: good[name], [`${name}_FILE`]: file });
@@ -141,17 +141,17 @@ suite("a secret's NAME_FILE", () => {
     });
   }
 
-  test("that is no text in UTF-8 is refused, as are such bytes in the environment", (t) => {
+  test("that is not UTF-8 is refused, as are such bytes in the environment", (t) => {
     const file = join(tempDir(t), "secret");
     writeFileSync(file, randomBytes(64).fill(0xff, 40));
-    const remedy = "write it in UTF-8, random bytes as base64";
+    const remedy = "write it in UTF-8; encode random bytes in base64";
     const inFile = problemsIn({ ...REQUIRED, JWT_SECRET: undefined, JWT_SECRET_FILE: file });
     assert.deepEqual(inFile, [`JWT_SECRET is not text in UTF-8: ${remedy}`]);
     const inEnvironment = problemsIn({ ...REQUIRED, WEBHOOK_SECRET: "se\uFFFDret" });
     assert.deepEqual(inEnvironment, [`WEBHOOK_SECRET is not text in UTF-8: ${remedy}`]);
   });
 
-  test("that is empty never makes an empty webhook secret, which anybody could sign with", (t) => {
+  test("that is empty is refused: anybody could sign with an empty webhook secret", (t) => {
     const file = join(tempDir(t), "secret");
     for (const content of ["", "\n"]) {
       writeFileSync(file, content);
@@ -167,7 +167,7 @@ suite("a secret's NAME_FILE", () => {
 });
 
 suite("the environment", () => {
-  test("stands above the .env file, where an empty value counts as not set", (t) => {
+  test("has precedence over .env, where an empty value counts as not set", (t) => {
     const folder = tempDir(t);
     writeFileSync(join(folder, ".env"), "PORT=4000\nHOST=\nDATA_DIR='./from file'\nLOG_LEVEL=warn\n");
     assert.deepEqual(readEnvironment(folder, { PORT: "5000", LOG_LEVEL: "", OTHER: undefined }), {
@@ -177,7 +177,7 @@ suite("the environment", () => {
     });
   });
 
-  test("takes an empty value with blanks behind it for empty, and not the next line for it", (t) => {
+  test("reads a value of blanks as empty, and not as the next line", (t) => {
     const folder = tempDir(t);
     for (const end of ["\n", "\r\n"]) {
       const lines = [
@@ -194,21 +194,21 @@ suite("the environment", () => {
     }
   });
 
-  test("with a quote in .env that is not closed says so, instead of losing the next setting", (t) => {
+  test("with an unclosed quote in .env is refused, as the next setting would be lost", (t) => {
     const folder = tempDir(t);
     writeFileSync(join(folder, ".env"), "REDIS_PASSWORD='abc\nDATA_DIR='/srv'\n");
     assert.throws(
       () => readSettings(readEnvironment(folder, {}), ["REDIS_PASSWORD", "DATA_DIR"]),
-      /REDIS_PASSWORD holds the line behind it: close its quote in \.env/,
+      /REDIS_PASSWORD contains the line after it: close its quote in \.env/,
     );
-    // Also where it is another program's setting that swallows one of ours.
+    // The unclosed value may belong to another program.
     for (const line of ["WEBHOOK_ALLOWED_ADDRESSES='203.0.113.0/24'", "export JWT_SECRET_FILE='/run/secret'"]) {
       writeFileSync(join(folder, ".env"), `TZ='Europe/Madrid\n${line}\n`);
-      assert.throws(() => readEnvironment(folder, {}), /TZ holds the line behind it: close its quote in \.env/);
+      assert.throws(() => readEnvironment(folder, {}), /TZ contains the line after it: close its quote in \.env/);
     }
   });
 
-  test("with a setting in .env that has no = behind it says so, instead of going without", (t) => {
+  test("with a setting without = in .env is refused, as it would be ignored", (t) => {
     const folder = tempDir(t);
     const range = "203.0.113.0/24";
     for (const line of [
@@ -221,17 +221,17 @@ suite("the environment", () => {
     ]) {
       for (const end of ["\n", "\r\n", ""]) {
         writeFileSync(join(folder, ".env"), `PORT=4000\n${line}${end}`);
-        assert.throws(() => readEnvironment(folder, {}), /WEBHOOK_ALLOWED_ADDRESSES has no = behind it: write/, line);
+        assert.throws(() => readEnvironment(folder, {}), /WEBHOOK_ALLOWED_ADDRESSES has no = after it: write/, line);
       }
     }
-    // What a shell reads too, what is not ours, what a value in quotes holds, and what the environment has.
+    // Accepted: shell syntax, names of other programs, lines of a quoted value, and names that the environment sets.
     const lines = ["PORT = 4000", "export PORT", "export PORT HOST # of the unit", "# HOST: 0.0.0.0", "services:"];
     lines.push('TEXT="one\\ntwo', 'HOST is "', "TEXT='one", "HOST is '", 'TEXT="one"', "A_PORT: 1", "DATA_DIR");
     writeFileSync(join(folder, ".env"), lines.join("\n"));
     assert.equal(readEnvironment(folder, { DATA_DIR: "/srv" }).PORT, "4000");
   });
 
-  test("takes what other programs keep in .env, over several lines too", (t) => {
+  test("accepts values of other programs in .env, also over several lines", (t) => {
     const folder = tempDir(t);
     const key = "-----BEGIN KEY-----\nQ==\nOTHER=1\n-----END KEY-----";
     writeFileSync(join(folder, ".env"), `KEY="${key}"\nPORT=4000\n`);
@@ -240,13 +240,13 @@ suite("the environment", () => {
     assert.deepEqual(readEnvironment(folder, {}), { COMPOSE: "\nservice:\n  PORT=80\n", BANNER: "one\nHOST=two\n" });
   });
 
-  test("passes over a byte order mark in front of .env", (t) => {
+  test("ignores a byte order mark at the beginning of .env", (t) => {
     const folder = tempDir(t);
     writeFileSync(join(folder, ".env"), "\uFEFFPORT=4000\n");
     assert.deepEqual(readEnvironment(folder, {}), { PORT: "4000" });
   });
 
-  test("keeps a hash from the .env file to the letter", (t) => {
+  test("reads a hash from .env unchanged", (t) => {
     const folder = tempDir(t);
     writeFileSync(join(folder, ".env"), `DEMO_PASSWORD='${PASSWORD_HASH}'\n`);
     assert.equal(readEnvironment(folder, {}).DEMO_PASSWORD, PASSWORD_HASH);
@@ -254,20 +254,20 @@ suite("the environment", () => {
 
   test("needs no .env file", (t) => assert.deepEqual(readEnvironment(tempDir(t), { PORT: "1" }), { PORT: "1" }));
 
-  test("with an .env that cannot be read is an operator's error", (t) => {
+  test("with an unreadable .env is an operator error", (t) => {
     const folder = tempDir(t);
     mkdirSync(join(folder, ".env"));
     assert.throws(() => readEnvironment(folder, {}), OperatorError);
   });
 
-  test("refuses an .env in UTF-16, of which it would understand nothing", (t) => {
+  test("refuses an .env in UTF-16", (t) => {
     const folder = tempDir(t);
     writeFileSync(join(folder, ".env"), Buffer.from("\uFEFFPORT=5000\n", "utf16le"));
     assert.throws(() => readEnvironment(folder, {}), /\.env is not text in UTF-8: save it as UTF-8/);
   });
 });
 
-test("a password in FORWARD_URL is refused or used, and never told", async () => {
+test("a password in FORWARD_URL is never shown", async () => {
   const name = { event: 1, route: "default", source: "s", eventId: "e", type: "t" };
   let problem: unknown;
   try {

@@ -44,11 +44,11 @@ suite("the strength of a signing secret", () => {
     test(`a secret that repeats ${what} is refused`, () => assert.notEqual(weaknessOf(secret), null));
   }
 
-  test("few different characters are refused", () => {
+  test("a secret of fewer than 8 different characters is refused", () => {
     assert.match(weaknessOf("abcabbacbacbbcaabccbabacbcaabbcc") ?? "", /fewer than 8 different/);
   });
 
-  test("the reason never holds the secret", () => {
+  test("the reason never contains the secret", () => {
     const secret = "hunter2-hunter2-";
     assert.ok(!weaknessOf(secret.repeat(4))?.includes("hunter2"));
   });
@@ -60,7 +60,7 @@ suite("a secret's file", () => {
     ["CRLF", "the secret\r\n"],
     ["no line end", "the secret"],
   ] as const) {
-    test(`with ${what} gives the text alone`, (t) => {
+    test(`with ${what} gives only the text`, (t) => {
       const file = join(tempDir(t), "secret");
       writeFileSync(file, content);
       assert.equal(readSecretFile(file), "the secret");

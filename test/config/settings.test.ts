@@ -6,7 +6,7 @@ import { problemsIn, REQUIRED, SECRET } from "./environment.ts";
 const read = (changes: Record<string, string>) => readSettings({ ...REQUIRED, ...changes });
 
 suite("settings", () => {
-  test("need no more than the secret, the e-mail and the hash, and default to the documented values", () => {
+  test("have the documented defaults, except the secret, the e-mail and the hash", () => {
     const { DEMO_PASSWORD, ...settings } = readSettings(REQUIRED);
     assert.equal(DEMO_PASSWORD.algorithm, "argon2id");
     const defaults: Partial<Settings> = {
@@ -78,7 +78,7 @@ suite("settings", () => {
       WORKER_POLL_INTERVAL: "250ms",
       HANDLER_TIMEOUT: "5s",
     });
-    // Each of these is another place to find Redis in, and only one is taken.
+    // These also locate Redis, and only one may be set.
     const others = ["REDIS_SENTINELS", "REDIS_CLUSTER"];
     for (const name of SETTING_NAMES) if (!others.includes(name)) assert.notEqual(settings[name], undefined, name);
     assert.equal(settings.JWT_TTL.seconds, 7200);
@@ -129,7 +129,7 @@ suite("settings", () => {
     WORKER_POLL_INTERVAL: ["9ms", "1"],
     HANDLER_TIMEOUT: ["0ms", "forever"],
   })) {
-    test(`refuse a bad ${name} by name and without its value`, () => {
+    test(`refuse a bad ${name} with its name and without its value`, () => {
       for (const value of values) {
         const problems = problemsIn({ ...REQUIRED, [name]: value });
         assert.equal(problems.length, 1, `${name}=${JSON.stringify(value)}: ${problems.join(" | ")}`);
@@ -138,25 +138,25 @@ suite("settings", () => {
     });
   }
 
-  test("accept the paths that only begin like the service's own", () => {
+  test("accept a WEBHOOK_PATH that only begins like a path of the service", () => {
     assert.equal(read({ WEBHOOK_PATH: "/authors" }).WEBHOOK_PATH, "/authors");
     assert.equal(read({ WEBHOOK_PATH: "/hooks/auth" }).WEBHOOK_PATH, "/hooks/auth");
   });
 
-  test("take any host name and any address as HOST", () => {
+  test("accept any host name and any address as HOST", () => {
     for (const HOST of ["localhost", "my_redis-1.internal.", "münchen.example", "0.0.0.0", "::", "उदाहरण.example"]) {
       assert.equal(read({ HOST }).HOST, HOST);
     }
   });
 
-  test("of TLS belong together", () => {
+  test("of TLS must be set together", () => {
     for (const name of ["TLS_CERT_FILE", "TLS_KEY_FILE"]) {
       const problems = problemsIn({ ...REQUIRED, [name]: "x.pem" });
       assert.deepEqual(problems, ["TLS_CERT_FILE and TLS_KEY_FILE belong together: set both or neither"]);
     }
   });
 
-  test("that are named are read alone", () => {
+  test("can be read by name, without the others", () => {
     assert.deepEqual(readSettings({ DATA_DIR: "/x", JWT_SECRET: "weak" }, ["DATA_DIR", "REDIS_PORT"]), {
       DATA_DIR: "/x",
       REDIS_PORT: 6379,
@@ -166,7 +166,7 @@ suite("settings", () => {
 
 suite("JWT_TTL", () => {
   for (const value of ["900", "15 m", "1.5h", "15min", "ten", "-5m", "900S"]) {
-    test(`of another form (${value}) falls back to 900 seconds and says so`, () => {
+    test(`of another form (${value}) falls back to 900 seconds`, () => {
       assert.deepEqual(read({ JWT_TTL: value }).JWT_TTL, { seconds: 900, fellBack: true });
     });
   }

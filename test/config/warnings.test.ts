@@ -4,7 +4,7 @@ import { readSettings } from "../../src/config/settings.ts";
 import { settingWarnings } from "../../src/config/warnings.ts";
 import { problemsIn, REQUIRED } from "./environment.ts";
 
-/** What is warned of that begins with a name. */
+/** Returns the warnings that begin with a name. */
 const warningsOf = (name: string, changes: Record<string, string>) =>
   settingWarnings(readSettings({ ...REQUIRED, ...changes })).filter((text) => text.startsWith(name));
 
@@ -20,12 +20,12 @@ suite("a password hash", () => {
   }
 
   for (const [hash, expected] of [
-    [argon2id(19_455, 2), /m=19455, under 19456 with t=2: .* authserve hash-password$/],
-    [argon2id(19_456, 1), /m=19456, under 47104 with t=1/],
-    [argon2id(1024, 10), /m=1024, under 7168 with t=10/],
-    [bcrypt("09"), /bcrypt hash of cost 9, under 10/],
+    [argon2id(19_455, 2), /m=19455, below 19456 for t=2: .* authserve hash-password$/],
+    [argon2id(19_456, 1), /m=19456, below 47104 for t=1/],
+    [argon2id(1024, 10), /m=1024, below 7168 for t=10/],
+    [bcrypt("09"), /bcrypt hash with cost 9, below 10/],
   ] as const) {
-    test(`as cheap as ${hash.slice(0, 24)} is warned of`, () => {
+    test(`as cheap as ${hash.slice(0, 24)} gives a warning`, () => {
       const [message = "", ...others] = warningsOf("DEMO_PASSWORD", { DEMO_PASSWORD: hash });
       assert.match(message, expected);
       assert.deepEqual(others, []);
@@ -36,14 +36,17 @@ suite("a password hash", () => {
 suite("a webhook secret", () => {
   test("of Standard Webhooks has 24 bytes or more", () => {
     assert.deepEqual(warningsOf("WEBHOOK_SECRET", { WEBHOOK_SECRET: whsec(24) }), []);
-    assert.match(warningsOf("WEBHOOK_SECRET", { WEBHOOK_SECRET: whsec(23) })[0] ?? "", /whsec_ of 23 bytes, under 24/);
+    assert.match(
+      warningsOf("WEBHOOK_SECRET", { WEBHOOK_SECRET: whsec(23) })[0] ?? "",
+      /has 23 bytes after whsec_, fewer than 24/,
+    );
   });
 
-  test("that signs tokens, too, is refused", () => {
+  test("that is also a secret of tokens is refused", () => {
     const JWT_SECRET = String(REQUIRED.JWT_SECRET);
     for (const name of ["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"]) {
       const [problem = ""] = problemsIn({ ...REQUIRED, [name]: JWT_SECRET });
-      assert.match(problem, new RegExp(`^${name} is the secret of tokens, too`));
+      assert.match(problem, new RegExp(`^${name} is also a secret of tokens`));
       assert.ok(!problem.includes(JWT_SECRET));
     }
   });

@@ -46,7 +46,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.equal(stored?.dueAt, NOW + LEASE_MS);
     });
 
-    test("oldest due first, no more than asked for, and nothing that is not due", async (t) => {
+    test("jobs are claimed oldest due first, up to the limit, and only when due", async (t) => {
       const store = await open(t);
       const at = { a: 30, b: 10, c: 20, d: 1000 };
       const rows = Object.entries(at);
@@ -57,7 +57,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.equal(idsOf((await claim(store, { now: NOW + 1000 })).claimed), "d");
     });
 
-    test("no more than fit in 8 MB, and one whatever its size", async (t) => {
+    test("a claim takes at most 8 MB of payloads, and at least one event", async (t) => {
       const store = await open(t);
       const megabytes = { a: 3, b: 4, c: 2, d: 12, e: 1 };
       for (const [index, [eventId, size]] of Object.entries(megabytes).entries()) {
@@ -79,7 +79,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(claimed.sort(), ids.sort());
     });
 
-    test("a job whose lease has expired waits as after a failure, and the dead attempt is in the history", async (t) => {
+    test("a job whose lease expired is retried as after a failure, and the attempt is in its history", async (t) => {
       const store = await withOne(t);
       await claimOne(store);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS - 1 })).claimed, []);
@@ -96,19 +96,19 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       );
     });
 
-    test("an expired lease goes on while its owner holds the event", async (t) => {
+    test("an expired lease is renewed while its owner still holds the event", async (t) => {
       const store = await withOne(t);
       const job = await claimOne(store);
       const late = NOW + 10 * LEASE_MS;
       const held = await claim(store, { now: late, retryDelaysMs: [], holding: [job.event] });
-      assert.deepEqual([held.claimed, held.expired, held.buried], [[], 0, []]);
+      assert.deepEqual([held.claimed, held.expired, held.deadLettered], [[], 0, []]);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
       assert.deepEqual((await claim(store, { owner: "b", now: late, holding: [job.event] })).claimed, []);
       assert.equal(await store.renew(claimOf(job), LEASE_MS, late), true);
     });
 
-    test("an owner that no longer holds an event takes its expired lease over like any other", async (t) => {
+    test("an expired lease counts as failed when its owner no longer holds the event", async (t) => {
       const store = await withOne(t);
       const { event } = await claimOne(store);
       const taken = await claimOne(store, { now: NOW + LEASE_MS, holding: [event + 1] });
@@ -120,10 +120,10 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const store = await withOne(t);
       await claimOne(store, { retryDelaysMs: [0] });
       await claimOne(store, { retryDelaysMs: [0], now: NOW + LEASE_MS });
-      const { claimed, expired, buried } = await claim(store, { retryDelaysMs: [0], now: NOW + 2 * LEASE_MS });
+      const { claimed, expired, deadLettered } = await claim(store, { retryDelaysMs: [0], now: NOW + 2 * LEASE_MS });
       assert.deepEqual([claimed, expired], [[], 0]);
       assert.deepEqual(
-        buried.map(({ eventId, route, attempt }) => [eventId, route, attempt]),
+        deadLettered.map(({ eventId, route, attempt }) => [eventId, route, attempt]),
         [["e-1", "default", 2]],
       );
       const event = await eventAndJob(store, "e-1");
@@ -136,7 +136,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.backlog()).failed, 1);
     });
 
-    test("a renewed lease holds on, also after it has expired if nobody took it", async (t) => {
+    test("a lease can be renewed, also after it has expired if no other worker took the job", async (t) => {
       const store = await withOne(t);
       const held = claimOf(await claimOne(store));
       assert.equal(await store.renew(held, LEASE_MS, NOW + LEASE_MS - 1), true);
@@ -145,7 +145,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + 3 * LEASE_MS })).claimed, []);
     });
 
-    test("a claim that is given back is due at once and its attempt is not counted", async (t) => {
+    test("a released claim is due at once and its attempt is not counted", async (t) => {
       const store = await withOne(t);
       const job = await claimOne(store);
       await store.release([claimOf(job, "b")], NOW + 5);
@@ -159,7 +159,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
   });
 
   suite(`event store: ${adapter}: settlements`, () => {
-    test("a success makes the event processed, with its time and its attempt", async (t) => {
+    test("a success makes the event processed, and records the time and the attempt", async (t) => {
       const store = await withOne(t);
       assert.deepEqual(await store.settle([settlement(await claimOne(store))]), [true]);
       const event = await eventAndJob(store, "e-1");
@@ -171,7 +171,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
     });
 
-    test("a retry queues the event for its time, with what went wrong", async (t) => {
+    test("a retry queues the event until its time, and records the error", async (t) => {
       const store = await withOne(t);
       const next: Next = { to: "queued", runAt: NOW + 1000 };
       assert.deepEqual(await store.settle([settlement(await claimOne(store), { next, error: "no" })]), [true]);
@@ -182,7 +182,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await eventAndJob(store, "e-1"))?.history?.length, 1);
     });
 
-    test("a failure for good is a dead letter with its reason", async (t) => {
+    test("a final failure is a dead letter with its reason", async (t) => {
       const store = await withOne(t);
       const next: Next = { to: "failed", reason: "attempt 1 of 1: no" };
       await store.settle([settlement(await claimOne(store), { next, error: "no", response: "because" })]);
@@ -193,13 +193,13 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
     });
 
-    test("a free attempt uses up nothing of the budget", async (t) => {
+    test("a free attempt does not count towards the budget", async (t) => {
       const store = await withOne(t);
       const next: Next = { to: "queued", runAt: NOW, isFree: true };
       await store.settle([settlement(await claimOne(store), { next, error: "the server stopped" })]);
       const again = await claimOne(store);
       assert.deepEqual([again.attempt, again.attemptOfBudget], [2, 1]);
-      assert.deepEqual((await claim(store, { retryDelaysMs: [], now: NOW + LEASE_MS })).buried.length, 1);
+      assert.deepEqual((await claim(store, { retryDelaysMs: [], now: NOW + LEASE_MS })).deadLettered.length, 1);
     });
 
     test("a worker that lost its lease cannot settle or renew the event", async (t) => {
@@ -214,7 +214,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await store.settle([settlement(taken, { owner: "b" })]), [true]);
     });
 
-    test("nobody renews the lease of another worker, nor gives back an attempt that is not the newest", async (t) => {
+    test("a worker cannot renew another worker's lease, or release an attempt that is not the newest", async (t) => {
       const store = await withOne(t);
       await claimOne(store);
       const job = await claimOne(store, { now: NOW + LEASE_MS });
@@ -224,7 +224,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await store.get("e-1"), before);
     });
 
-    test("a worker that claimed the event anew cannot settle its own earlier attempt", async (t) => {
+    test("a worker that claimed the event again cannot settle its own earlier attempt", async (t) => {
       const store = await withOne(t);
       const first = await claimOne(store);
       const second = await claimOne(store, { now: NOW + LEASE_MS });
@@ -241,7 +241,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await eventAndJob(store, "e-1"))?.history?.length, 1);
     });
 
-    test("the answers of a batch are in its order, and a lost claim does not stop the others", async (t) => {
+    test("the results are in the order of the batch, and a lost claim does not affect the others", async (t) => {
       const store = await open(t);
       await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
       const { claimed } = await claim(store);

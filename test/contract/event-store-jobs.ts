@@ -10,7 +10,7 @@ const FAILED: Next = { to: "failed", reason: "no" };
 
 /** Fan-out, and events with several jobs or none. */
 export function jobContract(adapter: string, open: OpenEventStore): void {
-  /** Stores events and gives each the jobs of these routes. */
+  /** Stores events and adds a job for each of these routes. */
   async function withJobs(store: EventStore, eventIds: string[], routes: string[]): Promise<void> {
     await store.append(eventIds.map((eventId) => newEvent({ eventId })));
     const events = await store.unrouted(100);
@@ -35,7 +35,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
   };
 
   suite(`event store: ${adapter}: jobs`, () => {
-    test("an event waits for its jobs in order of arrival, and has none before", async (t) => {
+    test("events without jobs are listed in order of arrival until their jobs are added", async (t) => {
       const store = await open(t);
       await store.append([
         newEvent({ eventId: "a", type: "x", source: "s" }),
@@ -57,7 +57,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.unrouted(10)).length, 1);
     });
 
-    test("jobs are added once, also when the answer was lost", async (t) => {
+    test("jobs are added once, even if the call is repeated because its answer was lost", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
       const [event] = await store.unrouted(1);
@@ -117,7 +117,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.list({ status: "processed", limit: 10 })).items.length, 1);
     });
 
-    test("a list shows an event once, with the most attempts and the newest error of its jobs", async (t) => {
+    test("a list shows an event once, with the highest attempt count and the newest error of its jobs", async (t) => {
       const store = await open(t);
       await withJobs(store, ["e-1"], ["x", "y"]);
       await settle(store, await claimOf1(store, "y"), { to: "queued", runAt: NOW }, NOW + 1);

@@ -54,7 +54,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
     }
 
     for (const filter of [{}, { type: "push" }, { status: "queued" }] as const) {
-      test(`come page by page, and tell what is newer than a page, by ${JSON.stringify(filter)}`, async (t) => {
+      test(`come in pages, and give the events newer than a page, by ${JSON.stringify(filter)}`, async (t) => {
         const store = await filled(t);
         const all = await store.list({ ...filter, limit: 100 });
         assert.equal(all.older, null);
@@ -76,7 +76,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       });
     }
 
-    test("hold no more than asked for", async (t) => {
+    test("hold no more than the limit", async (t) => {
       const { items: events } = await (await filled(t)).list({ limit: 2 });
       assert.deepEqual(
         events.map(({ eventId }) => eventId),
@@ -84,7 +84,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       );
     });
 
-    test("show what has no jobs yet and what was claimed or given back in one order", async (t) => {
+    test("show events before fan-out, claimed and released events in one order", async (t) => {
       const store = await open(t);
       await store.append([..."abcde"].map((eventId, at) => newEvent({ eventId, receivedAt: NOW + at })));
       const { claimed } = await claim(store, { limit: 3, now: NOW + 10 });
@@ -102,7 +102,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.backlog()).oldestQueuedAt, NOW);
     });
 
-    test("tell when the queued event was received that came first, with a job and without", async (t) => {
+    test("give the time of the oldest queued event, before and after fan-out", async (t) => {
       const store = await open(t);
       await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW - 10 })]);
       const oldest = async () => (await store.backlog()).oldestQueuedAt;
@@ -115,7 +115,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       assert.equal(await oldest(), null);
     });
 
-    test("since a time leave nothing out when the clock was set back, before fan-out and behind it", async (t) => {
+    test("since a time are complete after the clock was set back, before and after fan-out", async (t) => {
       const store = await open(t);
       const minutes = [10, 1, 12, 2, 3];
       await store.append(
@@ -142,7 +142,7 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       assert.equal(events.map(({ eventId }) => eventId).join(""), "cba");
     });
 
-    test("show what an event has come to", async (t) => {
+    test("show the result of an event", async (t) => {
       const [failed] = (await (await filled(t)).list({ status: "failed", limit: 1 })).items;
       assert.deepEqual(failed, {
         source: "y",

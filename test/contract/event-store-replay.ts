@@ -7,11 +7,11 @@ import type { OpenEventStore } from "./event-store.ts";
 
 const LATER = NOW + 60_000;
 
-/** Taking events out of the dead-letter table, and processing them again. */
+/** Replays of dead letters and of other events. */
 export function replayContract(adapter: string, open: OpenEventStore): void {
   const one = (eventId: string, evenIfProcessed = false) => ({ eventId, source: "default", evenIfProcessed });
 
-  /** Appends an event and takes it to this end. */
+  /** Appends an event and settles it with this result. */
   async function ended(store: EventStore, eventId: string, next: Next): Promise<void> {
     await store.append([newEvent({ eventId })]);
     const claimed = claimOf(await claimOne(store));
@@ -20,7 +20,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
   }
   const FAILED: Next = { to: "failed", reason: "no" };
 
-  /** Appends events, and has these and all that are due fail. Returns the ids of those that did. */
+  /** Appends events, and makes all due events fail. Returns their ids. */
   async function fail(store: EventStore, eventIds: string[], now: number) {
     await store.append(eventIds.map((eventId) => newEvent({ eventId, receivedAt: now })));
     const failed: string[] = [];
@@ -46,14 +46,14 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([claimed.attempt, claimed.attemptOfBudget], [2, 1]);
     });
 
-    test("gives an event whose process dies again its whole budget before it is buried again", async (t) => {
+    test("gives an event its whole budget again before it is dead-lettered again, also when processes die", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
       await store.replay(one("e-1"), LATER);
       const crash = (round: number) => ({ retryDelaysMs: [0], leaseMs: 1000, now: LATER + round * 1000 });
       await claimOne(store, crash(0));
       await claimOne(store, crash(1));
-      assert.equal((await claim(store, crash(2))).buried.length, 1);
+      assert.equal((await claim(store, crash(2))).deadLettered.length, 1);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual(
         event?.history?.map(({ attempt, outcome }) => [attempt, outcome]),
@@ -66,7 +66,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal(event?.deadLetter?.failedAt, LATER + 2000);
     });
 
-    test("leaves what was processed alone unless forced", async (t) => {
+    test("does not replay a processed event unless forced", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", { to: "processed" });
       assert.equal((await store.replay(one("e-1"), LATER)).count, 0);
@@ -77,7 +77,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await claimOne(store, { now: LATER })).attemptOfBudget, 1);
     });
 
-    test("leaves what is queued or in work alone, forced or not", async (t) => {
+    test("does not replay a queued or leased event, forced or not", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
       assert.equal((await store.replay(one("e-1", true), LATER)).count, 0);
@@ -86,7 +86,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await eventAndJob(store, "e-1"))?.leased, true);
     });
 
-    test("knows no event of another source or id", async (t) => {
+    test("finds no event with another source or id", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
       assert.equal((await store.replay({ ...one("e-1"), source: "other" }, LATER)).count, 0);
@@ -94,7 +94,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.backlog()).failed, 1);
     });
 
-    test("of all dead letters takes all of them and nothing else", async (t) => {
+    test("of all dead letters replays all of them and nothing else", async (t) => {
       const store = await open(t);
       await ended(store, "a", FAILED);
       await ended(store, "b", { to: "processed" });
@@ -105,7 +105,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await store.replay("dead letters", LATER), { count: 0, nextPage: null });
     });
 
-    test("of many dead letters takes each once, page by page, and none that fails meanwhile", async (t) => {
+    test("of many dead letters replays each once, in pages, and none that fails meanwhile", async (t) => {
       const store = await open(t);
       const ids = Array.from({ length: 2500 }, (_, n) => `e-${n}`);
       await fail(store, ids, NOW);
@@ -126,7 +126,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.backlog()).failed, failedAgain.length);
     });
 
-    test("does not let the worker of the attempt before it settle", async (t) => {
+    test("prevents the worker of an earlier attempt from settling", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
       await store.replay(one("e-1"), LATER);

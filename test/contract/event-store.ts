@@ -11,7 +11,7 @@ import { replayContract } from "./event-store-replay.ts";
 
 export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
 
-/** What every event store does. `open` gives an empty one that ends with the test. */
+/** The contract of every event store. `open` returns an empty one, which is closed after the test. */
 export function eventStoreContract(adapter: string, open: OpenEventStore): void {
   suite(`event store: ${adapter}: intake`, () => {
     test("a new event is stored as it came", async (t) => {
@@ -52,7 +52,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.equal((await store.backlog()).queued, 1);
     });
 
-    test("under an unsigned id the bytes make the duplicate, which names the event that is stored", async (t) => {
+    test("with an unsigned id the bytes identify a duplicate, and the result names the stored event", async (t) => {
       const store = await open(t);
       const unsigned = (eventId: string, text: string) => {
         const payload = Buffer.from(text);
@@ -78,7 +78,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.equal((await store.backlog()).conflicts, 0);
     });
 
-    test("a signed id that an unsigned one has taken is stored all the same, once", async (t) => {
+    test("a signed event is stored once, even if an unsigned event has its id", async (t) => {
       const store = await open(t);
       const payload = Buffer.from("captured");
       const bytesSha256 = createHash("sha256").update(payload).digest("hex");
@@ -89,7 +89,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.equal(again[0]?.eventId, first[0]?.eventId);
     });
 
-    test("other bytes under a known id are kept beside the event and counted", async (t) => {
+    test("other bytes under a known id are stored as a conflict and counted", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
       const other = (at: number, payload: Buffer) => newEvent({ payload, receivedAt: at });
@@ -117,7 +117,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.equal((await store.backlog()).conflicts, 3);
     });
 
-    test("of other bytes under one id 64 MiB are given, and of all of them what is known", async (t) => {
+    test("conflicts are returned with up to 64 MiB of payloads, and beyond that without payloads", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
       const sizes = [40, 24, 1].map((mib) => mib * 1024 * 1024);
@@ -134,7 +134,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       );
     });
 
-    test("the results of a batch are in its order, duplicates within it included", async (t) => {
+    test("the results are in the order of the batch, including duplicates within it", async (t) => {
       const store = await open(t);
       const results = await store.append([
         newEvent({ eventId: "a" }),
@@ -178,7 +178,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       for (const eventId of ids) assert.equal((await store.get(eventId))[0]?.eventId, eventId);
     });
 
-    test("an event that was processed is still known", async (t) => {
+    test("a processed event is still detected as a duplicate", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
       const times = { startedAt: NOW, finishedAt: NOW, error: null };
@@ -187,9 +187,9 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
       assert.equal((await store.get("e-1"))[0]?.status, "processed");
     });
 
-    test("an id nobody knows is no event", async (t) => assert.deepEqual(await (await open(t)).get("e-1"), []));
+    test("an unknown id returns no event", async (t) => assert.deepEqual(await (await open(t)).get("e-1"), []));
 
-    test("a store that answers says so", async (t) => (await open(t)).check());
+    test("a check of a working store succeeds", async (t) => (await open(t)).check());
   });
 
   jobContract(adapter, open);

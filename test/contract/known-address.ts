@@ -11,7 +11,7 @@ const HOME = "192.0.2.1";
 
 const wrong = async () => false;
 
-/** What an address that has logged in meets, on every throttle store: it must not learn which e-mail is the user's. */
+/** The limits of an address that has logged in, on every throttle store. They must not reveal the user's e-mail. */
 export function knownAddressContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
   async function openThrottle(context: Cleanup): Promise<Throttle> {
     return createThrottle(await open(context), USER);
@@ -22,7 +22,7 @@ export function knownAddressContract(adapter: string, open: (context: Cleanup) =
   }
 
   suite(`a known address: ${adapter}`, () => {
-    test("is known at every e-mail, and strangers at none", async (t) => {
+    test("is known for every e-mail, and other addresses are known for none", async (t) => {
       const throttle = await openThrottle(t);
       await throttle.remember(HOME);
       for (const email of [USER, NOBODY]) {
@@ -31,7 +31,7 @@ export function knownAddressContract(adapter: string, open: (context: Cleanup) =
       }
     });
 
-    test("meets the bound of strangers at no e-mail", async (t) => {
+    test("is not subject to the limit of unknown addresses, for any e-mail", async (t) => {
       const throttle = await openThrottle(t);
       await throttle.remember(HOME);
       for (const email of [USER, NOBODY]) {
@@ -41,7 +41,7 @@ export function knownAddressContract(adapter: string, open: (context: Cleanup) =
       }
     });
 
-    test("has ten failures at each e-mail, with those that it had as a stranger", async (t) => {
+    test("may fail ten times for each e-mail, including its failures before it was known", async (t) => {
       const throttle = await openThrottle(t);
       for (const email of [USER, NOBODY]) await failTimes(throttle, 9, HOME, email);
       await throttle.remember(HOME);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { raceSessions } from "../../src/auth/session-races.ts";
+import { runSessionRaces } from "../../src/auth/session-races.ts";
 import type { SessionStore } from "../../src/auth/sessions.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 
-/** What every session store does. `open` gives an empty one that ends with the test. */
+/** The contract of every session store. `open` returns an empty one, which is closed after the test. */
 export function sessionStoreContract(adapter: string, open: (context: Cleanup) => Promise<SessionStore>): void {
   suite(`session store: ${adapter}`, () => {
-    test("a user without a record has no session", async (t) => {
+    test("a user without a login has no session", async (t) => {
       const store = await open(t);
       assert.equal(await store.current("1"), null);
       assert.equal(await store.find("1"), null);
@@ -16,7 +16,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.remove("1"), false);
     });
 
-    test("a login writes the record, and the next one replaces it", async (t) => {
+    test("a login stores the session, and the next login replaces it", async (t) => {
       const store = await open(t);
       assert.equal(await store.replace("1", "a", 60), false);
       assert.equal(await store.current("1"), "a");
@@ -24,7 +24,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.current("1"), "b");
     });
 
-    test("a record tells when it ends", async (t) => {
+    test("a session has its expiry", async (t) => {
       const store = await open(t);
       const before = Date.now();
       await store.replace("1", "a", 60);
@@ -34,7 +34,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.ok(lifetimeMs > 55_000 && lifetimeMs < 65_000, `${lifetimeMs} ms`);
     });
 
-    test("a new record has its own lifetime, not the rest of the old one's", async (t) => {
+    test("a new session has its own lifetime, not the rest of the old one's", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 3600);
       await store.replace("1", "b", 60);
@@ -43,7 +43,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.ok(((await store.find("1"))?.expiresAt ?? 0) > Date.now() + 3_500_000);
     });
 
-    test("a record ends with its lifetime, and reading does not prolong it", async (t) => {
+    test("a session ends with its lifetime, and reading does not prolong it", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 1);
       assert.equal(await store.current("1"), "a");
@@ -54,7 +54,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.replace("1", "b", 60), false);
     });
 
-    test("a logout ends its own session and says so once", async (t) => {
+    test("a logout ends its own session and returns true once", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 60);
       assert.equal(await store.removeIf("1", "a"), true);
@@ -70,7 +70,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.current("1"), "b");
     });
 
-    test("a revocation ends whatever session there is", async (t) => {
+    test("a revocation ends the current session", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 60);
       assert.equal(await store.remove("1"), true);
@@ -78,7 +78,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.remove("1"), false);
     });
 
-    test("users do not touch each other, whatever their ids hold", async (t) => {
+    test("users do not affect each other, whatever characters their ids contain", async (t) => {
       const store = await open(t);
       const ids = ["1", "10", "*", "1:1", "ñ", "a b"];
       for (const id of ids) await store.replace(id, `sid of ${id}`, 60);
@@ -87,15 +87,15 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.current("1"), "sid of 1");
     });
 
-    test("of parallel logins one found none before it", async (t) => {
+    test("exactly one of several parallel logins finds no earlier session", async (t) => {
       const store = await open(t);
       const sids = Array.from({ length: 50 }, (_, i) => `s-${i}`);
       const replaced = await Promise.all(sids.map((sid) => store.replace("1", sid, 60)));
       assert.equal(replaced.filter((before) => !before).length, 1);
     });
 
-    test("no race breaks a session, as authserve selftest runs them", async (t) => {
-      const results = await raceSessions([await open(t)], "1", { logins: 1, logouts: 200, reads: 1 });
+    test("the races of authserve selftest break no session", async (t) => {
+      const results = await runSessionRaces([await open(t)], "1", { logins: 1, logouts: 200, reads: 1 });
       assert.equal(results.length, 4);
       assert.deepEqual(
         results.filter(({ broken }) => broken > 0),
@@ -103,7 +103,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       );
     });
 
-    test("a store that answers says so", async (t) => {
+    test("a check of a working store succeeds", async (t) => {
       const store = await open(t);
       await store.check("1");
     });

@@ -7,10 +7,10 @@ import { until } from "../helpers/until.ts";
 const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
 const AWAY = { network: "2001:db8:1::/48", userAgent: null };
 
-/** What every session store keeps of superseded sessions. `open` gives an empty store that ends with the test. */
+/** The contract of supersessions in every session store. `open` returns an empty one, which is closed after the test. */
 export function supersessionContract(adapter: string, open: (context: Cleanup) => Promise<SessionStore>): void {
   suite(`supersessions: ${adapter}`, () => {
-    test("a superseded session tells when and by which login, also after further logins", async (t) => {
+    test("a supersession gives the time and the login, also after further logins", async (t) => {
       const store = await open(t);
       const before = Date.now();
       await store.replace("1", "a", 60, HOME);
@@ -23,7 +23,7 @@ export function supersessionContract(adapter: string, open: (context: Cleanup) =
       assert.deepEqual((await store.supersession("1", "b"))?.by, HOME);
     });
 
-    test("a session that is alive, logged out, revoked or was never there has none", async (t) => {
+    test("a session that is live, logged out, revoked or unknown has none", async (t) => {
       const store = await open(t);
       await store.replace("1", "alive", 60, HOME);
       assert.equal(await store.supersession("1", "alive"), null);
@@ -36,7 +36,7 @@ export function supersessionContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.supersession("2", "alive"), null);
     });
 
-    test("a session that ran out before the next login has none", async (t) => {
+    test("a session that expired before the next login has none", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 1, HOME);
       await until(async () => (await store.current("1")) === null, 3000);
@@ -44,7 +44,7 @@ export function supersessionContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.supersession("1", "a"), null);
     });
 
-    test("a supersession goes when the superseded session's lifetime has passed", async (t) => {
+    test("a supersession ends with the lifetime of the superseded session", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 1, HOME);
       await store.replace("1", "b", 3600, HOME);
@@ -53,7 +53,7 @@ export function supersessionContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.current("1"), "b");
     });
 
-    test("of parallel logins each superseded session knows the login that took its place", async (t) => {
+    test("after parallel logins each superseded session has the login that replaced it", async (t) => {
       const store = await open(t);
       const sids = Array.from({ length: 50 }, (_, i) => `s-${i}`);
       await Promise.all(sids.map((sid) => store.replace("1", sid, 60, HOME)));
@@ -65,7 +65,7 @@ export function supersessionContract(adapter: string, open: (context: Cleanup) =
       );
     });
 
-    test("a record that another credential opened ends when a new one is bound", async (t) => {
+    test("a session of an earlier credential ends when a new credential is bound", async (t) => {
       const store = await open(t);
       assert.equal(await store.bind("1", "first"), false);
       await store.replace("1", "a", 60, HOME);

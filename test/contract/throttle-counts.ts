@@ -14,7 +14,7 @@ const ADDRESS = `${ADDRESS_BUCKET_PREFIX}x`;
 const OTHER_ADDRESS = `${ADDRESS_BUCKET_PREFIX}y`;
 const NOW = 1_800_000_000_000;
 
-/** What every throttle store tells an operator. `open` gives an empty one that ends with the test. */
+/** The counts of every throttle store for an operator. `open` returns an empty one, which is closed after the test. */
 export function throttleCountsContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
   async function fail(store: ThrottleStore, names: string[], at = NOW): Promise<void> {
     const reservation = await store.reserve(
@@ -39,7 +39,7 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal(await store.failures(EMAIL, NOW + WINDOW_MS), 1);
     });
 
-    test("over all buckets a failure counts once", async (t) => {
+    test("totals over all buckets count a failure once", async (t) => {
       const store = await open(t);
       for (const pair of ["a", "a", "b"]) await fail(store, [pair, EMAIL, ADDRESS]);
       assert.deepEqual(await store.totals(NOW), { failures: 3, buckets: 2 });
@@ -47,14 +47,14 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal(await store.failures(EMAIL, NOW), 0);
     });
 
-    test("an attempt under way is no failure until it is stale", async (t) => {
+    test("an attempt in flight is not a failure until it is stale", async (t) => {
       const store = await open(t);
       await store.reserve([{ bucket: "a", limit: 10 }], NOW);
       assert.equal(await store.failures("a", NOW), 0);
       assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
     });
 
-    test("failures that a clock set back has left in the future do not count", async (t) => {
+    test("failures in the future, left by a clock that was set back, do not count", async (t) => {
       const store = await open(t);
       await fail(store, ["a", EMAIL]);
       const before = NOW - 3_600_000;
@@ -63,14 +63,14 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal((await store.reserve([{ bucket: "a", limit: 1 }], before)).outcome, "reserved");
     });
 
-    test("what is cleared of one address no longer counts at the e-mail, and the others' failures do", async (t) => {
+    test("clearing an address removes its failures from the e-mail's bucket, and keeps those of other addresses", async (t) => {
       const store = await open(t);
       for (let i = 0; i < 3; i++) {
         await fail(store, ["a", EMAIL, ADDRESS]);
         await fail(store, ["b", EMAIL, OTHER_ADDRESS]);
-        // Of an address that is known.
+        // A known address.
         await fail(store, ["a", ADDRESS]);
-        // At another e-mail.
+        // Another e-mail.
         await fail(store, ["c", `${EMAIL_BUCKET_PREFIX}y`, ADDRESS]);
       }
       assert.equal(await store.clear({ pair: "a", email: EMAIL, address: ADDRESS }), 9);
@@ -86,7 +86,7 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal(await store.failures(EMAIL, NOW), 3);
     });
 
-    test("all can be cleared, however many they are, and known addresses stay known", async (t) => {
+    test("any number of failures can be cleared, and known addresses stay known", async (t) => {
       const store = await open(t);
       const names = Array.from({ length: 1200 }, (_, i) => `bucket-${i}`);
       for (let from = 0; from < names.length; from += 100) await fail(store, names.slice(from, from + 100));

@@ -11,20 +11,20 @@ function ids(reservation: Reservation): number[] {
   return reservation.outcome === "reserved" ? reservation.ids : [];
 }
 
-/** What every throttle store does. `open` gives an empty one that ends with the test. */
+/** The contract of every throttle store. `open` returns an empty one, which is closed after the test. */
 export function throttleStoreContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
   async function failTimes(store: ThrottleStore, times: number, buckets: Bucket[], at = NOW): Promise<void> {
     for (let i = 0; i < times; i++) await store.fail(ids(await store.reserve(buckets, at)), at);
   }
 
   suite(`throttle store: ${adapter}`, () => {
-    test("an empty bucket makes nobody wait", async (t) => {
+    test("an empty bucket requires no wait", async (t) => {
       const store = await open(t);
       assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
       assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
     });
 
-    test("a bucket full of failures refuses, and says how long", async (t) => {
+    test("a bucket full of failures refuses, and gives the wait", async (t) => {
       const store = await open(t);
       await failTimes(store, 2, [bucket("a")]);
       assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
@@ -45,14 +45,14 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       assert.equal(await store.retryAfterMs([bucket("a")], NOW + WINDOW_MS), 1000);
     });
 
-    test("a failure counts from its end, not from the beginning of the attempt", async (t) => {
+    test("a failure counts from the end of the attempt, not from its beginning", async (t) => {
       const store = await open(t);
       const places = ids(await store.reserve([bucket("a", 1)], NOW));
       await store.fail(places, NOW + 4000);
       assert.equal(await store.retryAfterMs([bucket("a", 1)], NOW + WINDOW_MS), 4000);
     });
 
-    test("attempts under way hold their places: the next one waits and is not refused", async (t) => {
+    test("attempts in flight hold their places: the next one waits and is not refused", async (t) => {
       const store = await open(t);
       const held = [];
       for (let i = 0; i < 3; i++) held.push(ids(await store.reserve([bucket("a")], NOW)));
@@ -62,7 +62,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
     });
 
-    test("a released place leaves no failure behind", async (t) => {
+    test("a released place leaves no failure", async (t) => {
       const store = await open(t);
       for (let i = 0; i < 20; i++) await store.release(ids(await store.reserve([bucket("a")], NOW)));
       assert.equal(await store.retryAfterMs([bucket("a")], NOW), 0);
@@ -89,14 +89,14 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       assert.equal((await store.reserve([bucket("other", 1)], NOW)).outcome, "reserved");
     });
 
-    test("of several full buckets the one that stays full longest decides", async (t) => {
+    test("with several full buckets the longest wait applies", async (t) => {
       const store = await open(t);
       await failTimes(store, 1, [bucket("a", 1)], NOW);
       await failTimes(store, 1, [bucket("b", 1)], NOW + 5000);
       assert.equal(await store.retryAfterMs([bucket("a", 1), bucket("b", 1)], NOW + 5000), WINDOW_MS);
     });
 
-    test("buckets do not touch each other", async (t) => {
+    test("buckets do not affect each other", async (t) => {
       const store = await open(t);
       await failTimes(store, 3, [bucket("a")]);
       assert.equal(await store.retryAfterMs([bucket("b")], NOW), 0);
@@ -115,7 +115,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       assert.equal((await store.reserve([bucket("a", 1)], NOW)).outcome, "reserved");
     });
 
-    test("a bucket that logged in is known since that time", async (t) => {
+    test("an address is known since its login", async (t) => {
       const store = await open(t);
       assert.equal(await store.isKnown("a", 0), false);
       await store.remember("a", NOW);
@@ -126,7 +126,7 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       assert.equal(await store.isKnown("a", NOW + 1), true);
     });
 
-    test("a flood of other buckets does not wash failures away", async (t) => {
+    test("a flood of other buckets does not remove failures", async (t) => {
       const store = await open(t);
       await failTimes(store, 3, [bucket("victim")]);
       for (let i = 0; i < 300; i++) await failTimes(store, 1, [bucket(`flood-${i}`)], NOW + 1000);

@@ -8,7 +8,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const script = readFileSync(join(import.meta.dirname, "../../deploy/service-authserve"), "utf8");
 
-/** The environment that a command gets by these settings, when the service lives in a directory of the test's. */
+/** The environment that a command gets from these settings, with the service in a directory of the test. */
 async function environmentBy(
   settings: string | Buffer,
   callers: Record<string, string> = {},
@@ -19,7 +19,7 @@ async function environmentBy(
   for (const name of ["jwt_secret", "demo_password", "webhook_secret"]) {
     writeFileSync(join(dir, "etc/authserve", name), `of ${name}`);
   }
-  // In the place of the one that becomes the service's user.
+  // Replaces setpriv, which changes to the service's user.
   writeFileSync(join(dir, "bin/setpriv"), "#!/bin/sh\nexec env -0\n");
   chmodSync(join(dir, "bin/setpriv"), 0o755);
   writeFileSync(
@@ -39,7 +39,7 @@ async function environmentBy(
   );
 }
 
-// What systemd 252 makes of the same lines.
+// How systemd 252 reads the same lines.
 const LINES: [what: string, lines: string | Buffer, value: string | undefined][] = [
   ["a plain value", "X=a=b", "a=b"],
   ["an apostrophe", "X=o'brien@example.com", "o'brien@example.com"],
@@ -76,26 +76,26 @@ test("service-authserve's settings win over the unit's directories, and its secr
   assert.deepEqual([DATA_DIR, CACHE_DIRECTORY, JWT_SECRET], ["/srv/data", "/var/cache/authserve", "of jwt_secret"]);
 });
 
-test("service-authserve takes a secret from the file that the settings name", async () => {
+test("service-authserve reads a secret from the file that the settings name", async () => {
   const { JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET } = await environmentBy("JWT_SECRET_FILE=/srv/secret\n");
   assert.deepEqual([JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET], [undefined, "/srv/secret", "of webhook_secret"]);
 });
 
-test("service-authserve has the clash that the unit has when the settings hold a secret whose file the unit names", async () => {
+test("service-authserve passes on both a secret in the settings and its file, as the unit does", async () => {
   const { JWT_SECRET, JWT_SECRET_FILE, ...others } = await environmentBy("JWT_SECRET=own\nDEMO_PASSWORD=\n");
   assert.equal(JWT_SECRET, "own");
   assert.match(JWT_SECRET_FILE ?? "", /\/etc\/authserve\/jwt_secret$/);
   assert.deepEqual([others.DEMO_PASSWORD, others.DEMO_PASSWORD_FILE], ["of demo_password", undefined]);
 });
 
-test("service-authserve takes a secret from the settings that clear its file, and none where they hold none", async () => {
+test("service-authserve reads a secret from the settings if they clear its file name", async () => {
   const { JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET } = await environmentBy(
     "JWT_SECRET_FILE=\nJWT_SECRET=own\nWEBHOOK_SECRET_FILE=\n",
   );
   assert.deepEqual([JWT_SECRET, JWT_SECRET_FILE, WEBHOOK_SECRET], ["own", "", undefined]);
 });
 
-test("service-authserve takes no secret from whoever calls it", async () => {
+test("service-authserve takes no secrets from its caller", async () => {
   const others = SECRET_NAMES.flatMap((name) => [name, `${name}_FILE`]).filter((name) => /PREVIOUS|REDIS/.test(name));
   const callers = {
     ...Object.fromEntries(others.map((name) => [name, "the caller's"])),

@@ -12,15 +12,15 @@ function valuesOf(key: string): string[] {
     .map((line) => line.slice(key.length + 1));
 }
 
-test("a store that is down neither stops the service nor ends its restarts", () => {
+test("an unavailable store neither stops the service nor ends its restarts", () => {
   const waits = valuesOf("ExecStartPost");
   assert.equal(waits.length, 1);
-  // systemd.service(5): a failure of what stands behind "-" is as good as success.
+  // systemd.service(5): a failure of a command with the prefix "-" is ignored.
   assert.match(waits[0] ?? "", /^-\/usr\/local\/bin\/authserve ready --timeout [0-9]+s$/);
   assert.deepEqual(valuesOf("StartLimitIntervalSec"), ["0"]);
   assert.deepEqual(valuesOf("StartLimitBurst"), []);
 });
 
-test("wrong settings are not started again", () => {
+test("the service is not restarted with wrong settings", () => {
   assert.deepEqual(valuesOf("RestartPreventExitStatus"), ["2"]);
 });

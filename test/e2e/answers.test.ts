@@ -9,7 +9,7 @@ after(() => server[Symbol.asyncDispose]());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test("every answer has a request id, forbids sniffing and storing, and names no software", async () => {
+test("every response has a request id, forbids sniffing and caching, and names no software", async () => {
   const answers: Answer[] = [
     await tryLogin(server),
     await tryLogin(server, { password: "wrong password" }),
@@ -39,7 +39,7 @@ test("every answer has a request id, forbids sniffing and storing, and names no 
   assert.equal(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size, answers.length);
 });
 
-test("a sane request id of the caller comes back, also in the problem", async () => {
+test("a valid request id of the client is returned, also in a problem", async () => {
   const answer = await ask(server, "/auth/me", { headers: { "X-Request-ID": "trace-42:a.b_c/d+e=" } });
   assert.equal(answer.headers.get("x-request-id"), "trace-42:a.b_c/d+e=");
   assert.equal(answer.json.requestId, "trace-42:a.b_c/d+e=");
@@ -72,7 +72,7 @@ test("a wrong method is answered 405 with the methods that are allowed", async (
   }
 });
 
-test("a path that is not there to the letter is answered 404 without the path", async () => {
+test("a path that does not match exactly is answered 404, and not echoed", async () => {
   const targets = [
     "/auth/me/",
     "/auth/%6de",
@@ -102,7 +102,7 @@ test("a path that is not there to the letter is answered 404 without the path", 
   }
 });
 
-test("a query does not change which path is meant", async () => {
+test("a query does not change the route", async () => {
   const answer = await request(server.port, { target: "/auth/me?x=/healthz" });
   assert.equal(answer.status, 401);
 });

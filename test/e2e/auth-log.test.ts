@@ -6,7 +6,7 @@ import { type LogLine, startServer } from "../helpers/server.ts";
 
 const EVENTS = /^(?:login_succeeded|login_failed|login_throttled|session_superseded|session_ended|session_revoked)$/;
 
-test("each login, failure, supersession, logout, throttling and revocation is one log line without a secret", async () => {
+test("each login, failure, supersession, logout, throttling and revocation gives one log line, without secrets", async () => {
   await using server = await startServer();
   const lines = () => server.log().filter(({ event }) => EVENTS.test(event));
   const id = (requestId: string) => ({ "X-Request-ID": requestId });
@@ -36,7 +36,7 @@ test("each login, failure, supersession, logout, throttling and revocation is on
   }
 });
 
-test("a revocation by command is one log line on standard error", async () => {
+test("a revocation by command gives one log line on standard error", async () => {
   await using server = await startServer();
   await logIn(server);
   const { stderr, stdout, code } = await server.run(["session", "revoke", "--json"]);
@@ -47,7 +47,7 @@ test("a revocation by command is one log line on standard error", async () => {
   assert.equal((await server.run(["session", "revoke", "--json"])).stderr, "");
 });
 
-test("a revocation by a changed password is one log line", async () => {
+test("a revocation by a changed password gives one log line", async () => {
   const first = await startServer();
   await logIn(first);
   await first.stop();

@@ -17,7 +17,7 @@ test("a login answers 200 with the token and nothing else", async () => {
   assert.equal(answer.headers.get("content-type"), "application/json");
 });
 
-test("a token has the promised header and claims, and no others, with the default lifetime", async () => {
+test("a token has exactly the documented header and claims, with the default lifetime", async () => {
   const token = await logIn(server);
   const [header = ""] = token.split(".");
   assert.deepEqual(JSON.parse(Buffer.from(header, "base64url").toString()), { alg: "HS256", typ: "JWT" });
@@ -44,7 +44,7 @@ test("a wrong password is answered 401 Credenciales inválidas", async () => {
   );
 });
 
-test("a refused login names the scheme that there is, as every 401 must", async () => {
+test("a refused login has WWW-Authenticate, as every 401 must", async () => {
   const answer = await tryLogin(server, { password: "wrong password" });
   assert.equal(answer.headers.get("www-authenticate"), "Bearer");
 });
@@ -109,19 +109,19 @@ test("a password of five characters is refused and one of six is compared", asyn
   assertProblem(await tryLogin(server, { password: "123456" }), 401, "invalid_credentials");
 });
 
-test("the e-mail is compared without regard to case", async () => {
+test("the e-mail is compared case-insensitively", async () => {
   const token = await logIn(server, { email: EMAIL.toUpperCase() });
   assert.equal((await me(server, token)).json.email, EMAIL);
 });
 
-test("me and logout refuse a body that holds something", async () => {
+test("me and logout refuse a body that is not empty", async () => {
   const token = await logIn(server);
   const answer = await post(server, "/auth/logout", { all: true }, { Authorization: `Bearer ${token}` });
   assertProblem(answer, 400, "validation_failed");
   assert.equal((await me(server, token)).status, 200);
 });
 
-test("the service says that it lives and that it is ready", async () => {
+test("/healthz and /readyz answer 200", async () => {
   assert.equal((await ask(server, "/healthz")).status, 200);
   const { instance, ...ready } = (await ask(server, "/readyz")).json;
   assert.deepEqual(ready, { status: "ready", parts: { events: "ok", sessions: "ok" } });

@@ -21,7 +21,7 @@ import { until } from "../helpers/until.ts";
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 
-test("what is sent behind a logout or a login on the same connection finds it done", async () => {
+test("requests pipelined after a logout or login see its effect", async () => {
   const ask = (line: string, token: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const meWith = (token: string, ...lines: string[]) => `${ask("GET /auth/me", token)}${lines.join("")}\r\n`;
   const last = "Connection: close\r\n";
@@ -40,7 +40,7 @@ test("what is sent behind a logout or a login on the same connection finds it do
   }
 });
 
-test("what is no HTTP is answered behind the answers to the requests before it", async () => {
+test("input that is not HTTP is answered after the requests before it", async () => {
   const { text } = await sendRaw(
     server.port,
     `${wholeDelivery("before-1")}${wholeDelivery("before-2")}GARBAGE\r\n\r\n`,
@@ -51,13 +51,13 @@ test("what is no HTTP is answered behind the answers to the requests before it",
   assert.deepEqual(statusesIn((await sendRaw(server.port, wholeDelivery("before-3") + large)).text), [200, 431]);
 });
 
-test("a request that turns out to be no HTTP in its body is answered behind the one before it", async () => {
+test("a request with an invalid chunk is answered after the request before it", async () => {
   const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { text } = await sendRaw(server.port, `${wholeDelivery("before-chunk")}${head}ZZ\r\n`);
   assert.deepEqual(statusesIn(text), [200, 400]);
 });
 
-test("a connection that goes on sending what is no HTTP is answered once", async () => {
+test("a connection that keeps sending invalid HTTP gets one response", async () => {
   const socket = await openRaw(server.port);
   const received = gather(socket);
   const closed = once(socket, "close");
@@ -71,7 +71,7 @@ test("a connection that goes on sending what is no HTTP is answered once", async
   assert.equal(server.stderr(), "");
 });
 
-test("CONNECT is answered 404, in its turn, and whoever resets the connection then harms nobody", async () => {
+test("CONNECT is answered 404 in order, and a reset of its connection has no effect on others", async () => {
   const ask404 = "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n";
   const { status, headers } = await sendRaw(server.port, ask404);
   assert.equal(status, 404);
@@ -87,7 +87,7 @@ test("CONNECT is answered 404, in its turn, and whoever resets the connection th
   assert.equal((await ask(server, "/healthz")).status, 200);
 });
 
-test("a client that has closed its own side gets its answers", async () => {
+test("a client that has half closed its connection gets its responses", async () => {
   const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
   const received = gather(socket);
   const closed = once(socket, "end");
@@ -97,7 +97,7 @@ test("a client that has closed its own side gets its answers", async () => {
   assert.deepEqual(statusesIn(received()), [200]);
 });
 
-test("what lies behind a login under way, and is no HTTP, is answered to a client that has closed its own side", async () => {
+test("invalid HTTP after a running login is answered, even if the client has half closed its connection", async () => {
   for (const [behind, status] of [
     ["FOO /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 405],
     ["\0\0\0\r\n\r\n", 400],
@@ -113,7 +113,7 @@ test("what lies behind a login under way, and is no HTTP, is answered to a clien
   }
 });
 
-test("a request for another protocol is answered in this one, as the last on its connection", async () => {
+test("a request with Upgrade is answered in HTTP/1.1, as the last one on its connection", async () => {
   for (const protocol of ["h2c", "websocket"]) {
     const asking = `Host: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
     const get = `GET /healthz HTTP/1.1\r\n${asking}\r\n`;
@@ -126,7 +126,7 @@ test("a request for another protocol is answered in this one, as the last on its
       assert.deepEqual(statusesIn(text), [status]);
       assert.equal(headers.connection, "close");
     }
-    // The head of this POST is dropped with the rest of the packet: its body must not be taken for a request.
+    // Node drops the headers of this POST with the rest of the packet. Its body must not be parsed as a request.
     const socket = await openRaw(server.port);
     const received = gather(socket);
     const closed = once(socket, "close");
@@ -139,7 +139,7 @@ test("a request for another protocol is answered in this one, as the last on its
   }
 });
 
-test("a request for another protocol whose body is broken off is answered at once", async () => {
+test("a request with Upgrade and an aborted body is answered at once", async () => {
   const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 30\r\n\r\n`;
   const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
   const received = gather(socket);
@@ -150,14 +150,14 @@ test("a request for another protocol whose body is broken off is answered at onc
   assert.deepEqual(statusesIn(received()), [400]);
 });
 
-test("what lies behind a request that closes its connection gets no answer", async () => {
+test("input after a request with Connection: close gets no response", async () => {
   const last = HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
   for (const behind of [HEALTH, "FOO / HTTP/1.1\r\n\r\n", "\0\0"]) {
     assert.deepEqual(statusesIn((await sendRaw(server.port, last + behind)).text), [200]);
   }
 });
 
-test("an answer says how long its connection may be used again, unless it is the last", async () => {
+test("a response has Keep-Alive with the timeout, unless it is the last one", async () => {
   const kept = (text: string) => /^Keep-Alive: (.*)\r$/m.exec(text)?.[1];
   const [first = "", last = ""] = (
     await sendRaw(server.port, `${HEALTH}${HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")}`)
@@ -167,7 +167,7 @@ test("an answer says how long its connection may be used again, unless it is the
   assert.equal(kept(last), undefined);
 });
 
-test("a request may have a hundred headers, and no more", async () => {
+test("a request may have at most 100 headers", async () => {
   const asking = (count: number) => `Host: x\r\nConnection: close\r\n${"a: b\r\n".repeat(count - 2)}\r\n`;
   assert.equal((await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(100)}`)).status, 200);
   const { status, body } = await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(101)}`);
@@ -175,7 +175,7 @@ test("a request may have a hundred headers, and no more", async () => {
   assert.match(body, /"code":"headers_too_large"/);
 });
 
-test("a hundred requests may wait for their answers on one connection, and more end it", async () => {
+test("100 requests may wait for responses on one connection, and more close it", async () => {
   const many = await sendRaw(
     server.port,
     `${HEALTH.repeat(99)}${HEALTH.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")}`,
@@ -188,7 +188,7 @@ test("a hundred requests may wait for their answers on one connection, and more 
   assert.equal((await ask(server, "/healthz")).status, 200);
 });
 
-test("what breaks in its body is answered and logged under the caller's request id", async () => {
+test("a request with an invalid body is answered and logged under the client's request id", async () => {
   const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nX-Signature: ${PLAUSIBLE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { headers, text } = await sendRaw(server.port, `${head}ZZ\r\n`);
   assert.deepEqual(statusesIn(text), [400]);

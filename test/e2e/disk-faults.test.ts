@@ -16,7 +16,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 const SENDERS = 8;
 const DELIVERIES_PER_SENDER = 30;
 
-/** Sends deliveries, and counts the answers; adds the ids that were acknowledged. */
+/** Sends deliveries and counts the responses. Adds the acknowledged ids. */
 async function deliverAll(server: Server, acknowledged: Set<string>): Promise<Map<number, number>> {
   const answers = new Map<number, number>();
   async function send(sender: number): Promise<void> {
@@ -31,7 +31,7 @@ async function deliverAll(server: Server, acknowledged: Set<string>): Promise<Ma
   return answers;
 }
 
-// The first commits succeed, so that there is something to lose.
+// The first commits succeed, so that acknowledged events could be lost.
 const FAULTS = [
   { fault: "pwrite64:error=EIO:when=20+7", isError: true },
   { fault: "pwrite64:error=ENOSPC:when=20+7", isError: true },
@@ -41,7 +41,7 @@ const FAULTS = [
   { fault: "fsync:delay_enter=50000:when=5+3", isError: false },
 ];
 
-suite("what was acknowledged is stored, whatever the disk does", () => {
+suite("acknowledged events are stored, whatever the disk does", () => {
   for (const { fault, isError } of FAULTS) {
     test(`strace -e inject=${fault}`, needsStrace(), async (t) => {
       const acknowledged = new Set<string>();
@@ -69,7 +69,7 @@ suite("what was acknowledged is stored, whatever the disk does", () => {
   }
 });
 
-test("the names of a new DATA_DIR and of the folders above it are on the disk", needsStrace(), async () => {
+test("the directory entries of a new DATA_DIR and its parents are flushed to the disk", needsStrace(), async () => {
   const dir = realpathSync(workingDir());
   const env = settings(dir, { DATA_DIR: join(dir, "new/data") });
   const traced = startProgram("strace", ["-f", "-y", "-e", "trace=fsync", EXECUTABLE, "serve"], { dir, env });

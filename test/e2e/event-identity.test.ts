@@ -11,7 +11,7 @@ after(() => server[Symbol.asyncDispose]());
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test("the event id is the first that is there: event body, GitHub's delivery where it signed, request id, digest", async () => {
+test("the event id is the first present of: body, GitHub's delivery id if GitHub signed, request id, digest", async () => {
   const headers = {
     "webhook-id": "from-webhook-id",
     "X-GitHub-Delivery": "from-delivery",
@@ -35,7 +35,7 @@ test("the event id is the first that is there: event body, GitHub's delivery whe
   }
 });
 
-test("the event type is the first that is there: the body's, X-Event-Type, X-GitHub-Event, unknown", async () => {
+test("the event type is the first present of: body, X-Event-Type, X-GitHub-Event, unknown", async () => {
   const cases: [headers: Record<string, string>, body: object, type: string][] = [
     [{ "X-Event-Type": "a", "X-GitHub-Event": "b" }, { type: "c" }, "c"],
     [{ "X-Event-Type": "a", "X-GitHub-Event": "b" }, {}, "a"],
@@ -48,7 +48,7 @@ test("the event type is the first that is there: the body's, X-Event-Type, X-Git
   }
 });
 
-test("the same delivery again is a duplicate and runs nothing again", async () => {
+test("a repeated delivery is a duplicate and is not processed again", async () => {
   const first = await deliver(server, event("twice"));
   await settled(server, "twice");
   const second = await deliver(server, event("twice"));
@@ -58,7 +58,7 @@ test("the same delivery again is a duplicate and runs nothing again", async () =
   assert.deepEqual([stored.status, stored.attempts, stored.conflicts], ["processed", 1, []]);
 });
 
-test("other bytes under a known id leave the event as it was and are counted as a conflict", async () => {
+test("different bytes with a known id do not change the event, and count as a conflict", async () => {
   const before = await stats(server);
   await deliver(server, event("conflict", { amount: 1 }));
   await settled(server, "conflict");
@@ -77,7 +77,7 @@ test("other bytes under a known id leave the event as it was and are counted as 
   assert.equal(server.log("delivery_conflict").filter((line) => line.eventId === "conflict").length, 3);
 });
 
-test("of parallel deliveries with one id exactly one is not a duplicate", async () => {
+test("exactly one of several parallel deliveries with one id is not a duplicate", async () => {
   for (const id of ["race-1", "race-2", "race-3"]) {
     const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(server, event(id))));
     assert.equal(answers.filter(({ json }) => json.duplicate === false).length, 1);
@@ -86,14 +86,14 @@ test("of parallel deliveries with one id exactly one is not a duplicate", async 
   }
 });
 
-test("the stored bytes are those that came, spaces, escapes and all", async () => {
+test("the stored bytes are exactly those received, with all spaces and escapes", async () => {
   const body =
     '{ "id" : "bytes",\r\n\t"type":"order.paid", "\\u00e1": "ñ\\/☕", "n": 1.0e2 , "big": 12345678901234567890 }\n';
   assert.equal((await deliver(server, body)).status, 200);
   assert.equal((await show(server, "bytes")).payload, body);
 });
 
-test("the stored headers keep where an event came from and nothing that proves who the sender is", async () => {
+test("the stored headers show where an event came from, but have no signatures or credentials", async () => {
   const body = JSON.stringify(event("origin"));
   await deliver(server, body, {
     "User-Agent": "sender/1.0",

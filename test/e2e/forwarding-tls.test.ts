@@ -11,14 +11,14 @@ const pair = pairNamed("first");
 const target = await startTarget(pair);
 after(() => target[Symbol.asyncDispose]());
 
-test("an HTTPS target is trusted when the machine trusts its authority", async () => {
-  // Where OpenSSL looks for the machine's authorities.
+test("an HTTPS target is trusted if the machine trusts its certificate authority", async () => {
+  // OpenSSL reads the machine's certificate authorities from here.
   await using server = await startServer({ env: { FORWARD_URL: target.url, SSL_CERT_FILE: pair.cert } });
   await deliver(server, event("trusted"));
   await until(() => target.of("trusted").length > 0, 5000);
 });
 
-test("an HTTPS target that nobody vouches for gets nothing", async () => {
+test("an HTTPS target with an untrusted certificate gets no events", async () => {
   await using server = await startServer({ env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "1" } });
   await deliver(server, event("strange"));
   await until(async () => (await show(server, "strange")).status === "failed", 5000);

@@ -20,7 +20,7 @@ const server = await startServer({ env });
 after(() => server[Symbol.asyncDispose]());
 after(() => target[Symbol.asyncDispose]());
 
-// Each event says how the target answers it, so that the tests share one target.
+// Each event says how the target responds to it, so that the tests share one target.
 target.answer(({ headers, body }, response) => {
   const { wants } = JSON.parse(body.toString("utf8")) as { wants?: number | "nothing" | "mended" };
   if (wants === "nothing") return;
@@ -47,12 +47,12 @@ test("an event is forwarded with its bytes, its content type and its identity", 
   assert.equal(headers["x-signature"], undefined);
 });
 
-test("an id that is no header value arrives percent-encoded", async () => {
+test("an id that is not a valid header value arrives percent-encoded", async () => {
   await deliver(server, event("id with ñ\r\nX-Injected: 1"));
   await until(() => target.of("id%20with%20%C3%B1%0D%0AX-Injected%3A%201").length === 1, 5000);
 });
 
-test("an attempt that fails is made again with the next number and the same key until it succeeds", async () => {
+test("a failed attempt is repeated with the next number and the same idempotency key until it succeeds", async () => {
   await deliver(server, event("recovers", { wants: 503 }));
   await settled(server, "recovers");
   const requests = target.of("recovers");
@@ -90,8 +90,8 @@ test("a redirect is a failure and is not followed", async () => {
   assert.equal(target.of("redirected").length, 5);
 });
 
-test("a target that never answers costs five timeouts and then the event is dead-lettered", async () => {
-  // A server of its own: then its target counts as unavailable.
+test("an event is dead-lettered after five timeouts of its target", async () => {
+  // Uses its own server, because the target then counts as unavailable.
   await using own = await startServer({ env });
   await deliver(own, event("hangs", { wants: "nothing" }));
   await settled(own, "hangs", "event_dead_lettered", 8000);
@@ -100,7 +100,7 @@ test("a target that never answers costs five timeouts and then the event is dead
   assert.match(stored.lastError ?? "", /300 ms/);
 });
 
-test("slow events do not hold up others", async () => {
+test("slow events do not delay others", async () => {
   await using own = await startServer({ env: { ...env, HANDLER_TIMEOUT: "5s" } });
   const slow = Array.from({ length: 5 }, (_, n) => `slow-${n}`);
   for (const id of slow) await deliver(own, event(id, { wants: "nothing" }));
@@ -111,7 +111,7 @@ test("slow events do not hold up others", async () => {
   assert.ok(own.log("event_dead_lettered").every(({ eventId }) => !slow.includes(String(eventId))));
 });
 
-test("a replay after the target was mended processes the event and keeps its history", async () => {
+test("a replay after the target was repaired processes the event and keeps its history", async () => {
   await deliver(server, event("mended", { wants: "mended" }));
   await settled(server, "mended", "event_dead_lettered");
   mended = true;
@@ -139,7 +139,7 @@ test("a target that refuses connections is a failure like any other", async () =
   assert.match((await show(lonely, "refused")).lastError ?? "", /ECONNREFUSED/);
 });
 
-/** A target that decides what becomes of its connections. Returns its URL. */
+/** A target with a handler for its raw connections. Returns its URL. */
 async function startConnections(t: TestContext, onConnection: (socket: Socket) => void): Promise<string> {
   const listening = createServer((socket) => {
     socket.on("error", () => {});
@@ -152,7 +152,7 @@ async function startConnections(t: TestContext, onConnection: (socket: Socket) =
 
 const idIn = (chunk: string | Buffer) => /x-event-id: (\S+)/i.exec(String(chunk))?.[1] ?? "";
 
-test("an event is not sent again when its connection breaks behind the head of the answer", async (t) => {
+test("an event is not sent again if its connection breaks after the response headers", async (t) => {
   const seen: string[] = [];
   const url = await startConnections(t, (socket) => {
     let count = 0;
@@ -170,10 +170,10 @@ test("an event is not sent again when its connection breaks behind the head of t
   assert.deepEqual(seen, ["whole", "broken", "after"]);
 });
 
-test("a kept connection that the target has closed meanwhile costs no attempt", async (t) => {
+test("a keep-alive connection that the target has closed costs no attempt", async (t) => {
   const seen: string[] = [];
   let unread = 0;
-  // Answers the first event of a connection, and resets the connection when the next one comes.
+  // Responds to the first event of a connection, and resets the connection at the next one.
   const url = await startConnections(t, (socket) => {
     let answered = false;
     socket.on("data", (chunk) => {
@@ -200,7 +200,7 @@ test("a kept connection that the target has closed meanwhile costs no attempt", 
   assert.ok(unread > 0);
 });
 
-test("an answer that came in time counts, although the process stood still until after it", async () => {
+test("a response that arrived in time counts, even if the process was stopped until after the timeout", async () => {
   await using slow = await startTarget();
   const answers: ServerResponse[] = [];
   slow.answer((_, response) => void answers.push(response));

@@ -28,7 +28,7 @@ test(
     fill(join(dir, "data", "filler"));
     const accepted: string[] = [];
     let refused = 0;
-    // What the write-ahead log has allocated may still take a little.
+    // The allocated part of the write-ahead log may still hold a little.
     for (let n = 0; n < 60 && refused < 3; n++) {
       const id = `during-${n}`;
       const answer = await deliver(server, event(id, { pad: "x".repeat(20_000) }));
@@ -57,11 +57,11 @@ test(
   },
 );
 
-test("a small disk is not filled by the write-ahead log", needsMount(), async (t) => {
+test("the write-ahead log does not fill a small disk", needsMount(), async (t) => {
   const dir = workingDir();
   mountSmallDisk(t, join(dir, "data"));
   await using server = await startServer({ dir });
-  // The frames that each of these writes to the log and those that its processing does come to 30 KB.
+  // Each of these writes 30 KB to the write-ahead log, including its processing.
   for (let n = 0; n < 400; n++) assert.equal((await deliver(server, event(`small-${n}`))).status, 200);
   await settled(server, "small-399");
 
@@ -73,7 +73,7 @@ test("a small disk is not filled by the write-ahead log", needsMount(), async (t
   await settled(server, "again-199");
 });
 
-test("a disk with less room than a delivery may need is not ready after it refused one", needsMount(), async (t) => {
+test("a server is not ready after its disk had no room for a delivery", needsMount(), async (t) => {
   const dir = workingDir();
   const filler = join(dir, "data", "filler");
   mountSmallDisk(t, join(dir, "data"));
@@ -83,7 +83,7 @@ test("a disk with less room than a delivery may need is not ready after it refus
   const large = event("large", { pad: "x".repeat(600_000) });
   assertProblem(await deliver(server, large), 503, "store_unavailable");
   assert.equal((await ask(server, "/readyz")).status, 503);
-  // So small a change fits.
+  // A change this small still fits.
   await logIn(server);
   assert.equal((await ask(server, "/readyz")).status, 503);
   rmSync(filler);
@@ -92,7 +92,7 @@ test("a disk with less room than a delivery may need is not ready after it refus
 });
 
 test(
-  "a server that cannot start for want of space says so, with the exit code that is tried again",
+  "a server that cannot start on a full disk reports it, with the exit code for a restart",
   needsMount(),
   async (t) => {
     const dir = workingDir();
@@ -102,7 +102,7 @@ test(
     await server.stop();
     const filler = join(dir, "data", "filler");
     fill(filler);
-    // No room for the lock; for the lock, and not for what SQLite puts beside the database.
+    // First there is no room for the lock; then for the lock, but not for SQLite's files beside the database.
     for (const room of [0, 4096, 8192]) {
       truncateSync(filler, statSync(filler).size - room);
       const refused = await serveRefused({}, dir);
@@ -118,7 +118,7 @@ test(
   },
 );
 
-test("a disk that takes no more files refuses a start like one without space", needsMount(), async (t) => {
+test("a disk without free inodes refuses a start like a full one", needsMount(), async (t) => {
   const dir = workingDir();
   const data = join(dir, "data");
   mountDisk(t, data, "8m", 20);
@@ -127,15 +127,15 @@ test("a disk that takes no more files refuses a start like one without space", n
   await server.stop();
   const files = fillWithFiles(data);
   const { stdout } = await server.run(["doctor"]);
-  assert.match(stdout, /^wrong +database +cannot be read \(ENOSPC: the file system takes no more files\)/m);
-  // No file for the lock's journal; that one, and none for the database's log or its index.
+  assert.match(stdout, /^wrong +database +cannot be read \(ENOSPC: the file system has no room for another file\)/m);
+  // First the lock's journal cannot be created; then it can, but not the database's log or its index.
   for (const free of [0, 1, 2]) {
     if (free > 0) rmSync(files.pop() as string);
     const refused = await serveRefused({}, dir);
     assert.equal(refused.code, 1, refused.stderr);
     assert.match(
       refused.stderr,
-      /^error: DATA_DIR.* \(ENOSPC: the file system takes no more files\).* on a disk with space/m,
+      /^error: DATA_DIR.* \(ENOSPC: the file system has no room for another file\).* on a disk with space/m,
     );
   }
   rmSync(files.pop() as string);
@@ -143,14 +143,14 @@ test("a disk that takes no more files refuses a start like one without space", n
   assert.equal((await deliver(again, event("before"))).json.duplicate, true);
 });
 
-/** Bounds the files that a running server writes, as a quota does that shows in no free space; Infinity takes the bound away. */
+/** Limits the file size of a running server, like a quota that does not show as free space. Infinity removes the limit. */
 function boundFiles({ pid }: Server, bytes: number): void {
   const soft = Number.isFinite(bytes) ? bytes : "unlimited";
   const { status, stderr } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${soft}:unlimited`]);
   assert.equal(status, 0, String(stderr));
 }
 
-test("a server that may write no more is not ready, and goes on when it may", async () => {
+test("a server over its quota is not ready, and recovers when it can write again", async () => {
   await using server = await startServer();
   assert.equal((await deliver(server, event("before"))).status, 200);
   await settled(server, "before");
@@ -159,7 +159,7 @@ test("a server that may write no more is not ready, and goes on when it may", as
   for (let round = 0; round < 3; round++) {
     assertProblem(await deliver(server, large), 503, "store_unavailable");
     assert.equal((await ask(server, "/readyz")).status, 503);
-    // So small a change fits.
+    // A change this small still fits.
     await logIn(server);
     assert.equal((await ask(server, "/readyz")).status, 503);
   }
@@ -171,7 +171,7 @@ test("a server that may write no more is not ready, and goes on when it may", as
   database.close();
 });
 
-test("where the log may not grow, what is in it makes room for more", async () => {
+test("a write-ahead log that cannot grow is checkpointed to make room", async () => {
   await using server = await startServer();
   boundFiles(server, 2_000_000);
   let stored = 0;

@@ -10,7 +10,7 @@ import { settings } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-test("a log that cannot be written costs no answer and no process", async () => {
+test("a log that cannot be written affects no responses and does not end the process", async () => {
   const dir = workingDir();
   const port = await findPort({ port: 0, host: "127.0.0.1" });
   const env = settings(dir, { PORT: String(port), LOG_LEVEL: "debug" });
@@ -37,7 +37,7 @@ test("a log that cannot be written costs no answer and no process", async () => 
   }
 });
 
-test("a log that nobody reads stops neither the server nor its end, and says what was dropped", async () => {
+test("a log pipe that nobody reads blocks neither the server nor its stop, and dropped lines are counted", async () => {
   const dir = workingDir();
   const port = await findPort({ port: 0, host: "127.0.0.1" });
   const env = { PATH: process.env.PATH, ...settings(dir, { PORT: String(port) }) };
@@ -50,7 +50,7 @@ test("a log that nobody reads stops neither the server nor its end, and says wha
         () => false,
       );
     await until(isUp, 15_000);
-    // 250 bytes each: beyond what the pipe and the server keep.
+    // 250 bytes each: more than the pipe and the server buffer.
     const many = `GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50);
     for (let n = 0; n < 160; n++) {
       const last = "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";

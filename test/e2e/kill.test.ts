@@ -8,13 +8,13 @@ import { list, stats } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 
-/** More rounds find rarer moments: `KILL_ROUNDS=200`. */
+/** More rounds find rarer faults: `KILL_ROUNDS=200`. */
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
-/** The kill comes after up to so many acknowledged deliveries. */
+/** The server is killed after at most this many acknowledged deliveries. */
 const WITHIN = Number(process.env.KILL_WITHIN ?? 200);
 const SENDERS = 8;
 
-/** Delivers without a pause until the server is gone. Adds the ids that were acknowledged. */
+/** Delivers without a pause until the server is killed. Adds the acknowledged ids. */
 async function deliverUntilKilled(server: Server, prefix: string, acknowledged: Set<string>): Promise<void> {
   for (let n = 0; ; n++) {
     const id = `${prefix}-${n}`;
@@ -31,7 +31,7 @@ async function deliverUntilKilled(server: Server, prefix: string, acknowledged: 
 
 test(`after ${ROUNDS} kill -9 under load every acknowledged event is stored, and every stored one is processed once`, async (t) => {
   await using target = await startTarget();
-  // A kill uses up an attempt of what is in work: the budget must outlast the rounds.
+  // Each kill may use up an attempt of the running events, so there must be more attempts than rounds.
   const env = { FORWARD_URL: target.url, RETRY_ATTEMPTS: "100", RETRY_DELAY: "10ms", LOG_LEVEL: "info" };
   const acknowledged = new Set<string>();
   let server = await startServer({ env });

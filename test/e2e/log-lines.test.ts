@@ -16,7 +16,7 @@ function assertDocumented(lines: readonly LogLine[]): void {
   }
 }
 
-test("the log has only documented fields, and lines at info only of some requests", async () => {
+test("the log has only documented fields, and only some requests are logged at info", async () => {
   await using target = await startTarget();
   await using server = await startServer({
     env: {

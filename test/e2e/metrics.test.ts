@@ -8,7 +8,7 @@ import { settled } from "../helpers/stored-events.ts";
 const server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
 after(() => server[Symbol.asyncDispose]());
 
-test("every outcome has its series from the start, so that its first time is an increase", async () => {
+test("every outcome has a series from the start, so that its first occurrence is an increase", async () => {
   const { text } = await ask(server, "/metrics");
   const started = [...text.matchAll(/^authserve_(\w+_total)\{\w+="(\w+)"\} 0$/gm)].map(([, name, of]) => [name, of]);
   const outcomesOf = (name: string) => started.filter(([of]) => of === name).map(([, outcome]) => outcome);
@@ -36,7 +36,7 @@ test("every outcome has its series from the start, so that its first time is an 
   ]);
 });
 
-test("metrics count deliveries, commits, attempts, logins and hashes, and name nobody", async () => {
+test("metrics count deliveries, commits, attempts, logins and hashes, without personal data", async () => {
   await deliver(server, event("one"));
   await deliver(server, event("one"));
   await deliver(server, event("one", { amount: 2 }));
@@ -70,11 +70,11 @@ test("metrics count deliveries, commits, attempts, logins and hashes, and name n
   assert.ok(!answer.text.includes(EMAIL));
 });
 
-test("to a client from elsewhere there are no metrics", async () => {
+test("a client that is not allowed gets no metrics", async () => {
   assertProblem(await ask(server, "/metrics", { headers: { "X-Forwarded-For": "203.0.113.9" } }), 404, "not_found");
 });
 
-test("whoever comes through a proxy that nobody named sees no metrics", async () => {
+test("a request through an untrusted proxy gets no metrics", async () => {
   for (const env of [{}, { TRUSTED_PROXIES: "192.0.2.1" }]) {
     await using unaware = await startServer({ env });
     assert.equal((await ask(unaware, "/metrics")).status, 200);
@@ -94,7 +94,7 @@ test("whoever comes through a proxy that nobody named sees no metrics", async ()
   }
 });
 
-test("whoever comes through a trusted proxy that does not say for whom sees no metrics", async () => {
+test("a request through a trusted proxy that does not name its client gets no metrics", async () => {
   await using trusting = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
   assert.equal((await ask(trusting, "/metrics")).status, 200);
   assertProblem(await ask(trusting, "/metrics", { headers: { "X-Real-IP": "127.0.0.1" } }), 404, "not_found");

@@ -20,7 +20,7 @@ test("an outage of the target costs no event its attempts, and all are delivered
   };
   await using server = await startServer({ env });
   let isDown = true;
-  // Before all are there, the first would be attempted again and again.
+  // Responses wait until all events are stored. Otherwise the first events would be attempted repeatedly before that.
   const areAllThere = Promise.withResolvers<void>();
   target.answer(async (_, response) => {
     await areAllThere.promise;
@@ -30,7 +30,7 @@ test("an outage of the target costs no event its attempts, and all are delivered
   for (let n = 0; n < EVENTS; n++) assert.equal((await deliver(server, event(`evt_${n}`))).status, 200);
   areAllThere.resolve();
   await server.logged("target_unavailable");
-  // A second in which each event could have used up its attempts many times over.
+  // In this second, each event could have used up its attempts many times.
   await until(() => target.received.length >= 6, 15_000);
   assert.ok(target.received.length < 30, `${target.received.length} requests while it was down`);
   assert.equal((await stats(server)).failed, 0);
@@ -41,7 +41,7 @@ test("an outage of the target costs no event its attempts, and all are delivered
   assert.equal((await stats(server)).failed, 0);
 });
 
-test("a target that is not there is asked now and then, and gets its events when it comes", async () => {
+test("an unreachable target is tried from time to time, and most events keep their attempts", async () => {
   const port = await findPort({ port: 0, host: "127.0.0.1" });
   await using server = await startServer({
     env: { FORWARD_URL: `http://127.0.0.1:${port}/events`, RETRY_ATTEMPTS: "2", RETRY_DELAY: "50ms" },
@@ -49,12 +49,12 @@ test("a target that is not there is asked now and then, and gets its events when
   for (let n = 0; n < 20; n++) await deliver(server, event(`evt_${n}`));
   await server.logged("target_unavailable");
   const counts = await stats(server);
-  // What was in flight when it opened may have used up its attempts; nothing behind that has.
+  // Events in flight when the breaker opened may have used up their attempts. Later ones have not.
   assert.ok(Number(counts.failed) <= 10, `${counts.failed} dead letters`);
   assert.ok(Number(counts.queued) >= 10);
 });
 
-test("a target that answers with an error of the event is not taken for unavailable", async () => {
+test("a target that rejects an event does not count as unavailable", async () => {
   await using target = await startTarget();
   await using server = await startServer({
     env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "1" },
@@ -69,7 +69,7 @@ test("a target that answers with an error of the event is not taken for unavaila
   assert.deepEqual(server.log("target_unavailable"), []);
 });
 
-test("Retry-After holds an event back", async () => {
+test("Retry-After delays an event", async () => {
   await using target = await startTarget();
   await using server = await startServer({ env: { FORWARD_URL: target.url, RETRY_DELAY: "10ms" } });
   target.answer((_, response) => response.writeHead(429, { "Retry-After": "3600" }).end());

@@ -25,7 +25,7 @@ test("an HMAC in hex of any case or in base64 is accepted, with or without a pre
   }
 });
 
-test("a signature that is missing or malformed is answered 403 with nothing that helps to forge one", async () => {
+test("a missing or malformed signature is answered 403, without help to forge one", async () => {
   const hex = mac("hex");
   const values = [
     undefined,
@@ -69,16 +69,16 @@ test("a signature of another body, of another secret or in another header is ans
   }
 });
 
-test("a signature in the query is none", async () => {
+test("a signature in the query is ignored", async () => {
   assertProblem(await post(server, `/webhook?X-Signature=${signature(BODY)}`, BODY), 403, "signature_mismatch");
 });
 
-test("the signature covers the bytes and not the JSON they stand for", async () => {
+test("the signature covers the bytes, not the parsed JSON", async () => {
   const spaced = JSON.stringify(JSON.parse(BODY), null, 1);
   assertProblem(await post(server, "/webhook", spaced, { "X-Signature": signature(BODY) }), 403, "signature_mismatch");
 });
 
-test("two signature headers of one name are not a choice", async () => {
+test("two signature headers of the same name are refused", async () => {
   const answer = await request(server.port, {
     method: "POST",
     target: "/webhook",
@@ -93,7 +93,7 @@ test("two signature headers of one name are not a choice", async () => {
   assert.equal(answer.status, 403);
 });
 
-test("what was refused is not stored", async () => {
+test("a refused delivery is not stored", async () => {
   const before = await stats(server);
   const refused = JSON.stringify(event("refused"));
   await post(server, "/webhook", refused, { "X-Signature": signature(BODY) });
@@ -118,9 +118,13 @@ test("without a secret there is no webhook route and the log says so", async () 
 for (const [what, secret, warning] of [
   ["ends with a blank", "a secret of words and a blank ", /WEBHOOK_SECRET begins or ends with white space/],
   ["ends with a second line end", "a secret of words and an end\n", /WEBHOOK_SECRET begins or ends with white space/],
-  ["has more than base64 behind whsec_", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa|w", /WEBHOOK_SECRET begins with whsec_/],
+  [
+    "has more than base64 after whsec_",
+    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa|w",
+    /WEBHOOK_SECRET is not base64 after whsec_/,
+  ],
 ] as const) {
-  test(`a secret that ${what} is taken as it is, and the log says so without it`, async () => {
+  test(`a secret that ${what} is used unchanged, and a log line says so without the secret`, async () => {
     await using server = await startServer({ env: { WEBHOOK_SECRET: secret } });
     const warnings = server.log("setting_warning").map(({ message }) => message);
     assert.match(warnings.join(), warning);

@@ -14,7 +14,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 const onRedis = needsRedis();
 
 suite("a server on Redis", onRedis, () => {
-  test("tells at the start what it found, and warns of an eviction policy that drops sessions", async (t) => {
+  test("logs the version of Redis at the start, and warns of an eviction policy that drops sessions", async (t) => {
     const redis = await startRedis(t, { args: ["--maxmemory-policy", "volatile-lru"] });
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     const ready = await server.logged("session_store_ready");
@@ -26,7 +26,7 @@ suite("a server on Redis", onRedis, () => {
     );
   });
 
-  test("reaches it over TLS with a password", async (t) => {
+  test("connects over TLS with a password", async (t) => {
     const redis = await startRedis(t, { tls: true, password: "redis password" });
     const access = { REDIS_TLS: "true", REDIS_TLS_CA_FILE: TLS_CERT_FILE, REDIS_PASSWORD: "redis password" };
     await using server = await startServer({
@@ -37,7 +37,7 @@ suite("a server on Redis", onRedis, () => {
     assert.doesNotMatch(server.stdout() + server.stderr(), /redis password/);
   });
 
-  test("and its commands, behind sentinels that come and go, end when told to and print nothing of them", async (t) => {
+  test("stops when told to while sentinels come and go, as do its commands, and prints nothing about them", async (t) => {
     const { sentinel } = await startSentinel(t);
     const gone = await startRedis(t);
     await gone.kill();
@@ -55,13 +55,13 @@ suite("a server on Redis", onRedis, () => {
     assert.doesNotMatch(refused.stderr + server.stderr(), /ioredis/);
   });
 
-  test("whose data is older than the new password ends the session all the same", async (t) => {
+  test("ends the session after a password change, even if the data of Redis is older", async (t) => {
     const redis = await startRedis(t);
     const client = redis.client(t);
     const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
     await using first = await startServer({ env });
     const token = await logIn(first);
-    // The key of a check ends by itself, perhaps before it is read.
+    // The key of a check expires, perhaps before it is read.
     const keys = (await client.keys("*")).filter((key) => !/:check\b/.test(key));
     const old = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
     await first.stop();
@@ -71,7 +71,7 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(second, token)).status, 401);
     for (const [key, value] of old) await client.restore(key, 60_000, value, "REPLACE");
     await client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
-    // While it connects again, too.
+    // Also while it reconnects.
     const statuses = await Promise.all(
       Array.from({ length: 20 }, () => me(second, token).then(({ status }) => status)),
     );
@@ -81,7 +81,7 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(second, token)).status, 401);
   });
 
-  test("ends what the file holds, so that a superseded session is not alive again without Redis", async (t) => {
+  test("ends sessions in the database, so that a superseded session is not valid again without Redis", async (t) => {
     const redis = await startRedis(t);
     const dir = workingDir();
     await using inFile = await startServer({ dir });
@@ -94,7 +94,7 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(back, superseded)).status, 401);
   });
 
-  test("accepts no token of a server that still has the old password", async (t) => {
+  test("rejects tokens of a server that still has the old password", async (t) => {
     const redis = await startRedis(t);
     const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
     await using old = await startServer({ env });
@@ -106,7 +106,7 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(fresh, await logIn(fresh, { password }))).status, 200);
   });
 
-  test("that is down starts, answers 503, takes webhooks, and logs in as soon as Redis is there", async (t) => {
+  test("that is down starts, answers 503, accepts webhooks, and accepts logins as soon as Redis is up", async (t) => {
     const redis = await startRedis(t);
     await redis.kill();
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
@@ -125,7 +125,7 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await me(server, token)).status, 200);
   });
 
-  test("that goes down answers 503 to a token and to a logout, and accepts neither", async (t) => {
+  test("that goes down answers 503 to a token check and to a logout", async (t) => {
     const redis = await startRedis(t);
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     const token = await logIn(server);
@@ -137,7 +137,7 @@ suite("a server on Redis", onRedis, () => {
     await until(async () => (await ask(server, "/readyz")).status === 200, 2000);
   });
 
-  test("stops within its time although Redis hangs", async (t) => {
+  test("stops in time even if Redis hangs", async (t) => {
     const redis = await startRedis(t);
     await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) } });
     redis.pause();
@@ -162,7 +162,7 @@ suite("a server on Redis", onRedis, () => {
   });
 });
 
-test("settings of Redis that contradict each other are refused by name", async () => {
+test("contradicting settings of Redis are refused by name", async () => {
   const refused = await serveRefused({
     REDIS_HOST: "localhost",
     REDIS_CLUSTER: "a:6379,b:70000",
@@ -172,7 +172,7 @@ test("settings of Redis that contradict each other are refused by name", async (
     REDIS_DB: "1",
   });
   assert.equal(refused.code, 2);
-  for (const name of ["REDIS_CLUSTER is", "REDIS_TLS is", "REDIS_KEY_PREFIX is", "REDIS_DB does", "REDIS_HOST and"]) {
+  for (const name of ["REDIS_CLUSTER is", "REDIS_TLS is", "REDIS_KEY_PREFIX is", "REDIS_DB is", "REDIS_HOST and"]) {
     assert.ok(refused.stderr.includes(name), `${name} is not in: ${refused.stderr}`);
   }
 });

@@ -20,7 +20,7 @@ import { until } from "../helpers/until.ts";
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 
-test("a sender that waits for a word before the body gets it only when the body is wanted", async () => {
+test("a sender that waits for 100 Continue gets it only if the body will be read", async () => {
   const refused = [
     ["POST /auth/login HTTP/1.1", JSON_TYPE, "Content-Length: 20000"],
     ["POST /auth/login HTTP/1.1", "Content-Type: text/plain", "Content-Length: 2"],
@@ -52,7 +52,7 @@ for (const [method, path, type, length, status] of [
   ["PUT", "/auth/me", "application/json", 1000, 405],
   ["GET", "/healthz", "application/json", 1000, 200],
 ] as const) {
-  test(`the answer ${status} to ${method} ${path} ends the connection when the body has not come yet, and else keeps it`, async () => {
+  test(`${status} for ${method} ${path} closes the connection if the body has not arrived, else keeps it open`, async () => {
     const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
     const body = "x".repeat(length);
     const cut = await openRaw(server.port);
@@ -65,7 +65,7 @@ for (const [method, path, type, length, status] of [
     cut.write(body.slice(10) + wholeDelivery(behind));
     await closed;
     assert.deepEqual(statusesIn(received()), [status]);
-    // Events are handled in their order: this one would be, after the one that must not be.
+    // Events are handled in order. When this one is handled, the other one would have been before.
     await deliver(server, event(`after ${behind}`));
     const handled = () => server.log("event_received").map(({ eventId }) => eventId);
     await until(() => handled().includes(`after ${behind}`), 5000);
@@ -84,12 +84,12 @@ for (const [method, path, headers, status] of [
   ["POST", "/auth/login", { "Content-Type": "application/json" }, 413],
   ["POST", "/auth/login", { "Content-Type": "text/plain" }, 415],
   ["POST", "/nothing-here", { "Content-Type": "application/json" }, 404],
-  // As Caddy does for a client that asked to wait.
+  // Caddy sends the body at once even if its client asked to wait.
   ["POST", "/webhook", { "Content-Type": "application/json", "X-Signature": PLAUSIBLE, Expect: "100-continue" }, 413],
   ["POST", "/nothing-here", { "Content-Type": "application/json", Expect: "100-continue" }, 404],
 ] as const) {
-  const asking = "Expect" in headers ? " and asked to wait" : "";
-  test(`${status} reaches a client that sends 20 MB by ${method} to ${path} before it listens, and wants no other answer${asking}`, async () => {
+  const asking = "Expect" in headers ? ", with Expect" : "";
+  test(`a client that sends 20 MB by ${method} to ${path} before it reads gets only ${status}${asking}`, async () => {
     const head = Object.entries({ Host: "x", Connection: "close", "Content-Length": 20_000_000, ...headers });
     const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     const socket = (await openRaw(server.port)).pause();
@@ -105,7 +105,7 @@ for (const [method, path, headers, status] of [
   });
 }
 
-test("a body that is refused waits for the answers before its own", async () => {
+test("the response to a refused body waits for earlier responses", async () => {
   const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Signature: ${PLAUSIBLE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
   const { text } = await sendRaw(server.port, rawLogin() + large + "x".repeat(20_000_000));
   assert.deepEqual(statusesIn(text), [401, 413]);

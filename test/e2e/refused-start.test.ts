@@ -11,7 +11,7 @@ import { type Server, serveRefused, startServer } from "../helpers/server.ts";
 import { claimsOf } from "../helpers/sign.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-/** One clear message, and no log line, stack or value. */
+/** Asserts one clear message, without a log line, stack or value. */
 function assertRefused({ code, stdout, stderr }: Finished, names: RegExp): void {
   assert.equal(code, 2, stderr);
   assert.match(stderr, names);
@@ -22,7 +22,7 @@ function assertRefused({ code, stdout, stderr }: Finished, names: RegExp): void 
 
 const oneError = ({ stderr }: Finished) => /^error: [^\n]+(?:\n {2}hint: [^\n]+)?\n$/.test(stderr);
 
-test("a port in use is one message with the port and a remedy, and exit code 2", async () => {
+test("a port in use gives one message with the port and a remedy, and exit code 2", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   try {
@@ -39,11 +39,11 @@ test("a HOST of another machine is refused with exit code 2", async () => {
   assertRefused(await serveRefused({ HOST: "192.0.2.1" }), /HOST/);
 });
 
-test("a link-local HOST without its zone is refused by that name", async () => {
+test("a link-local HOST without its zone is refused by name", async () => {
   assertRefused(await serveRefused({ HOST: "fe80::1" }), /^error: HOST /);
 });
 
-test("a DATA_DIR below a file is one message and exit code 2", async () => {
+test("a DATA_DIR below a file gives one message and exit code 2", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, "file"), "");
   const refused = await serveRefused({ DATA_DIR: join(dir, "file", "data") }, dir);
@@ -53,17 +53,17 @@ test("a DATA_DIR below a file is one message and exit code 2", async () => {
   assertRefused(both, /DATA_DIR cannot be created[\s\S]*PORT is not usable/);
 });
 
-test("a DATA_DIR that the user cannot write is one message and exit code 2", needsOtherUser(), async () => {
+test("a DATA_DIR that the user cannot write gives one message and exit code 2", needsOtherUser(), async () => {
   const dir = workingDir(0o755);
   mkdirSync(join(dir, "data"), { mode: 0o555 });
-  // Modes do not bind root: as root the server runs as nobody.
+  // File modes do not restrict root, so as root the server is run as nobody.
   const uid = process.getuid?.() === 0 ? NOBODY : undefined;
   const refused = await serveRefused({}, dir, uid);
   assertRefused(refused, /DATA_DIR/);
   assert.ok(oneError(refused));
 });
 
-test("a DATA_DIR that this user may not look into is one message and exit code 2", needsOtherUser(), async () => {
+test("a DATA_DIR that the user cannot read gives one message and exit code 2", needsOtherUser(), async () => {
   const dir = workingDir(0o755);
   mkdirSync(join(dir, "data"), { mode: 0o000 });
   const uid = process.getuid?.() === 0 ? NOBODY : undefined;
@@ -72,11 +72,11 @@ test("a DATA_DIR that this user may not look into is one message and exit code 2
   assert.ok(oneError(refused));
 });
 
-test("a DATA_DIR where no directory can be made is one message and exit code 2", async () => {
+test("a DATA_DIR that cannot be created gives one message and exit code 2", async () => {
   assertRefused(await serveRefused({ DATA_DIR: "/proc/authserve/data" }), /DATA_DIR cannot be created/);
 });
 
-test("a database that may only be read is refused as that, not as damaged", needsOtherUser(), async () => {
+test("a read-only database is refused as read-only, not as damaged", needsOtherUser(), async () => {
   const dir = workingDir(0o755);
   await using server = await startServer({ dir });
   await server.stop();
@@ -85,11 +85,11 @@ test("a database that may only be read is refused as that, not as damaged", need
   chmodSync(join(dir, "data"), 0o777);
   const uid = process.getuid?.() === 0 ? NOBODY : undefined;
   const refused = await serveRefused({}, dir, uid);
-  assertRefused(refused, /writable by this user/);
+  assertRefused(refused, /that this user can write/);
   assert.doesNotMatch(refused.stderr, /damaged|restore/);
 });
 
-test("a lock that may only be read, and would lock nobody out, is refused", needsOtherUser(), async () => {
+test("a read-only lock file is refused, because it cannot be locked", needsOtherUser(), async () => {
   const dir = workingDir(0o777);
   const uid = process.getuid?.() === 0 ? { uid: NOBODY } : {};
   await using server = await startServer({ dir, ...uid });
@@ -98,15 +98,15 @@ test("a lock that may only be read, and would lock nobody out, is refused", need
   assertRefused(await serveRefused({}, dir, uid.uid), /DATA_DIR cannot be written \(EACCES.*serve\.lock/);
 });
 
-test("a second server on the same DATA_DIR is refused and the first serves on", async () => {
+test("a second server on the same DATA_DIR is refused, and the first one keeps running", async () => {
   await using first = await startServer();
   const refused = await serveRefused({}, first.dir);
-  assertRefused(refused, /Another authserve serves this DATA_DIR/);
+  assertRefused(refused, /Another authserve uses this DATA_DIR/);
   assert.ok(oneError(refused));
   assert.equal((await ask(first, "/readyz")).status, 200);
 });
 
-test("a database that is damaged is refused and not changed", async () => {
+test("a damaged database is refused and not changed", async () => {
   const dir = workingDir();
   const file = join(dir, "data", "authserve.db");
   const content = "this is no database, and it is long enough to be read as one".repeat(99);
@@ -152,21 +152,21 @@ test("every bad setting is named in one report, with a remedy and without its va
   assert.doesNotMatch(refused.stderr, /bad.value|999|null/);
 });
 
-test("settings that are missing are named, with init as the remedy", async () => {
+test("missing settings are named, with init as the remedy", async () => {
   const missing = { JWT_SECRET: undefined, DEMO_EMAIL: "", DEMO_PASSWORD: undefined };
   const refused = await serveRefused(missing);
   assertRefused(refused, /authserve init/);
   for (const name of Object.keys(missing)) assert.match(refused.stderr, new RegExp(`${name} is not set`));
 });
 
-test("a secret that is given as itself and as a file is refused", async () => {
+test("a secret that is set both directly and as a file is refused", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, "hash"), PASSWORD_HASH);
   const refused = await serveRefused({ DEMO_PASSWORD_FILE: join(dir, "hash") }, dir);
   assertRefused(refused, /DEMO_PASSWORD and DEMO_PASSWORD_FILE are both set/);
 });
 
-test("a secret comes from a file and settings come from .env, below the environment", async () => {
+test("secrets may come from files and settings from .env, and the environment overrides .env", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, "hash"), `${PASSWORD_HASH}\n`);
   writeFileSync(join(dir, ".env"), "DEMO_EMAIL='of-the-file@example.com'\nJWT_TTL='60s'\n");
@@ -178,7 +178,7 @@ test("a secret comes from a file and settings come from .env, below the environm
   assert.equal(exp - iat, 120);
 });
 
-test("a JWT_TTL of another form means 900 seconds and a warning", async () => {
+test("a JWT_TTL of unknown form gives 900 seconds and a warning", async () => {
   await using server = await startServer({ env: { JWT_TTL: "15 minutes" } });
   assert.match(
     server
@@ -193,7 +193,7 @@ test("a JWT_TTL of another form means 900 seconds and a warning", async () => {
   assert.ok(Math.abs(Date.parse(session.expiresAt) / 1000 - exp) <= 2);
 });
 
-test("settings of Redis that nothing says the place of are named in a warning", async () => {
+test("a warning names Redis settings without an address of Redis", async () => {
   const env = {
     REDIS_PORT: "6380",
     REDIS_DB: "0",
@@ -206,21 +206,24 @@ test("settings of Redis that nothing says the place of are named in a warning", 
       .map(({ message }) => String(message))
       .filter((message) => !message.startsWith("DEMO_PASSWORD"));
   assert.deepEqual(messagesOf(server), [
-    "Nothing says where Redis is, which leaves REDIS_PORT, REDIS_SENTINEL_PASSWORD, REDIS_MASTER_NAME without effect: set one of REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER; sessions are in DATA_DIR",
+    "Redis is not used, so these settings have no effect: REDIS_PORT, REDIS_SENTINEL_PASSWORD, REDIS_MASTER_NAME. Set one of REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER, or sessions stay in DATA_DIR",
   ]);
   await using silent = await startServer();
   assert.deepEqual(messagesOf(silent), []);
 });
 
-test("a name in .env that is near a setting's is named in a warning, as is a .env that others may read", async () => {
+test("a warning names a misspelled setting in .env, and an .env that others may read", async () => {
   const dir = workingDir();
   writeFileSync(join(dir, ".env"), "FORWARD_URI=http://127.0.0.1:1/\nPGHOST=db\n", { mode: 0o644 });
   chmodSync(join(dir, ".env"), 0o644);
   await using server = await startServer({ dir });
   const messages = server.log("setting_warning").map(({ message }) => message);
-  assert.ok(messages.includes("FORWARD_URI in .env is no setting: is FORWARD_URL meant?"));
+  assert.ok(messages.includes("FORWARD_URI in .env is not a setting: did you mean FORWARD_URL?"));
   assert.ok(messages.includes(".env has mode 644: others may read it: chmod go= .env"));
   assert.ok(!messages.join().includes("PGHOST"));
   const doctor = await server.run(["doctor"]);
-  assert.match(doctor.stdout, /^warning +settings +FORWARD_URI in \.env is no setting → is FORWARD_URL meant\?$/m);
+  assert.match(
+    doctor.stdout,
+    /^warning +settings +FORWARD_URI in \.env is not a setting → did you mean FORWARD_URL\?$/m,
+  );
 });

@@ -10,7 +10,7 @@ import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-test("a server whose database was removed takes neither deliveries nor logins, says so, and starts again on another", async () => {
+test("a server whose database was removed refuses deliveries and logins, is not ready, and starts again on another database", async () => {
   await using server = await startServer({ env: { LOG_LEVEL: "info" } });
   assert.equal((await deliver(server, event("before"))).status, 200);
   await settled(server, "before");
@@ -32,7 +32,7 @@ test("a server whose database was removed takes neither deliveries nor logins, s
   );
 });
 
-test("a database that was moved away from its log is asked for by every command, and is whole when it is back", async () => {
+test("every command refuses a database whose file was moved away from its log, until the file is back", async () => {
   await using server = await startServer();
   await deliver(server, event("before"));
   await settled(server, "before");
@@ -54,7 +54,7 @@ test("a database that was moved away from its log is asked for by every command,
   assert.equal((await deliver(again, event("before"))).json.duplicate, true);
 });
 
-test("a database behind a link is out of its place when the link is gone", async () => {
+test("a linked database counts as missing when the link is removed", async () => {
   const dir = workingDir();
   const link = join(dir, "data", "authserve.db");
   mkdirSync(dirname(link), { mode: 0o700 });
@@ -66,7 +66,7 @@ test("a database behind a link is out of its place when the link is gone", async
   assert.equal((await ask(server, "/readyz")).status, 503);
 });
 
-test("a database that was put in the place of the one in use is not taken for it", async () => {
+test("a database that replaces the open one is not used", async () => {
   await using server = await startServer();
   const file = join(server.dir, "data", "authserve.db");
   cpSync(file, `${file}.copy`);
@@ -75,7 +75,7 @@ test("a database that was put in the place of the one in use is not taken for it
   assert.equal((await ask(server, "/readyz")).status, 503);
 });
 
-test("what is in work while the database is away is recorded, and not done again when it is back", async () => {
+test("an attempt that ends while the database is moved away is recorded, and not repeated when it is back", async () => {
   await using target = await startTarget();
   const answers: ServerResponse[] = [];
   target.answer((_, response) => void answers.push(response));

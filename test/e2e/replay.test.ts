@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Database, openDatabase } from "../../src/sqlite/database.ts";
-import { storesOn } from "../../src/sqlite/stores.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import { deliver, event } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { fanOut, newEvent } from "../helpers/events.ts";
@@ -38,7 +38,7 @@ test("replay --dead-letter processes every failed event and leaves none behind",
   assert.deepEqual([counts.queued, counts.processed, counts.failed], [0, 3, 0]);
 });
 
-test("what is replayed while no server runs is processed after the start, once", async () => {
+test("an event replayed while no server runs is processed once after the start", async () => {
   await using target = await startTarget();
   await using first = await startServer(failing(target));
   await deadLetter(first, target, ["while-down"]);
@@ -51,7 +51,7 @@ test("what is replayed while no server runs is processed after the start, once",
   assert.equal((await show(second, "while-down")).status, "processed");
 });
 
-test("a replayed event that fails again is dead-lettered again after a fresh budget", async () => {
+test("a replayed event that fails again gets all its attempts, then is dead-lettered again", async () => {
   await using target = await startTarget();
   await using first = await startServer(failing(target));
   await deadLetter(first, target, ["again"]);
@@ -65,7 +65,7 @@ test("a replayed event that fails again is dead-lettered again after a fresh bud
   assert.match(stored.jobs[0]?.deadLetter?.reason ?? "", /attempt 2 of 2/);
 });
 
-test("a processed event is replayed with --force alone", async () => {
+test("a processed event is replayed only with --force", async () => {
   await using target = await startTarget();
   await using server = await startServer(failing(target));
   await deliver(server, event("done"));
@@ -78,13 +78,13 @@ test("a processed event is replayed with --force alone", async () => {
   assert.equal(target.of("done")[1]?.headers["x-attempt"], "2");
 });
 
-/** A working directory whose database has so many dead letters of 3 KB. */
+/** A working directory whose database has this many dead letters of 3 KB. */
 async function withDeadLetters(count: number): Promise<{ dir: string; database: Database }> {
   const dir = workingDir();
   const database = openDatabase(join(dir, "data"));
   const payload = Buffer.alloc(3000, " ");
   const batch = Array.from({ length: count }, (_, n) => newEvent({ eventId: `dead-${n}`, payload, receivedAt: n }));
-  const { events } = storesOn(database);
+  const { events } = localStores(database);
   await events.append(batch);
   await fanOut(events);
   database.exec("UPDATE jobs SET status = 'failed', attempts = 5, due_at = NULL");
@@ -93,7 +93,7 @@ async function withDeadLetters(count: number): Promise<{ dir: string; database: 
   return { dir, database };
 }
 
-test("a replay of many dead letters holds up no delivery, and is finished by the same command when it was interrupted", async () => {
+test("a replay of many dead letters delays no deliveries, and continues when run again after an interruption", async () => {
   const COUNT = 20_000;
   const { dir, database } = await withDeadLetters(COUNT);
   await using server = await startServer({ dir });
@@ -124,7 +124,7 @@ test("a replay of many dead letters holds up no delivery, and is finished by the
   assert.deepEqual([code, JSON.parse(stdout)], [0, { replayed: left, refused: [] }]);
   await until(() => count("jobs WHERE status <> 'processed'") === 0, 30_000);
   assert.equal(count("jobs WHERE attempts = 6"), COUNT);
-  const backlog = await storesOn(database).events.backlog();
+  const backlog = await localStores(database).events.backlog();
   assert.deepEqual([backlog.queued, backlog.failed], [0, 0]);
   database.close();
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hashPassword } from "../../src/auth/password.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
-import { storesOn } from "../../src/sqlite/stores.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import { needsSilentDns } from "../helpers/back-end.ts";
 import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
@@ -24,7 +24,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const BODY = JSON.stringify(event("in-flight"));
 
-/** Opens a delivery and holds back the end of its body. */
+/** Begins a delivery without the end of its body. */
 async function openDelivery(port: number, body = BODY): Promise<{ finish(): void; answer: Promise<string> }> {
   const socket = connect(port, "127.0.0.1");
   let text = "";
@@ -44,7 +44,7 @@ async function openDelivery(port: number, body = BODY): Promise<{ finish(): void
     `X-Signature: ${signature(body)}`,
   ];
   socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, 5)}`);
-  // The interim answer says that the server has begun with the request.
+  // 100 Continue shows that the server handles the request.
   await until(() => text.startsWith("HTTP/1.1 100"), 5000);
   return { finish: () => void socket.write(body.slice(5)), answer };
 }
@@ -73,7 +73,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-test("what is taken in while the server stops is processed as long as requests are in flight", async () => {
+test("events received while the server stops are processed as long as requests are in flight", async () => {
   await using server = await startServer();
   const [first, last] = await Promise.all([openDelivery(server.port), openDelivery(server.port, '{"id":"last"}')]);
   server.signal("SIGTERM");
@@ -86,13 +86,13 @@ test("what is taken in while the server stops is processed as long as requests a
   assert.deepEqual(await server.exited, { code: 0, signal: null });
 });
 
-test("a second signal ends the process at once although a request is in flight", async () => {
+test("a second signal ends the process at once, even if a request is in flight", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "60s" } });
   await openDelivery(server.port);
   server.signal("SIGTERM");
   await server.logged("server_stopping");
   const startedAt = performance.now();
-  // One that follows at once may be the same again.
+  // A signal right after the first one counts as the same signal.
   const again = setInterval(() => server.signal("SIGTERM"), 50);
   const exit = await server.exited;
   clearInterval(again);
@@ -102,13 +102,13 @@ test("a second signal ends the process at once although a request is in flight",
 
 for (const reached of ["server_stopping", "server_stopped"]) {
   test(
-    `a second signal behind ${reached} ends the process at once although a DNS query hangs`,
+    `a second signal after ${reached} ends the process at once, even if a DNS query hangs`,
     needsSilentDns(),
     async () => {
       using dns = await startSilentDns();
       const dir = workingDir();
       const database = openDatabase(join(dir, "data"));
-      await storesOn(database).events.append([newEvent({ receivedAt: Date.now() })]);
+      await localStores(database).events.append([newEvent({ receivedAt: Date.now() })]);
       database.close();
       const SHUTDOWN_TIMEOUT = reached === "server_stopping" ? "60s" : "100ms";
       const env = settings(dir, { FORWARD_URL: "http://target.test/", SHUTDOWN_TIMEOUT });
@@ -127,7 +127,7 @@ for (const reached of ["server_stopping", "server_stopped"]) {
   );
 }
 
-test("a request that does not end is cut at SHUTDOWN_TIMEOUT and the process exits with 0", async () => {
+test("an endless request is cut off at SHUTDOWN_TIMEOUT and the process exits with 0", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "300ms" } });
   const delivery = await openDelivery(server.port);
   const startedAt = performance.now();
@@ -136,7 +136,7 @@ test("a request that does not end is cut at SHUTDOWN_TIMEOUT and the process exi
   assert.doesNotMatch(await delivery.answer, /HTTP\/1\.1 200/);
 });
 
-test("a signal that comes twice at once is one", async () => {
+test("a signal that arrives twice at once counts as one", async () => {
   await using server = await startServer();
   server.signal("SIGTERM");
   server.signal("SIGINT");
@@ -150,10 +150,10 @@ test("SIGHUP does nothing to a server without a terminal", async () => {
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test("a server whose terminal goes away stops as if it were told to", async () => {
+test("a server stops when its terminal is closed", async () => {
   const dir = workingDir();
   const code = join(dir, "code");
-  // The inner shell stays to tell what became of the server.
+  // The inner shell stays alive to report how the server ended.
   const line = `(trap '' HUP; ${EXECUTABLE} serve; echo $? >${code}); true`;
   const terminal = startProgram("script", ["-qec", line, "/dev/null"], {
     dir,
@@ -165,7 +165,7 @@ test("a server whose terminal goes away stops as if it were told to", async () =
   assert.equal(await until(() => existsSync(code) && readFileSync(code, "utf8").trim(), 15_000), "0");
 });
 
-test("an idle keep-alive connection does not hold up the end", async () => {
+test("an idle keep-alive connection does not delay the stop", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "30s" } });
   await ask(server, "/healthz");
   const startedAt = performance.now();
@@ -173,7 +173,7 @@ test("an idle keep-alive connection does not hold up the end", async () => {
   assert.ok(performance.now() - startedAt < 3000);
 });
 
-test("an event in work is finished before the process ends", async () => {
+test("a running attempt is finished before the process ends", async () => {
   await using target = await startTarget();
   await using server = await startServer({ env: { FORWARD_URL: target.url } });
   target.answer((_, response) => void setTimeout(() => response.writeHead(200).end(), 300));
@@ -199,7 +199,7 @@ test("an event whose handler outlasts the shutdown is queued again and processed
   assert.equal(target.of("outlasts").length, 2);
 });
 
-test("a session outlives kill -9", async () => {
+test("a session survives kill -9", async () => {
   await using first = await startServer();
   const token = await logIn(first);
   await first.kill();
@@ -207,7 +207,7 @@ test("a session outlives kill -9", async () => {
   assert.equal((await me(second, token)).status, 200);
 });
 
-test("requests that are sent while the server stops are answered, or nobody is there", async () => {
+test("requests sent while the server stops are answered, or their connection is refused", async () => {
   await using server = await startServer();
   const agent = new Agent({ keepAlive: true });
   const failures: unknown[] = [];
@@ -237,7 +237,7 @@ const HEAD = "HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 const CREDENTIALS = JSON.stringify({ email: EMAIL, password: "wrong password" });
 const RAW_LOGIN = `POST /auth/login ${HEAD}Content-Length: ${CREDENTIALS.length}\r\n\r\n${CREDENTIALS}`;
 
-test("what waits behind a slow answer on its connection is answered before the server stops", async () => {
+test("requests pipelined after a slow one are answered before the server stops", async () => {
   const slow = await hashPassword("a password", { memoryKib: 65_536, passes: 4 });
   await using server = await startServer({ env: { DEMO_PASSWORD: slow } });
   const delivered = `POST /webhook ${HEAD}X-Signature: ${signature(BODY)}\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
@@ -247,7 +247,7 @@ test("what waits behind a slow answer on its connection is answered before the s
   assert.deepEqual(statusesIn((await answer).text), [401, 401, 401, 200]);
 });
 
-test("a request that was answered before it ended does not hold up the end", async () => {
+test("a request that was answered before its body ended does not delay the stop", async () => {
   await using server = await startServer({ env: { SHUTDOWN_TIMEOUT: "30s" } });
   const socket = connect(server.port, "127.0.0.1");
   socket.on("error", () => {});
@@ -258,7 +258,7 @@ test("a request that was answered before it ended does not hold up the end", asy
   assert.ok(performance.now() - startedAt < 10_000);
 });
 
-test("slow answers in front of a request that does not end are waited for, and it is answered", async () => {
+test("a stop waits for slow responses before an endless request, and answers it", async () => {
   const slow = await hashPassword("a password", { memoryKib: 131_072, passes: 8 });
   await using server = await startServer({ env: { DEMO_PASSWORD: slow, SHUTDOWN_TIMEOUT: "30s" } });
   const unfinished = `POST /nothing-here ${HEAD}Content-Length: 10\r\n\r\n`;

@@ -11,10 +11,10 @@ const LOGOUT_ROUNDS = Number(process.env.RACE_LOGOUT_ROUNDS ?? 200);
 
 const STEPS = 10;
 
-/** The races of a single session, over HTTP, spread over the servers that `start` gives. */
+/** The races of a single session, over HTTP, spread over the servers that `start` returns. */
 function singleSessionSuite(setup: string, start: (t: TestContext) => Promise<Server[]>): void {
   suite(`one session per user on ${setup}`, () => {
-    test(`of 50 parallel logins exactly one is alive, ${LOGIN_ROUNDS} times`, async (t) => {
+    test(`exactly one of 50 parallel logins has a valid session, ${LOGIN_ROUNDS} times`, async (t) => {
       const serverOf = spread(await start(t));
       for (let round = 0; round < LOGIN_ROUNDS; round++) {
         const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => logIn(serverOf(index))));
@@ -33,7 +33,7 @@ function singleSessionSuite(setup: string, start: (t: TestContext) => Promise<Se
         const old = await logIn(serverOf(round));
         const loginMs = performance.now() - startedAt;
         const login = logIn(serverOf(round + 1));
-        // A login spends its time on the hash: the logout is sent at steps of it, so that either may come first.
+        // The hash takes most of a login's time. The logout is sent at different times within it, so that either may be first.
         await elapse((loginMs * (round % STEPS)) / (STEPS - 1));
         const [out, token] = await Promise.all([logOut(serverOf(round), old), login]);
         assert.ok(out.status === 200 || out.status === 401, String(out.status));
@@ -43,7 +43,7 @@ function singleSessionSuite(setup: string, start: (t: TestContext) => Promise<Se
       t.diagnostic(`the login came first in ${superseded} of ${LOGOUT_ROUNDS} races`);
     });
 
-    test("200 parallel requests during a logout do not bring the session back", async (t) => {
+    test("200 parallel requests during a logout do not restore the session", async (t) => {
       const serverOf = spread(await start(t));
       const token = await logIn(serverOf(0));
       const reads = (from: number) => Array.from({ length: 100 }, (_, index) => me(serverOf(from + index), token));
@@ -86,7 +86,7 @@ suite("with Redis", needsRedis(), () => {
   });
 });
 
-test("120 parallel logins of one address are all taken, and one is alive", async () => {
+test("120 parallel logins from one address all succeed, and one has a valid session", async () => {
   await using server = await startServer();
   const tokens = await Promise.all(Array.from({ length: 120 }, () => logIn(server)));
   const answers = await Promise.all(tokens.map((token) => me(server, token)));

@@ -17,13 +17,13 @@ function run(program: string, ...args: string[]): void {
   assert.equal(status, 0, `${program} ${args.join(" ")}: ${stderr}`);
 }
 
-/** A disk of its own, which can be made to stall: writes wait until it goes on. */
+/** A separate disk that can be stalled: writes wait until it resumes. */
 function mountDisk(t: Cleanup, dir: string) {
   const image = join(dir, "disk.img");
   const path = join(dir, "data");
   mkdirSync(path);
   const goOn = () => void spawnSync("fsfreeze", ["--unfreeze", path]);
-  // Also when the test is cancelled: what waits for the disk can be killed only when it goes on.
+  // Also if the test is cancelled: a process that waits for the disk cannot be killed before the disk resumes.
   t.after(() => {
     goOn();
     spawnSync("umount", ["--lazy", path]);
@@ -32,7 +32,7 @@ function mountDisk(t: Cleanup, dir: string) {
   run("mkfs.ext4", "-q", image);
   run("mount", "-o", "loop", image, path);
   return {
-    /** Until it is disposed of: a process that waits for the disk cannot be killed. */
+    /** Stalls until it is disposed of: a process that waits for the disk cannot be killed. */
     stall(): Disposable {
       run("fsfreeze", "--freeze", path);
       return { [Symbol.dispose]: goOn };
@@ -41,24 +41,20 @@ function mountDisk(t: Cleanup, dir: string) {
   };
 }
 
-test(
-  "the first who asks for a session after a change is answered though the disk has stalled",
-  needsFreeze(),
-  async (t) => {
-    const dir = workingDir();
-    const disk = mountDisk(t, dir);
-    await using server = await startServer({ dir, env: { WORKER_POLL_INTERVAL: "1h" } });
-    const token = await logIn(server);
-    using _stall = disk.stall();
-    const answer = await timeout(5000, me(server, token), () => new Error("the server stands still"));
-    assert.equal(answer.status, 200);
-    disk.goOn();
-    assert.equal((await server.stop()).code, 0);
-  },
-);
+test("the first check of a session after a change is answered on a stalled disk", needsFreeze(), async (t) => {
+  const dir = workingDir();
+  const disk = mountDisk(t, dir);
+  await using server = await startServer({ dir, env: { WORKER_POLL_INTERVAL: "1h" } });
+  const token = await logIn(server);
+  using _stall = disk.stall();
+  const answer = await timeout(5000, me(server, token), () => new Error("the server stands still"));
+  assert.equal(answer.status, 200);
+  disk.goOn();
+  assert.equal((await server.stop()).code, 0);
+});
 
 test(
-  "while the disk stalls deliveries are 503 in time and the rest serves; then it goes on by itself",
+  "on a stalled disk deliveries get 503 in time and other requests work; later the server recovers",
   needsFreeze(),
   async (t) => {
     const dir = workingDir();

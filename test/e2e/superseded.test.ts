@@ -17,7 +17,7 @@ function assertPlain(answer: Answer, code = "session_invalidated"): void {
 
 function supersededSuite(adapter: string, start: (t: TestContext) => Promise<Server>) {
   suite(`a superseded session on ${adapter}`, () => {
-    test("tells the holder of its token when, from which network and with what it was replaced", async (t) => {
+    test("tells the holder of its token when, from which network and by which program it was replaced", async (t) => {
       const server = await start(t);
       const first = await logIn(server);
       const before = Date.now();
@@ -31,14 +31,14 @@ function supersededSuite(adapter: string, start: (t: TestContext) => Promise<Ser
       }
     });
 
-    test("tells nothing to a forged token of the same session", async (t) => {
+    test("tells a forged token of the same session nothing", async (t) => {
       const server = await start(t);
       const first = await logIn(server);
       await logIn(server);
       assertPlain(await me(server, forge(HEADER, claimsOf(first), { secret: OTHER_JWT_SECRET })), "invalid_token");
     });
 
-    test("that was logged out, revoked or never was tells nothing", async (t) => {
+    test("that was logged out, revoked or never existed tells nothing", async (t) => {
       const server = await start(t);
       const loggedOut = await logIn(server);
       await logOut(server, loggedOut);
@@ -71,7 +71,7 @@ suite("with Redis", needsRedis(), () => {
     return server;
   });
 
-  test("a server that joins with the same password ends no session", async (t) => {
+  test("a new server with the same password ends no session", async (t) => {
     const redis = await startRedis(t);
     const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
     await using first = await startServer({ env });

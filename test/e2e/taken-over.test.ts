@@ -22,10 +22,10 @@ async function attemptsOf(server: Server): Promise<string[]> {
   return text.split("\n").filter((line) => line.startsWith("authserve_attempts_total") && !line.endsWith(" 0"));
 }
 
-test("what was in work when the server was killed is tried again after the usual wait, and its attempt counts as retried", async () => {
+test("an event that was running when the server was killed is retried after the usual delay, and counts as retried", async () => {
   await using target = await startTarget();
   await using server = await startAgain(target, {});
-  // A lease that nobody ends holds for 15 s.
+  // A lease expires after 15 s.
   await settled(server, "in-work", "event_processed", 5000);
   const { history } = await showJob(server, "in-work");
   assert.deepEqual(
@@ -38,7 +38,7 @@ test("what was in work when the server was killed is tried again after the usual
   ]);
 });
 
-test("servers that crash one after the other use up one attempt, not all of them", async () => {
+test("several crashes in a row use up one attempt, not all of them", async () => {
   await using target = await startTarget();
   let server = await startAgain(target, { RETRY_ATTEMPTS: "3", RETRY_DELAY: "1h" });
   for (let crash = 0; crash < 5; crash++) {

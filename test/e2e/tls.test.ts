@@ -30,7 +30,7 @@ function get(port: number, path: string, ca: string): Promise<{ status: number; 
   });
 }
 
-test("with a certificate the service speaks HTTPS alone, demands it for the future, and takes a new pair while it runs", async () => {
+test("with a certificate the server speaks only HTTPS, sends HSTS, and reloads a new pair while it runs", async () => {
   const files = { cert: join(dir, "in-use.crt"), key: join(dir, "in-use.key") };
   use(files, pairs.first);
   await using server = await startServer({ env: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
@@ -59,7 +59,7 @@ test("with a certificate the service speaks HTTPS alone, demands it for the futu
   assert.doesNotMatch(server.stdout(), /PRIVATE KEY/);
 });
 
-test("a client may ask for HTTP/1.1 or HTTP/1.0 while it shakes hands", async () => {
+test("a client may negotiate HTTP/1.1 or HTTP/1.0 by ALPN", async () => {
   await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
   for (const protocols of [["http/1.1"], ["http/1.0"], ["h2", "http/1.1"], []]) {
     assert.equal(await shownName(server.port, { ALPNProtocols: protocols }), "first");
@@ -67,17 +67,17 @@ test("a client may ask for HTTP/1.1 or HTTP/1.0 while it shakes hands", async ()
   await assert.rejects(shownName(server.port, { ALPNProtocols: ["h2"] }));
 });
 
-test("a connection that never shakes hands does not hold up the stop", async (t) => {
+test("a connection without a handshake does not delay the stop", async (t) => {
   await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
   const silent = connectTcp(server.port, "127.0.0.1").on("error", () => {});
   t.after(() => silent.destroy());
   await once(silent, "connect");
-  // Answered after the silent one was accepted.
+  // The response shows that the silent connection was accepted before.
   assert.equal((await get(server.port, "/healthz", pairs.first.cert)).status, 200);
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test("send-test reaches the server by its address, whatever name its certificate is for", async () => {
+test("send-test reaches the server by its address, whatever name its certificate has", async () => {
   await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
   const { code, stdout, stderr } = await server.run(["events", "send-test"]);
   assert.equal(code, 0, stderr);
@@ -86,7 +86,7 @@ test("send-test reaches the server by its address, whatever name its certificate
   assert.equal(byUrl.code, 0, byUrl.stderr);
 });
 
-test("a connection that is open while the pair is changed goes on", async (t) => {
+test("an open connection continues when the pair changes", async (t) => {
   const files = { cert: join(dir, "kept.crt"), key: join(dir, "kept.key") };
   use(files, pairs.first);
   await using server = await startServer({ env: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
@@ -106,14 +106,14 @@ test("a connection that is open while the pair is changed goes on", async (t) =>
   assert.deepEqual(await ask(), { status: 200, reused: true });
 });
 
-test("a certificate and a key that do not belong together are refused at the start", async () => {
+test("a key that is not the certificate's is refused at the start", async () => {
   const refused = await serveRefused({ TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.second.key });
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair/);
   assert.doesNotMatch(refused.stderr, /PRIVATE KEY|\n\s+at /);
 });
 
-test("a key of another type than the certificate's is refused at the start, and later", async () => {
+test("a key of another type than the certificate's is refused at the start and at a reload", async () => {
   const files = { cert: join(dir, "typed.crt"), key: join(dir, "typed.key") };
   use(files, pairs.first);
   await using server = await startServer({ env: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
@@ -126,7 +126,7 @@ test("a key of another type than the certificate's is refused at the start, and 
   assert.match(refused.stderr, /TLS_CERT_FILE and TLS_KEY_FILE are not a usable pair/);
 });
 
-test("files whose content cannot be used are told together with all else that is wrong", async () => {
+test("unusable TLS files are reported together with all other bad settings", async () => {
   const empty = join(dir, "empty.pem");
   writeFileSync(empty, "");
   const refused = await serveRefused({
@@ -143,15 +143,15 @@ test("files whose content cannot be used are told together with all else that is
   assert.equal(refused.stderr.match(/^error: /gm)?.length, 3);
 });
 
-test("a certificate file that is missing is refused at the start", async () => {
+test("a missing certificate file is refused at the start", async () => {
   const refused = await serveRefused({ TLS_CERT_FILE: join(dir, "missing"), TLS_KEY_FILE: pairs.first.key });
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /TLS_CERT_FILE cannot be read/);
 });
 
-test("a client that has closed its own side of a TLS connection gets its answer", async () => {
+test("a client that has half closed a TLS connection gets its response", async () => {
   await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
-  // Taken, and missing from the types.
+  // Accepted by Node, but missing from the types.
   const halfOpen = { allowHalfOpen: true };
   const socket = connect({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false, ...halfOpen });
   let text = "";
@@ -167,7 +167,7 @@ test("a client that has closed its own side of a TLS connection gets its answer"
   assert.match(text, /^HTTP\/1\.1 200 /);
 });
 
-test("a connection that is closed before its handshake, as by a load balancer that looks, is closed at once", async () => {
+test("a connection that the client closes before its handshake, e.g. a load balancer's check, is closed at once", async () => {
   await using server = await startServer({ env: { TLS_CERT_FILE: pairs.first.cert, TLS_KEY_FILE: pairs.first.key } });
   const socket = connectTcp({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
   await once(socket, "connect");

@@ -15,7 +15,7 @@ interface Pair {
   other: Server;
 }
 
-/** Two server processes, each with a data directory of its own, on one Redis. */
+/** Two servers on one Redis, each with its own data directory. */
 async function startPair(t: TestContext): Promise<Pair> {
   const redis = await startRedis(t);
   const env = { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) };
@@ -27,7 +27,7 @@ async function startPair(t: TestContext): Promise<Pair> {
 }
 
 suite("two servers on one Redis", needsRedis(), () => {
-  test("take each other's tokens, and each other's logins end them", async (t) => {
+  test("accept each other's tokens, and a login on one ends the session of the other", async (t) => {
     const { one, other } = await startPair(t);
     const first = await logIn(one);
     assert.equal((await me(other, first)).status, 200);
@@ -38,7 +38,7 @@ suite("two servers on one Redis", needsRedis(), () => {
     assertProblem(await me(other, second), 401, "session_invalidated");
   });
 
-  test("leave exactly one of 50 parallel logins alive, and it is the one of the record", async (t) => {
+  test("keep exactly one of 50 parallel logins, the one stored in Redis", async (t) => {
     const { redis, one, other } = await startPair(t);
     const client = redis.client(t);
     const servers = [one, other];
@@ -51,7 +51,7 @@ suite("two servers on one Redis", needsRedis(), () => {
     }
   });
 
-  test("grant an address ten wrong guesses between them, not ten each", async (t) => {
+  test("allow an address ten failed logins together, not ten each", async (t) => {
     const { one, other } = await startPair(t);
     const servers = [one, other];
     const guesses = await Promise.all(
@@ -62,7 +62,7 @@ suite("two servers on one Redis", needsRedis(), () => {
     for (const server of servers) assertProblem(await tryLogin(server), 429, "too_many_attempts");
   });
 
-  test("know the address that logged in on either", async (t) => {
+  test("recognize an address that logged in on either of them", async (t) => {
     const { redis, one } = await startPair(t);
     await logIn(one);
     assert.equal((await redis.client(t).keys("authserve:throttle:{login}:known:*")).length, 1);

@@ -11,11 +11,11 @@ import { until } from "../helpers/until.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a process takes of the memory, in MB. */
+/** The memory of a process, in MB. */
 const residentMb = (pid: number) =>
   Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
 
-/** Begins a delivery that does not end, with a signature that only looks like one, and resolves when all of it was taken off our hands. */
+/** Begins a delivery that does not end, with a well-formed but wrong signature. Resolves when all bytes are handed to the system. */
 async function begin(
   t: TestContext,
   server: Server,
@@ -31,7 +31,7 @@ async function begin(
   return socket;
 }
 
-test("bodies in pieces of one byte take no more than their size", async (t) => {
+test("bodies in chunks of one byte take no more memory than their size", async (t) => {
   await using server = await startServer();
   await ask(server, "/healthz");
   const before = residentMb(server.pid);
@@ -51,14 +51,14 @@ test("bodies in pieces of one byte take no more than their size", async (t) => {
   }, 30_000);
   await Promise.all(sending);
   t.diagnostic(`grown by ${(most - before).toFixed(0)} MB`);
-  // Kept as they come, the pieces would take over 700 MB; what the collector has not yet come to is up to 250 MB.
+  // Kept as received, the chunks would take over 700 MB. Uncollected garbage is up to 250 MB.
   assert.ok(most - before < 400);
 });
 
-/** An address for each dozen, none of which comes to its share. */
+/** A new address for every twelve senders, so that no address reaches its share. */
 const addressOf = (count: number) => `127.0.0.${2 + Math.floor(count / 12)}`;
 
-test("unfinished bodies take 64 MiB together, of which small deliveries take none", async (t) => {
+test("unfinished bodies are limited to 64 MiB in total, and small deliveries do not count", async (t) => {
   await using server = await startServer();
   const part = Buffer.alloc(MEGABYTE - 1, "a");
   const refused: string[] = [];
@@ -91,7 +91,7 @@ test("unfinished bodies take 64 MiB together, of which small deliveries take non
   await until(async () => (await send()).status === 200, 10_000);
 });
 
-test("unfinished bodies of one address leave room for those of others", async (t) => {
+test("unfinished bodies from one address leave memory for those from others", async (t) => {
   await using server = await startServer();
   const part = Buffer.alloc(MEGABYTE - 1, "a");
   let refused = 0;
@@ -105,10 +105,10 @@ test("unfinished bodies of one address leave room for those of others", async (t
   assert.equal(sent.status, 200);
 });
 
-test("a body that is refused is let go of, also while its sender stays", async (t) => {
+test("the memory of a refused body is released, even while its sender stays connected", async (t) => {
   await using server = await startServer();
   const part = Buffer.alloc(MEGABYTE, "a");
-  // Room for half a megabyte is left.
+  // Half a megabyte is left.
   for (let count = 0; count < 63; count++) {
     await begin(t, server, `Content-Length: ${MEGABYTE}`, part.subarray(1), { from: addressOf(count) });
   }
@@ -120,14 +120,14 @@ test("a body that is refused is let go of, also while its sender stays", async (
       if (String(chunk).startsWith("HTTP/1.1 503")) refused++;
     });
   };
-  // The server has read what those above have sent once it has no room for another one.
+  // When another body is refused, the server has read all of those above.
   await until(async () => {
     await sendMore();
     return refused > 0;
   });
   const before = residentMb(server.pid);
   for (let count = 0; count < 500; count++) await sendMore();
-  // Some may have found their place before one of those above had.
+  // Some may have been accepted before one of those above.
   await until(() => refused >= 490, 20_000);
   const grown = residentMb(server.pid) - before;
   t.diagnostic(`grown by ${grown.toFixed(0)} MB`);

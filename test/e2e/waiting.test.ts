@@ -11,8 +11,8 @@ const server = await startServer({ env: { FORWARD_URL: target.url, RETRY_ATTEMPT
 after(() => server[Symbol.asyncDispose]());
 after(() => target[Symbol.asyncDispose]());
 
-// They wait for the clock: side by side they take as long as the longest.
-describe("what takes its time", { concurrency: true }, () => {
+// These tests wait for timeouts. In parallel they take as long as the longest.
+describe("timeouts", { concurrency: true }, () => {
   test("the default policy makes attempts 1, 2, 4 and 8 seconds apart", async () => {
     target.answer((_, response) => void response.writeHead(500).end());
     await deliver(server, event("spaced"));
@@ -25,19 +25,19 @@ describe("what takes its time", { concurrency: true }, () => {
       const gap = (at[index + 1] ?? 0) - (at[index] ?? 0);
       const decided = (due[index] ?? 0) - (ends[index] ?? 0);
       assert.ok(decided >= expected * 0.8 && decided <= expected * 1.2, `wait ${index + 1} was to be ${decided} ms`);
-      // A slow machine makes it longer, and still shorter than the next one.
+      // A slow machine makes a delay longer, but not as long as the next one.
       assert.ok(gap >= expected * 0.8 - 5 && gap < expected * 2 * 0.8, `wait ${index + 1} took ${gap} ms`);
     }
   });
 
-  test("B6 a header that does not end is answered 408 and cut within 12 seconds", async () => {
+  test("B6 an endless header is answered 408 and closed within 12 seconds", async () => {
     const answer = await sendRaw(server.port, "GET /auth/me HTTP/1.1\r\nHost: local", { deadlineMs: 14_000 });
     assert.equal(answer.status, 408);
     assert.equal(JSON.parse(answer.body).code, "request_timeout");
     assert.ok(answer.elapsedMs >= 9000 && answer.elapsedMs <= 12_500, `cut after ${answer.elapsedMs} ms`);
   });
 
-  test("a connection that sends nothing is cut within 12 seconds", async () => {
+  test("a connection that sends nothing is closed within 12 seconds", async () => {
     const answer = await sendRaw(server.port, "", { deadlineMs: 14_000 });
     assert.ok(answer.elapsedMs <= 12_500, `cut after ${answer.elapsedMs} ms`);
   });

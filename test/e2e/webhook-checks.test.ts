@@ -19,7 +19,7 @@ after(() => server[Symbol.asyncDispose]());
 const LARGE = JSON.stringify(event("large", { pad: "x".repeat(2000) }));
 const ALLOWED = { "X-Forwarded-For": "192.0.2.7" };
 
-test("what is wrong first is what is answered: method, content type, address, signature header, size, signature, payload", async () => {
+test("checks run in this order: method, content type, address, signature header, size, signature, payload", async () => {
   const flaws: [flaw: string, status: number, send: () => Promise<Answer>][] = [
     [
       "method",
@@ -52,7 +52,7 @@ test("what is wrong first is what is answered: method, content type, address, si
   ]);
 });
 
-test("an address is allowed by what a trusted proxy says and not by what the sender adds", async () => {
+test("an allowed address must come from a trusted proxy, not from a header of the sender", async () => {
   const answers: [forwarded: string, status: number][] = [
     ["192.0.2.1", 200],
     ["203.0.113.9, 192.0.2.1", 200],
@@ -68,7 +68,7 @@ test("an address is allowed by what a trusted proxy says and not by what the sen
   }
 });
 
-test("an envelope with a wrong member is answered 400 with the member's name", async () => {
+test("an envelope with an invalid member is answered 400 with the member's name", async () => {
   const envelope = JSON.parse(paymentEvent("evt_envelope")) as Record<string, unknown>;
   const wrong: [path: string, change: Record<string, unknown>][] = [
     ["id", { id: "" }],
@@ -100,14 +100,14 @@ test("a payload that is not an object is answered 400", async () => {
   }
 });
 
-test("an id or a type longer than any sender's is answered 400", async () => {
+test("an id or a type that is too long is answered 400", async () => {
   assertProblem(await deliver(server, event("x".repeat(513)), ALLOWED), 400, "invalid_payload");
   assert.equal((await deliver(server, event("x".repeat(512)), ALLOWED)).status, 200);
   const long = { id: "long-type", type: "x".repeat(257) };
   assertProblem(await deliver(server, long, ALLOWED), 400, "invalid_payload");
 });
 
-test("the same bytes signed by the sender are refused from an address outside", async () => {
+test("a signed delivery is refused from an address that is not allowed", async () => {
   const body = JSON.stringify(event("outside"));
   const answer = await post(server, "/webhook", body, {
     "X-Signature": signature(body),
@@ -129,7 +129,7 @@ test("a delivery that cannot be genuine is refused before its body is read", asy
   }
 });
 
-test("why a delivery was refused is in the log and the counter, and not in the answer", async () => {
+test("the reason of a refusal is in the log and a counter, but not in the response", async () => {
   const old = `t=1,v1=${"0".repeat(64)}`;
   const cases: [reason: string, headers: Record<string, string>][] = [
     ["no_signature", {}],
@@ -153,7 +153,7 @@ test("why a delivery was refused is in the log and the counter, and not in the a
   assert.equal(answers.size, 1, "the sender learns nothing of the reason");
 });
 
-/** How many deliveries were refused for a reason. */
+/** The number of deliveries that were refused for a reason. */
 async function counted(reason: string): Promise<number> {
   const { text } = await ask(server, "/metrics", { headers: { "X-Forwarded-For": "127.0.0.1" } });
   const value = new RegExp(`^authserve_deliveries_not_genuine_total{reason="${reason}"} ([0-9]+)$`, "m").exec(
@@ -167,7 +167,7 @@ test("an id or a type with U+0000 is answered 400", async () => {
   assertProblem(await deliver(server, { id: "nul-type", type: "a\0" }, ALLOWED), 400, "invalid_payload");
 });
 
-test("the secret before is accepted too", async () => {
+test("the previous secret is accepted too", async () => {
   await using rotated = await startServer({ env: { WEBHOOK_SECRET_PREVIOUS: "the secret of last month" } });
   const sent = async (id: string, secret?: string) => {
     const body = JSON.stringify(event(id));

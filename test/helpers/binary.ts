@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 export const BINARY = join(ROOT, "dist/authserve");
 
-/** Makes sure that there is a binary. Returns why its tests cannot run, or false. */
+/** The reason why tests of the binary cannot run, or false. With `REQUIRE_BACKENDS=1`, builds a missing binary. */
 export function binaryIsMissing(): string | false {
   if (existsSync(BINARY)) return false;
   if (process.env.REQUIRE_BACKENDS !== "1") return "dist/authserve is missing: npm run build:binary makes it";
@@ -15,7 +15,7 @@ export function binaryIsMissing(): string | false {
   return false;
 }
 
-/** Runs the binary to its end. */
+/** Runs the binary until it ends. */
 export function runBinary(args: readonly string[], options: CommandOptions): Promise<Finished> {
   return runProgram(BINARY, args, options);
 }

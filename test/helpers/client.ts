@@ -16,7 +16,7 @@ export interface Answer {
 type Body = string | Buffer | object;
 type HeaderValues = Record<string, string>;
 
-/** Sends one request and reads the answer; a body that is not JSON leaves `json` empty. */
+/** Sends one request and reads the response. `json` is empty if the body is not JSON. */
 export async function ask(server: Target, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(server.url + path, init);
   const text = await response.text();
@@ -27,7 +27,7 @@ export async function ask(server: Target, path: string, init: RequestInit = {}):
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** Posts JSON: an object as JSON, text and bytes as they are. */
+/** Posts a value as JSON; text and bytes are sent unchanged. */
 export function post(server: Target, path: string, body: Body, headers: HeaderValues = {}): Promise<Answer> {
   const sent = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return ask(server, path, { method: "POST", body: sent, headers: { "Content-Type": "application/json", ...headers } });
@@ -63,7 +63,7 @@ export function event(id: string, more: object = {}): { id: string; type: string
   return { id, type: "order.paid", ...more };
 }
 
-/** Checks that an answer is a problem with this code and has every member that one has. */
+/** Asserts that a response is a problem with this code and all members of a problem. */
 export function assertProblem(answer: Answer, status: number, code: string, detail?: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.headers.get("content-type"), "application/problem+json");

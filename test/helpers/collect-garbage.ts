@@ -1,10 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Frees whatever nothing refers to any more. */
+/** Runs the garbage collector. */
 export function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
-  // V8 hands the collector out to contexts that are made while the flag is set.
+  // V8 exposes `gc` only in contexts created while the flag is set.
   const collect = runInNewContext("gc") as (options: object) => void;
   collect({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -16,10 +16,10 @@ export interface Finished extends Exit {
 export interface CommandOptions {
   /** Working directory. */
   dir: string;
-  /** All of the environment, but for PATH. */
+  /** The whole environment except PATH. */
   env?: Record<string, string | undefined>;
   input?: string | Buffer;
-  /** Leaves standard input open behind the input. */
+  /** Keeps standard input open after the input. */
   keepInputOpen?: boolean;
   /** Runs as this user and group. */
   uid?: number;
@@ -38,7 +38,7 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts a program with an environment of its own and gathers what it writes. */
+/** Starts a program with its own environment, and collects its output. */
 export function startProgram(program: string, args: readonly string[], options: CommandOptions): Command {
   const child = spawn(program, args, {
     cwd: options.dir,
@@ -69,7 +69,7 @@ export function startProgram(program: string, args: readonly string[], options: 
   };
 }
 
-/** Runs a program to its end; one that does not end is killed after 15 seconds. */
+/** Runs a program until it ends, or kills it after 15 seconds. */
 export async function runProgram(program: string, args: readonly string[], options: CommandOptions): Promise<Finished> {
   const command = startProgram(program, args, options);
   const timer = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
@@ -78,7 +78,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
 }
 
-/** Runs `authserve` of the checkout to its end. */
+/** Runs `authserve` of the checkout until it ends. */
 export function authserve(args: readonly string[], options: CommandOptions): Promise<Finished> {
   return runProgram(EXECUTABLE, args, options);
 }

@@ -4,14 +4,14 @@ export const EMAIL = "owner@example.com";
 export const PASSWORD = "correct horse battery staple";
 export const USER_ID = "1";
 
-/** Of {@link PASSWORD}, as cheap as it gets: 1 MiB and one pass. */
+/** A hash of {@link PASSWORD} with the lowest cost: 1 MiB and one pass. */
 export const PASSWORD_HASH =
   "$argon2id$v=19$m=1024,t=1,p=1$7gF8qc/QOQ71WJGkg5xCZg$Gw772AHm/tEJRsUVW0H8SXnPqv6iO83X2rJskwmao4Y";
 
 export const JWT_SECRET = "tests-sign-with-this-0f9d1c7b35a2e8";
 export const OTHER_JWT_SECRET = "tests-sign-with-that-71b6ae40c95d23";
 
-/** Base64 behind `whsec_`, so that every package's scheme can use it. */
+/** Base64 after `whsec_`, so that the scheme of every package can use it. */
 export const WEBHOOK_SECRET = "whsec_dGVzdHMtc2lnbi1kZWxpdmVyaWVzLXdpdGgtdGhpcw==";
 
 /** A cheap hash of another password. */

@@ -4,7 +4,7 @@ import Sqlite from "better-sqlite3";
 
 const PAGE_BYTES = 4096;
 
-/** Flips the highest bit of the first byte of every page but the first: the byte that says what kind of page it is. */
+/** Flips the highest bit of the first byte, which is the page type, in every page except the first. */
 export function flipBits(file: string): void {
   const fd = openSync(file, "r+");
   const byte = Buffer.alloc(1);
@@ -16,7 +16,7 @@ export function flipBits(file: string): void {
   closeSync(fd);
 }
 
-/** Takes the newest event out of the index that finds duplicates, as a lost write to one of its pages would. */
+/** Removes the newest event from the index that finds duplicates, like a lost write to one of its pages. */
 export function loseIndexEntry(file: string): void {
   const database = new Sqlite(file).unsafeMode(true);
   database.pragma("writable_schema = ON");
@@ -33,7 +33,7 @@ export function loseIndexEntry(file: string): void {
   database.close();
 }
 
-/** Writes other bytes over the first place of a text in a file. */
+/** Overwrites the first occurrence of a text in a file. */
 export function overwrite(file: string, text: string, other: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf(text);
@@ -42,7 +42,7 @@ export function overwrite(file: string, text: string, other: string): void {
   writeFileSync(file, bytes);
 }
 
-/** As {@link flipBits}, only the page in which a text stands first. */
+/** Like {@link flipBits}, only for the first page that contains a text. */
 export function flipPageWith(file: string, text: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf(text);

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 
-/** A new database in a directory of its own; both go when the test ends. */
+/** A new database in its own directory. Both are removed when the test ends. */
 export function tempDatabase(
   context: Cleanup,
   options?: { busyTimeoutMs?: number },
 ): { database: Database; dataDir: string } {
-  // Declared first: callbacks run in order, and the file must be closed before it is removed.
+  // Registered first: callbacks run in order, and the file must be closed before it is removed.
   let database: Database | undefined;
   context.after(() => void database?.close());
   const dataDir = tempDir(context);
@@ -16,7 +16,7 @@ export function tempDatabase(
   return { database, dataDir };
 }
 
-/** Whether a process holds SQLite's lock on the database, which keeps other programs from taking its log away. */
+/** Whether a process holds SQLite's lock on the database. Without it, other programs could remove the write-ahead log. */
 export function isLocked(dataDir: string, pid = process.pid): boolean {
   const { ino } = statSync(join(dataDir, DATABASE_FILE));
   const locks = readFileSync("/proc/locks", "utf8").split("\n");

@@ -3,7 +3,7 @@ import type { EventStore, NewEvent } from "../../src/events/store.ts";
 
 export const NOW = 1_800_000_000_000;
 
-/** A new event that differs from the usual one in what the test is about. */
+/** A new event with some members set by the test, and defaults for the others. */
 export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
   return {
     source: "default",
@@ -20,7 +20,7 @@ export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
   };
 }
 
-/** Gives every event that has no jobs the one of the route `default`, as a worker does. */
+/** Adds the job of the route `default` to every event without jobs, as a worker does. */
 export async function fanOut(store: EventStore): Promise<void> {
   const events = await store.unrouted(1_000_000);
   const newest = events.at(-1);
@@ -29,7 +29,7 @@ export async function fanOut(store: EventStore): Promise<void> {
   await store.addJobs(newest.id, jobs);
 }
 
-/** Claims, behind a fan-out, with the usual terms: owner `a`, a lease of 30 seconds, 5 attempts without waits. */
+/** Fans out, then claims with defaults: owner `a`, a lease of 30 seconds, 5 attempts without delays. */
 export async function claim(store: EventStore, changes: Partial<Parameters<EventStore["claim"]>[0]> = {}) {
   await fanOut(store);
   return store.claim({
@@ -43,7 +43,7 @@ export async function claim(store: EventStore, changes: Partial<Parameters<Event
   });
 }
 
-/** Claims the one job that is due, also when its lease must end first. */
+/** Claims the one due job, even if its lease must expire first. */
 export async function claimOne(store: EventStore, changes: Partial<Parameters<EventStore["claim"]>[0]> = {}) {
   let { claimed, expired } = await claim(store, changes);
   if (expired === 1) ({ claimed, expired } = await claim(store, changes));

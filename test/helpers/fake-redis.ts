@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { RedisAddress, RedisServers } from "../../src/redis/client.ts";
 import type { Cleanup } from "./temp-dir.ts";
 
-/** Listens on a free port and answers each command, its name in upper case, as a test says, in RESP without its last line end. */
+/** Listens on a free port. The test answers each command, named in upper case, with RESP without its last line end. */
 async function startFake(context: Cleanup, answer: (command: string[]) => string): Promise<RedisAddress> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -25,7 +25,7 @@ async function startFake(context: Cleanup, answer: (command: string[]) => string
   return { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
 }
 
-/** A cluster of one node that answers scripts as a test says, and everything else as if it were well. */
+/** A healthy cluster of one node. The test answers its scripts. */
 export async function startFakeCluster(
   context: Cleanup,
   answerScript: (nth: number) => string,
@@ -42,7 +42,7 @@ export async function startFakeCluster(
   return { servers: { kind: "cluster", nodes: [node] }, scripts: () => scripts };
 }
 
-/** A sentinel that names as master what a test says. */
+/** A sentinel whose master is chosen by the test. */
 export function startFakeSentinel(context: Cleanup, master: () => RedisAddress): Promise<RedisAddress> {
   return startFake(context, ([name, question]) => {
     if (name !== "SENTINEL") return "+OK";
@@ -54,7 +54,7 @@ export function startFakeSentinel(context: Cleanup, master: () => RedisAddress):
 
 const bulk = (text: string) => `$${text.length}\r\n${text}`;
 
-/** Takes whole commands, each an array of strings in RESP, from the beginning of a text. */
+/** Parses the complete commands at the start of a text. Each is an array of strings in RESP. */
 function parse(text: string): { commands: string[][]; left: string } {
   const commands: string[][] = [];
   let left = text;

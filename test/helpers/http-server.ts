@@ -8,7 +8,7 @@ import { createTlsFiles } from "../../src/http/tls.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { pairNamed } from "./tls.ts";
 
-/** A client, which reads nothing by itself, of a bare HTTP or HTTPS server; both end with the test. */
+/** A client of a bare HTTP or HTTPS server. It does not read by itself. Both end with the test. */
 export async function connected(
   context: Cleanup,
   isTls: boolean,

@@ -1,4 +1,4 @@
-/** A payment provider's event as it looks on the wire, two-space indented. */
+/** A payment provider's event as sent, with two spaces of indentation. */
 export function paymentEvent(id: string): string {
   const created = 1_767_225_600;
   return JSON.stringify(
@@ -50,7 +50,7 @@ function person(login: string, id: number): object {
   };
 }
 
-/** A code host's pull request of some 60 KB, with text from far outside ASCII. */
+/** A code host's pull request of about 60 KB, with text beyond ASCII. */
 export function pullRequest(): string {
   const paragraph = "Añade reintentos — «idempotencia», 日本語テスト, עברית, Ελληνικά, 👩‍💻🚀. ".repeat(14);
   const repository = {

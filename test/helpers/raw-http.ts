@@ -6,9 +6,9 @@ import { signature } from "./sign.ts";
 
 export interface RawAnswer {
   status: number;
-  /** Names in lower case; the last of several. */
+  /** Names in lower case. Of repeated headers, the last value. */
   headers: Record<string, string>;
-  /** What follows the header of the first answer. */
+  /** Everything after the headers of the first response. */
   body: string;
   /** Everything that was received. */
   text: string;
@@ -19,7 +19,7 @@ export interface RawOptions {
   deadlineMs?: number;
 }
 
-/** Sends bytes as they are and reads until the server closes. Throws when it has not closed by the deadline. */
+/** Sends raw bytes and reads until the server closes. Throws if it has not closed by the deadline. */
 export function sendRaw(
   port: number,
   bytes: string | Buffer,
@@ -45,18 +45,18 @@ export function sendRaw(
 export interface RawRequest {
   method?: string;
   target?: string;
-  /** Header lines as they are, beside Host and `Connection: close`. */
+  /** Raw header lines, besides Host and `Connection: close`. */
   lines?: readonly string[];
   body?: string | Buffer;
 }
 
-/** Sends a request whose target and header lines nobody corrects. */
+/** Sends a request with an unchanged target and header lines. */
 export function request(port: number, { method = "GET", target = "/auth/me", lines = [], body = "" }: RawRequest) {
   const head = [`${method} ${target} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines];
   return sendRaw(port, Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]));
 }
 
-/** The statuses of all answers in what was received. */
+/** The statuses of all responses in the received text. */
 export function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 }
@@ -92,13 +92,13 @@ export function rawDelivery(id: string, ...lines: string[]): { head: string; bod
   return { head: `${head.join("\r\n")}\r\n\r\n`, body };
 }
 
-/** The same in one piece. */
+/** The same as one text. */
 export function wholeDelivery(id: string): string {
   const { head, body } = rawDelivery(id);
   return head + body;
 }
 
-/** A connection whose errors are nobody's; `from` is a loopback address. */
+/** A connection that ignores errors. `from` is a loopback address. */
 export async function openRaw(port: number, from = "127.0.0.1"): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", localAddress: from });
   socket.on("error", () => {});
@@ -106,7 +106,7 @@ export async function openRaw(port: number, from = "127.0.0.1"): Promise<Socket>
   return socket;
 }
 
-/** Keeps what comes. */
+/** Collects the received data. */
 export function gather(socket: Socket): () => string {
   let text = "";
   socket.on("data", (chunk) => {
@@ -115,7 +115,7 @@ export function gather(socket: Socket): () => string {
   return () => text;
 }
 
-/** A login, which is hashed in vain unless the right password is given. */
+/** A login. Its password is wrong unless the right one is given. */
 export function rawLogin(password = "wrong password"): string {
   const credentials = JSON.stringify({ email: EMAIL, password });
   const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;

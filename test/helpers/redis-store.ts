@@ -9,7 +9,7 @@ import type { Cleanup } from "./temp-dir.ts";
 import { isWell, until } from "./until.ts";
 
 export const TIMEOUT_MS = 1000;
-// What a busy machine adds.
+// Extra time on a busy machine.
 const SLACK_MS = 500;
 export const HEALS_WITHIN_MS = 2000;
 
@@ -35,7 +35,7 @@ export const addressOf = ({ port }: RedisProcess) => ({ host: "127.0.0.1", port 
 export const single = (server: RedisProcess): RedisServers => ({ kind: "single", address: addressOf(server) });
 export const cluster = (nodes: RedisProcess[]): RedisServers => ({ kind: "cluster", nodes: nodes.map(addressOf) });
 
-/** Runs an operation that must be refused as unavailable within the time limit. */
+/** Asserts that an operation fails as unavailable within the time limit. */
 export async function unavailableInTime(operation: () => Promise<unknown>): Promise<void> {
   const startedAt = performance.now();
   const error = await failsWith("store_unavailable", operation());
@@ -44,7 +44,7 @@ export async function unavailableInTime(operation: () => Promise<unknown>): Prom
   assert.ok(Number.isInteger(error.retryAfterSeconds));
 }
 
-/** The same for every operation of a store; none of them would end the session of user 1. */
+/** The same for every operation of a store. None of them would end the session of user 1. */
 export async function allUnavailableInTime(store: SessionStore): Promise<void> {
   await Promise.all([
     unavailableInTime(() => store.current("1")),

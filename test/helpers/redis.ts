@@ -13,14 +13,14 @@ export const TLS_KEY_FILE = join(FIXTURES, "first.key");
 
 export interface RedisProcess {
   port: number;
-  /** Stops the process where it stands, as a machine that hangs. */
+  /** Suspends the process, like a machine that hangs. */
   pause(): void;
   resume(): void;
   /** Ends the process at once. */
   kill(): Promise<void>;
-  /** Starts it again on the same port; without `--save` there is nothing in it. */
+  /** Starts it again on the same port. Without `--save` it is empty. */
   restart(): Promise<void>;
-  /** A plain client, to look at and change what the server holds. */
+  /** A plain client, to read and change the data of the server. */
   client(context: Cleanup): Redis;
 }
 
@@ -28,7 +28,7 @@ interface RedisProcessOptions {
   password?: string;
   tls?: boolean;
   args?: string[];
-  /** Gives it ports as a node of a cluster needs them. */
+  /** Gives it the ports of a cluster node. */
   inCluster?: boolean;
   /** Lines of a sentinel's configuration. */
   sentinel?: string[];
@@ -46,7 +46,7 @@ export function redisMajor(): number {
 
 /** Starts a real `redis-server` on a free port; it ends with the test. */
 export async function startRedis(context: Cleanup, options: RedisProcessOptions = {}): Promise<RedisProcess> {
-  // Callbacks run in order: the process ends before its directory is removed.
+  // Callbacks run in order, so that the process ends before its directory is removed.
   let started: RedisProcess | undefined;
   context.after(() => started?.kill());
   const dir = tempDir(context);
@@ -56,7 +56,7 @@ export async function startRedis(context: Cleanup, options: RedisProcessOptions 
       started = await startOn(dir, port, { ...options, args: [...bus, ...(options.args ?? [])] });
       return started;
     } catch (error) {
-      // Between the probe and the start another process may have taken the port.
+      // Another process may have taken the port since it was found.
       if (left === 1) throw error;
     }
   }
@@ -80,7 +80,7 @@ async function startOn(
       )
     : ["--port", `${port}`];
   const config = join(dir, "redis.conf");
-  // It is there behind the ports, and nobody else's: on a port another process might answer that has taken it meanwhile.
+  // Used to check that the server is up: on the port, another process that took it meanwhile might answer.
   const path = join(dir, "redis.sock");
   const command = [config, ...(sentinel ? ["--sentinel"] : []), ...listen, "--unixsocket", path];
   command.push("--bind", "127.0.0.1", "--dir", dir);
@@ -149,7 +149,7 @@ const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
 const SLOTS = 16_384;
 const CLUSTER_SIZE = 3;
 
-/** Starts a cluster of three masters, with more arguments, and waits until each of them knows it is whole. */
+/** Starts a cluster of three masters, with extra arguments, and waits until each one sees the cluster as complete. */
 export async function startCluster(context: Cleanup, more: string[] = []): Promise<RedisProcess[]> {
   const nodes: RedisProcess[] = [];
   for (let i = 0; i < CLUSTER_SIZE; i++) nodes.push(await startNode(context, more));
@@ -166,7 +166,7 @@ export async function startCluster(context: Cleanup, more: string[] = []): Promi
   return nodes;
 }
 
-/** Starts a cluster of one node, which has met no other and knows no address of its own. */
+/** Starts a cluster of one node. It has met no other node, so it does not know its own address. */
 export async function startLoneNode(context: Cleanup): Promise<RedisProcess> {
   const node = await startNode(context);
   const client = node.client(context);
@@ -186,7 +186,7 @@ async function addSlots(client: Redis, from: number, to: number): Promise<void> 
 
 const BUS_OFFSET = 10_000;
 
-/** A free port for a node and, before Redis 7 bound to it, one for the cluster's bus. */
+/** Free ports for a node and the cluster bus. Before Redis 7, the bus port is always the port + 10000. */
 async function clusterPorts(): Promise<{ port: number; bus: string[] }> {
   if (redisMajor() >= 7) return { port: await freePort(), bus: ["--cluster-port", String(await freePort())] };
   for (;;) {
@@ -197,7 +197,7 @@ async function clusterPorts(): Promise<{ port: number; bus: string[] }> {
   }
 }
 
-/** Waits until every node of a cluster says that all slots are served. */
+/** Waits until every node of a cluster reports that all slots are served. */
 export async function clusterIsWhole(context: Cleanup, nodes: RedisProcess[]): Promise<void> {
   const clients = nodes.map((node) => node.client(context));
   await until(async () => {
@@ -206,7 +206,7 @@ export async function clusterIsWhole(context: Cleanup, nodes: RedisProcess[]): P
   }, 20_000);
 }
 
-/** Starts a master with a replica, and a sentinel that makes the replica master half a second after the master is gone. */
+/** Starts a master, a replica, and a sentinel that promotes the replica half a second after the master fails. */
 export async function startSentinel(
   context: Cleanup,
   password?: string,
@@ -229,7 +229,7 @@ export async function startSentinel(
   return { master, replica, sentinel };
 }
 
-/** The node of a cluster where a key belongs, whether it is there or not. */
+/** The node of a cluster for the slot of a key. The key need not exist. */
 export async function nodeOf(context: Cleanup, nodes: RedisProcess[], key: string): Promise<RedisProcess> {
   const slot = (await nodes[0]?.client(context).cluster("KEYSLOT", key)) ?? 0;
   return nodes[Math.floor((slot * CLUSTER_SIZE) / SLOTS)] as RedisProcess;
@@ -241,7 +241,7 @@ export async function ownerOf(context: Cleanup, nodes: RedisProcess[], key: stri
   throw new Error(`no node holds ${key}`);
 }
 
-/** Begins to move the slot of a key to another node; its keys still lie where they were. */
+/** Begins to migrate the slot of a key to another node. Its keys are not moved yet. */
 export async function beginToMove(
   context: Cleanup,
   nodes: RedisProcess[],

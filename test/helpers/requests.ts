@@ -6,11 +6,11 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 interface Sent {
   method?: string;
   remoteAddress?: string;
-  /** Latin-1 when it is a text, like the rest of an HTTP message. */
+  /** A string is encoded as Latin-1, like the rest of an HTTP message. */
   body?: string | Uint8Array;
 }
 
-/** A connection in memory to Node's own HTTP parser: what the client writes, the request shows. */
+/** A connection in memory to Node's HTTP parser, which turns the client's bytes into a request. */
 export function openRequest(
   headers: HeaderPairs,
   sent: Sent = {},

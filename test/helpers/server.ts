@@ -12,11 +12,11 @@ export interface LogLine {
 }
 
 export interface ServerOptions {
-  /** Added to the settings of {@link settings}; undefined takes one away. */
+  /** Added to {@link settings}; undefined removes a setting. */
   env?: Record<string, string | undefined>;
-  /** An earlier server's directory, to start on its data. */
+  /** The directory of an earlier server, to start with its data. */
   dir?: string;
-  /** Of the command line, behind `serve`. */
+  /** Arguments after `serve`. */
   args?: readonly string[];
   uid?: number;
 }
@@ -30,12 +30,12 @@ export interface Server {
   exited: Promise<Exit>;
   stdout(): string;
   stderr(): string;
-  /** Log lines so far, those of one event when it is named. */
+  /** The log lines so far, optionally of one log event only. */
   log(event?: string): LogLine[];
   /** Waits for a log line of this event. */
   logged(event: string, deadlineMs?: number): Promise<LogLine>;
   signal(name: NodeJS.Signals): void;
-  /** Asks the process to stop and waits until it has. */
+  /** Stops the process and waits until it has ended. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
   /** kill -9. */
   kill(): Promise<Exit>;
@@ -58,7 +58,7 @@ export function settings(dir: string, env: ServerOptions["env"] = {}): Record<st
   };
 }
 
-/** Starts the real process on a free port and waits until it serves. Throws with its words when it does not. */
+/** Starts the real process on a free port and waits until it serves. Throws with its output if it does not. */
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const dir = options.dir ?? workingDir(options.uid === undefined ? 0o700 : 0o777);
   const env = settings(dir, options.env);
@@ -123,7 +123,7 @@ function linesOf(command: Command): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** Runs `serve` with settings that should be refused, to its end. */
+/** Runs `serve` with settings that should be refused, until it ends. */
 export function serveRefused(env: ServerOptions["env"], dir = workingDir(), uid?: number): Promise<Finished> {
   return authserve(["serve"], { dir, env: settings(dir, env), ...(uid === undefined ? {} : { uid }) });
 }

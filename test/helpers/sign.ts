@@ -6,22 +6,22 @@ export function signature(body: string | Uint8Array, secret = WEBHOOK_SECRET): s
   return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
 
-/** A signature that only looks like one: what carries it has its body read. */
+/** A well-formed but wrong signature. The body of a delivery with it is read. */
 export const PLAUSIBLE = "0".repeat(64);
 
 export interface Forgery {
   secret?: string | Uint8Array;
   hash?: "sha256" | "sha384" | "sha512";
-  /** Instead of the HMAC, as it stands in the token. */
+  /** Replaces the HMAC, as text in the token. */
   signature?: string;
 }
 
-/** A value as JSON; text and bytes as they are. */
+/** A value as JSON; text and bytes unchanged. */
 type Part = object | string | Uint8Array;
 
 export const HEADER = { alg: "HS256", typ: "JWT" };
 
-/** Makes a token of any header and payload, correctly MACed unless the forgery says otherwise. */
+/** Makes a token with any header and payload. Its HMAC is correct unless the forgery replaces it. */
 export function forge(header: Part, payload: Part, forgery: Forgery = {}): string {
   const { secret = JWT_SECRET, hash = "sha256" } = forgery;
   const signed = `${encode(header)}.${encode(payload)}`;

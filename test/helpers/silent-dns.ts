@@ -4,18 +4,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, type CommandOptions, startProgram } from "./command.ts";
 
-/** A name server that answers nothing. */
+/** A name server that never answers. */
 export interface SilentDns {
-  /** Queries that have come. */
+  /** The number of queries received. */
   queries(): number;
-  /** Starts a program that asks this name server alone. Needs root. */
+  /** Starts a program that uses only this name server. Needs root. */
   startProgram(program: string, args: readonly string[], options: CommandOptions): Command;
   [Symbol.dispose](): void;
 }
 
 const MOUNT_AND_RUN = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
 
-/** Starts a name server that answers nothing. Its port is that of DNS, so its address is one that nobody else takes. */
+/** Starts a name server that never answers. Its port is that of DNS, so it listens on a random loopback address. */
 export async function startSilentDns(): Promise<SilentDns> {
   const [first, second] = crypto.getRandomValues(new Uint8Array(2));
   const address = `127.${first}.${second}.53`;
@@ -28,7 +28,7 @@ export async function startSilentDns(): Promise<SilentDns> {
     startProgram(program, args, options) {
       const file = join(options.dir, "resolv.conf");
       writeFileSync(file, `nameserver ${address}\n`);
-      // Each of them becomes the next one: the process that is started is the program.
+      // Each command execs the next one, so that the started process becomes the program.
       return startProgram("unshare", ["--mount", "sh", "-c", MOUNT_AND_RUN, file, program, ...args], options);
     },
     [Symbol.dispose]: () => socket.close(),

@@ -10,12 +10,12 @@ export function mountSmallDisk(t: Cleanup, path: string): void {
 }
 
 /**
- * Mounts a disk of a size, without a bound when that is 0, until the test ends, for so many files when a number is given.
- * Throws when this user may not.
+ * Mounts a disk until the test ends. A size of 0 means unlimited, and `files` limits the number of files. Throws when this
+ * user may not mount.
  */
 export function mountDisk(t: Cleanup, path: string, size: string, files = 0): void {
   mkdirSync(path);
-  // Also when the test is cancelled: what it disposes of itself is left then.
+  // Also unmounted if the test is cancelled, when its own disposers do not run.
   t.after(() => void spawnSync("umount", ["--lazy", path]));
   const options = `size=${size},mode=0700${files === 0 ? "" : `,nr_inodes=${files}`}`;
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path], { encoding: "utf8" });
@@ -24,7 +24,7 @@ export function mountDisk(t: Cleanup, path: string, size: string, files = 0): vo
   }
 }
 
-/** Makes empty files in a folder until the disk takes no more. Returns their paths. */
+/** Creates empty files in a folder until the disk has no free inodes. Returns their paths. */
 export function fillWithFiles(dir: string): string[] {
   for (const made: string[] = []; ; ) {
     const file = join(dir, `file-${made.length}`);
@@ -38,7 +38,7 @@ export function fillWithFiles(dir: string): string[] {
   }
 }
 
-/** Writes a file until the disk has no more room. */
+/** Writes a file until the disk is full. */
 export function fill(file: string): void {
   const handle = openSync(file, "w");
   try {

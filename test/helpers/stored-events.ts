@@ -38,29 +38,29 @@ async function printed<T>(server: Server, args: readonly string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** What `events list` prints. */
+/** The output of `events list`. */
 export function list(server: Server, ...options: string[]): Promise<Listed[]> {
   return printed(server, ["events", "list", ...options]);
 }
 
-/** What `events show` prints. */
+/** The output of `events show`. */
 export function show(server: Server, eventId: string): Promise<Shown> {
   return printed(server, ["events", "show", eventId]);
 }
 
-/** The one job that `events show` prints. */
+/** The only job in the output of `events show`. */
 export async function showJob(server: Server, eventId: string): Promise<ShownJob> {
   const { jobs } = await show(server, eventId);
   assert.equal(jobs.length, 1);
   return jobs[0] as ShownJob;
 }
 
-/** What `events stats` prints. */
+/** The output of `events stats`. */
 export function stats(server: Server): Promise<Record<string, number | string | null>> {
   return printed(server, ["events", "stats"]);
 }
 
-/** Waits until the log says that an event came to an end. */
+/** Waits until an event has the log event `how`. */
 export async function settled(
   server: Server,
   eventId: string,

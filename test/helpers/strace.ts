@@ -4,13 +4,13 @@ import type { Cleanup } from "./temp-dir.ts";
 import { until } from "./until.ts";
 
 export interface Faults {
-  /** How many calls were disturbed so far. */
+  /** The number of calls changed so far. */
   count(): number;
-  /** Leaves the process alone again. */
+  /** Detaches from the process. */
   end(): Promise<void>;
 }
 
-/** Disturbs system calls of a process and its threads, in the words of strace's `-e inject`. */
+/** Makes system calls of a process and its threads fail, with the syntax of strace's `-e inject`. */
 export async function injectFaults(context: Cleanup, pid: number, fault: string): Promise<Faults> {
   const [call] = fault.split(":");
   const strace = spawn("strace", ["-f", "-p", String(pid), "-e", `trace=${call}`, "-e", `inject=${fault}`]);

@@ -14,14 +14,14 @@ export interface Received {
 export interface ForwardTarget {
   url: string;
   received: Received[];
-  /** What it received for one event. */
+  /** The requests for one event. */
   of(eventId: string): Received[];
-  /** Decides every answer from now on. */
+  /** Sets the handler of all further requests. */
   answer(respond: (request: Received, response: ServerResponse) => void): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a server of somebody else's that events are forwarded to, over TLS with a pair. It answers 204 until told otherwise. */
+/** Starts a server that events are forwarded to, over TLS if it has a pair. It answers 204 until `answer` is called. */
 export async function startTarget(pair?: Pair): Promise<ForwardTarget> {
   const received: Received[] = [];
   let respond = (_request: Received, response: ServerResponse) => void response.writeHead(204).end();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What runs its callbacks when a test ends: a test's context. */
+/** A test's context: it runs callbacks when the test ends. */
 export interface Cleanup {
   after(callback: () => void | Promise<void>): void;
 }

@@ -9,19 +9,19 @@ export interface Pair {
   key: string;
 }
 
-/** A self-signed pair for localhost; its common name is its own name. */
+/** A self-signed pair for localhost. Its common name is the name of the pair. */
 export function pairNamed(name: "first" | "second"): Pair {
   const fixture = join(import.meta.dirname, "../fixtures", name);
   return { cert: `${fixture}.crt`, key: `${fixture}.key` };
 }
 
-/** Writes a pair into the files that are served. */
+/** Copies a pair to the files that the server uses. */
 export function use(files: Pair, { cert, key }: Pair): void {
   copyFileSync(key, files.key);
   copyFileSync(cert, files.cert);
 }
 
-/** The common name of the certificate that a new connection is shown. */
+/** The common name of the certificate on a new connection. */
 export async function shownName(port: number, more: ConnectionOptions = {}): Promise<string> {
   const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...more });
   await once(socket, "secureConnect");

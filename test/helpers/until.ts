@@ -8,7 +8,7 @@ export function isWell(operation: () => Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Resolves with the condition's first truthy value; rejects when none came within the deadline. */
+/** Resolves with the condition's first truthy value. Rejects if there is none before the deadline. */
 export async function until<T>(condition: () => T | Promise<T>, deadlineMs = 5000): Promise<NonNullable<T>> {
   const givesUpAt = performance.now() + deadlineMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Keeps the event loop at work for so long. */
+/** Blocks the event loop for this time. */
 export function work(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);

@@ -8,7 +8,7 @@ process.on("exit", () => {
   for (const dir of made) rmSync(dir, { recursive: true, force: true });
 });
 
-/** Makes a directory that is gone when the test process ends. */
+/** Makes a directory that is removed when the test process ends. */
 export function workingDir(mode = 0o700): string {
   const dir = mkdtempSync(join(tmpdir(), "authserve-test-"));
   chmodSync(dir, mode);

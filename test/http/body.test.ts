@@ -45,7 +45,7 @@ suite("a content type", () => {
     });
   }
 
-  test("that is absent is unsupported", async () => {
+  test("that is missing is unsupported", async () => {
     const request = await requestWith([]);
     throwsCode("unsupported_media_type", () => requireJson(request));
   });
@@ -66,37 +66,37 @@ suite("a raw body", () => {
 
   test("may be empty", async () => assert.equal((await readRawBody(await requestWithBody(""), 1)).length, 0));
 
-  test("comes together from chunks", async () => {
+  test("is joined from chunks", async () => {
     const request = await requestWith([CHUNKED], { body: `${chunk("ab")}${chunk("cd")}0\r\n\r\n` });
     assert.equal((await readRawBody(request, 4)).toString(), "abcd");
   });
 
-  test("that is announced as too large is refused before it comes", async () => {
+  test("announced as too large is refused before it arrives", async () => {
     const request = await requestWith([["Content-Length", "11"]]);
     await failsWith("payload_too_large", readRawBody(request, 10));
   });
 
-  test("in chunks that came whole is refused when it is too large", async () => {
+  test("that is too large is refused, even if all its chunks have arrived", async () => {
     const request = await requestWith([CHUNKED], { body: `${chunk("12345")}${chunk("123456")}0\r\n\r\n` });
     await until(() => request.complete);
     await failsWith("payload_too_large", readRawBody(request, 10));
   });
 
-  test("that came whole in several pieces is the bytes that were sent", async () => {
+  test("that arrived in several chunks is the bytes that were sent", async () => {
     const body = `${["ab", "cd", "ef"].map(chunk).join("")}0\r\n\r\n`;
     const request = await requestWith([CHUNKED], { body });
     await until(() => request.complete);
     assert.equal((await readRawBody(request, 6)).toString(), "abcdef");
   });
 
-  test("in chunks without end is refused as soon as it is too large", async () => {
+  test("in endless chunks is refused as soon as it is too large", async () => {
     const { client, request } = openRequest([CHUNKED], { body: chunk("12345") });
     const reading = readRawBody(await request, 10);
     client.write(chunk("123456"));
     await failsWith("payload_too_large", reading);
   });
 
-  test("that broke off before it was read is a bad request", async () => {
+  test("that was aborted before it was read is a bad request", async () => {
     const { client, request } = openRequest([["Content-Length", "10"]], { body: "12345" });
     const received = await request;
     const closed = new Promise((resolve) => received.on("error", () => {}).on("close", resolve));
@@ -105,7 +105,7 @@ suite("a raw body", () => {
     await failsWith("bad_request", readRawBody(received, 10));
   });
 
-  test("that came whole on a connection that has broken is a bad request, and keeps nobody waiting", async () => {
+  test("on a broken connection is a bad request at once, even if it arrived completely", async () => {
     const { client, request } = openRequest([["Content-Length", "5"]], { body: "12345" });
     const received = await request;
     await until(() => received.complete);
@@ -115,7 +115,7 @@ suite("a raw body", () => {
     await failsWith("bad_request", readRawBody(received, 10));
   });
 
-  test("that breaks off is a bad request", async () => {
+  test("that is aborted is a bad request", async () => {
     const { client, request } = openRequest([["Content-Length", "10"]], { body: "12345" });
     const reading = readRawBody(await request, 10);
     client.destroy();
@@ -130,7 +130,7 @@ suite("a JSON body", () => {
     assert.deepEqual(await read('{"name":"ñ"}'), { name: "ñ" });
   });
 
-  test("tells of every member that does not belong, up to twenty", async () => {
+  test("has an error for each unknown member, up to twenty", async () => {
     const { errors } = await failsWith(
       "validation_failed",
       read('{"name":1,"role":1,"constructor":{},"__proto__":[]}'),
@@ -194,7 +194,7 @@ suite("a JSON body", () => {
 
 suite("an operation without a body", () => {
   for (const text of ["", "{}", " { } \n"]) {
-    test(`takes ${JSON.stringify(text)} for none`, async () => {
+    test(`accepts ${JSON.stringify(text)} as an empty body`, async () => {
       assert.equal(await refuseBody(await requestWithBody(text, [JSON_TYPE])), undefined);
     });
   }
@@ -210,7 +210,7 @@ suite("an operation without a body", () => {
     });
   }
 
-  test("refuses what is no JSON space", async () => {
+  test("refuses whitespace that JSON does not allow", async () => {
     const text = Buffer.from([0xa0]);
     await failsWith("validation_failed", refuseBody(await requestWithBody(text, [JSON_TYPE])));
   });
@@ -223,7 +223,7 @@ suite("an operation without a body", () => {
     });
   }
 
-  test("refuses a large one", async () => {
+  test("refuses a large body", async () => {
     await failsWith("payload_too_large", refuseBody(await requestWithBody(" ".repeat(2000))));
   });
 });

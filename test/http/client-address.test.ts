@@ -8,7 +8,7 @@ const PROXIES = new BlockList();
 PROXIES.addSubnet("10.0.0.0", 8, "ipv4");
 PROXIES.addAddress("::1", "ipv6");
 
-suite("one spelling for each address:", () => {
+suite("the canonical form of", () => {
   for (const [text, canonical] of [
     ["127.0.0.1", "127.0.0.1"],
     ["::ffff:127.0.0.1", "127.0.0.1"],
@@ -35,10 +35,10 @@ suite("one spelling for each address:", () => {
     ":::1",
     "1",
   ]) {
-    test(`${JSON.stringify(text)} is none`, () => assert.equal(canonicalAddress(text), null));
+    test(`${JSON.stringify(text)} is not an address`, () => assert.equal(canonicalAddress(text), null));
   }
 
-  test("a list is asked in the address's own family", () => {
+  test("an address is looked up in the list of its own family", () => {
     assert.equal(isIn(PROXIES, "10.1.2.3"), true);
     assert.equal(isIn(PROXIES, "::1"), true);
     assert.equal(isIn(PROXIES, "11.0.0.1"), false);
@@ -68,7 +68,7 @@ suite("the client's address", () => {
     assert.equal(await addressOf("192.0.2.1", ["203.0.113.9"]), "192.0.2.1");
   });
 
-  test("is the peer's when a trusted proxy forwards for nobody", async () => {
+  test("is the peer's when a trusted proxy names no client", async () => {
     assert.equal(await addressOf("10.0.0.1", []), "10.0.0.1");
   });
 
@@ -92,7 +92,7 @@ suite("the client's address", () => {
     });
   }
 
-  test("behind a proxy that Node reports as mapped is found too", async () => {
+  test("is found behind a proxy with an IPv4-mapped address", async () => {
     assert.equal(await addressOf("::ffff:10.0.0.1", ["203.0.113.9"]), "203.0.113.9");
   });
 });

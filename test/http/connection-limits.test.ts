@@ -13,7 +13,7 @@ interface Limits {
   isExempt?: (address: string) => boolean;
 }
 
-/** A server with limits, what it has refused, and a client that connects from an address. */
+/** A server with limits, the connections that it refused, and a client that connects from an address. */
 async function open(t: TestContext, { all = 100, perAddress = 100, isExempt = () => false }: Limits) {
   const refused: ConnectionRefusal[] = [];
   const connectionLimits = {
@@ -45,7 +45,7 @@ async function open(t: TestContext, { all = 100, perAddress = 100, isExempt = ()
   return { refused, connectFrom, isServed };
 }
 
-test("one address may have so many connections, and others are served beside it", async (t) => {
+test("connections beyond the limit of an address are refused, and other addresses are still served", async (t) => {
   const { refused, connectFrom, isServed } = await open(t, { perAddress: 2 });
   const first = connectFrom("127.0.0.1");
   assert.ok(await isServed(first));
@@ -58,13 +58,13 @@ test("one address may have so many connections, and others are served beside it"
   await until(() => isServed(connectFrom("127.0.0.1")), 5000);
 });
 
-test("an address that is exempt has no limit of its own", async (t) => {
+test("an exempt address has no limit of its own", async (t) => {
   const { refused, connectFrom, isServed } = await open(t, { perAddress: 1, isExempt: (it) => it === "127.0.0.1" });
   for (let n = 0; n < 3; n++) assert.ok(await isServed(connectFrom("127.0.0.1")));
   assert.deepEqual(refused, []);
 });
 
-test("all addresses together may have so many connections", async (t) => {
+test("connections beyond the total limit are refused", async (t) => {
   const { refused, connectFrom, isServed } = await open(t, { all: 2, isExempt: () => true });
   assert.ok(await isServed(connectFrom("127.0.0.1")));
   assert.ok(await isServed(connectFrom("127.0.0.2")));

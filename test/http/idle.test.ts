@@ -12,7 +12,7 @@ const LONG_MS = 60_000;
 
 const answerOk: RequestListener = (_, response) => void response.end("ok");
 
-/** Tells when a connection has ended, in ms since a moment. */
+/** Resolves when a connection ends, with the time since `startedAt` in ms. */
 async function endOf(socket: Socket, startedAt: number): Promise<number> {
   socket.resume();
   await once(socket, "close", { signal: AbortSignal.timeout(10_000) });
@@ -28,7 +28,7 @@ for (const [name, isTls] of [
   ["HTTPS", true],
 ] as const) {
   suite(`a connection of ${name}`, () => {
-    test("ends when nothing has come or gone for the idle time, not before", async (t) => {
+    test("ends after the idle time, not before", async (t) => {
       const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
       const received = gather(socket);
       socket.write(HEALTH);
@@ -37,7 +37,7 @@ for (const [name, isTls] of [
       assert.ok(ms > 380 && ms < 5000, `it ended after ${ms} ms`);
     });
 
-    test("lives on while requests come within the idle time", async (t) => {
+    test("stays open while requests arrive within the idle time", async (t) => {
       const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 400, timeout: LONG_MS });
       const received = gather(socket);
       const startedAt = performance.now();
@@ -50,7 +50,7 @@ for (const [name, isTls] of [
       assert.ok(!socket.destroyed && !socket.readableEnded);
     });
 
-    test("waits for an answer longer than it stays idle, as long as it may stall", async (t) => {
+    test("waits for a response longer than the idle time, up to its timeout", async (t) => {
       const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 100, timeout: 700 }, () => {});
       const startedAt = performance.now();
       socket.write(HEALTH);
@@ -58,7 +58,7 @@ for (const [name, isTls] of [
       assert.ok(ms > 680 && ms < 5000, `it ended after ${ms} ms`);
     });
 
-    test("ends when its client does not take the answer", async (t) => {
+    test("ends when its client does not read the response", async (t) => {
       const large = Buffer.alloc(64 * 1024 * 1024);
       let isOver = false;
       const socket = await connectedWithin(t, isTls, { keepAliveTimeout: 100, timeout: 400 }, (_, response) => {

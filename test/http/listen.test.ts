@@ -7,23 +7,23 @@ for (const [code, message] of [
   ["ENOTFOUND", /^HOST cannot be resolved: set HOST to /],
   ["EAI_AGAIN", /^HOST cannot be resolved: set HOST to /],
   ["EINVAL", /^HOST is not usable: set HOST to .*that needs no zone/],
-  ["EAFNOSUPPORT", /^HOST and PORT 3000 cannot be listened on \(EAFNOSUPPORT\): check both$/],
+  ["EAFNOSUPPORT", /^cannot listen on HOST and PORT 3000 \(EAFNOSUPPORT\): check both settings$/],
 ] as const) {
-  test(`${code} is told of by the setting to change`, () => {
+  test(`the message for ${code} names the setting to change`, () => {
     const failure = listenFailure(code, 3000);
     assert.match(failure.message, message);
     assert.equal(failure.exitCode, 2);
   });
 }
 
-test("this machine is known by every spelling of its names and addresses", () => {
+test("every spelling of a loopback host is recognized", () => {
   const spellings = ["localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "127.1", "::1", "0:0:0:0:0:0:0:1"];
   const inUrls = ["[::1]", "[::ffff:7f00:1]"];
   for (const host of [...spellings, "::ffff:127.0.0.1", "::FFFF:127.0.0.1", ...inUrls])
     assert.ok(isLoopback(host), host);
 });
 
-test("no other host is taken for this machine", () => {
+test("no other host counts as loopback", () => {
   const others = [
     "0.0.0.0",
     "::",

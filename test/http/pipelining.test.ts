@@ -9,7 +9,7 @@ import { until } from "../helpers/until.ts";
 const REQUESTS = 96;
 const LARGE = `GET / HTTP/1.1\r\nHost: x\r\n${`a: ${"x".repeat(3000)}\r\n`.repeat(5)}\r\n`;
 const WITH_BODY = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody`;
-// Two, and those that came with the second of them in one read.
+// Two requests, and those that arrived in the same read as the second one.
 const MOST_RECEIVED = 2 + Math.ceil(65_536 / LARGE.length);
 
 /** A client of a server that keeps its requests unanswered. */
@@ -22,7 +22,7 @@ async function open(t: TestContext, isTls: boolean): Promise<{ socket: Socket; w
   return { socket, waiting };
 }
 
-/** Answers what waits until as many answers have come. */
+/** Answers waiting requests until the client has this many responses. */
 async function answerAll(count: number, waiting: ServerResponse[], received: () => string): Promise<void> {
   await until(() => {
     for (const response of waiting.splice(0)) response.end("ok");
@@ -32,7 +32,7 @@ async function answerAll(count: number, waiting: ServerResponse[], received: () 
 
 for (const isTls of [false, true]) {
   suite(`a client of ${isTls ? "HTTPS" : "HTTP"} that does not wait for answers`, () => {
-    test("is read no further while eight of its requests wait", async (t) => {
+    test("is not read while eight of its requests wait", async (t) => {
       const { socket, waiting } = await open(t, isTls);
       const received = gather(socket);
       for (let n = 1; n <= 9; n++) {
@@ -44,12 +44,12 @@ for (const isTls of [false, true]) {
       await answerAll(10, waiting, received);
     });
 
-    test("is read no further while large headers wait", async (t) => {
+    test("is not read while large headers wait", async (t) => {
       const { socket, waiting } = await open(t, isTls);
       const received = gather(socket);
       socket.write(LARGE.repeat(REQUESTS));
       await until(() => waiting.length >= 2, 5000);
-      // What the client has sent lies in the system's buffers and in its own, and stays there.
+      // What the client has sent stays in its own buffer and the system's.
       await assert.rejects(until(() => waiting.length > MOST_RECEIVED, 300));
       await answerAll(REQUESTS, waiting, received);
     });

@@ -36,7 +36,7 @@ const ROUTES = [
   }),
 ];
 
-/** Asks for a target as it stands, and returns the status, the headers and the JSON of the answer. */
+/** Requests a target unchanged. Returns the status, the headers and the JSON of the response. */
 async function asker(t: TestContext) {
   const { log } = recordingLog();
   const stopping = new AbortController().signal;
@@ -111,7 +111,7 @@ suite("a router", () => {
     "/",
     "*",
   ]) {
-    test(`finds nothing at ${target}, and does not say what was asked for`, async (t) => {
+    test(`finds nothing at ${target}, and does not echo it`, async (t) => {
       const { status, head, json } = await (await asker(t))("GET", target);
       assert.deepEqual([status, json?.code, /^allow:/im.test(head)], [404, "not_found", false]);
       assert.ok(target.length < 3 || !JSON.stringify(json).includes(target));
@@ -138,7 +138,7 @@ suite("a router", () => {
     assert.match(head, /^content-length: [1-9]/im);
   });
 
-  test("makes a problem of what a handler throws, and hides a defect", async (t) => {
+  test("turns an error of a handler into a problem, and hides the details of a defect", async (t) => {
     const ask = await asker(t);
     const refused = await ask("GET", "/refused");
     assert.deepEqual([refused.status, refused.json?.code], [503, "queue_full"]);

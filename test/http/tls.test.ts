@@ -15,7 +15,7 @@ const dir = workingDir();
 const served = { cert: join(dir, "served.crt"), key: join(dir, "served.key") };
 const [first, second] = [pairNamed("first"), pairNamed("second")];
 
-/** Starts a server with the first pair; `between` happens after the pair was read, and before the watch begins. */
+/** Starts a server with the first pair. `between` is called after the pair is read and before the watch begins. */
 async function serveFirst(t: TestContext, between: () => void = () => {}) {
   use(served, first);
   const files = createTlsFiles(served.cert, served.key);
@@ -28,7 +28,7 @@ async function serveFirst(t: TestContext, between: () => void = () => {}) {
   return { port: (server.address() as AddressInfo).port, named };
 }
 
-test("a pair that changes between its reading and the beginning of the watch is taken into use", async (t) => {
+test("a pair that changes after it is read, but before the watch begins, is reloaded", async (t) => {
   const { port, named } = await serveFirst(t, () => use(served, second));
   await until(async () => (await shownName(port)) === "second");
   assert.equal(named("tls_reloaded").length, 1);

@@ -7,7 +7,7 @@ import { requestWith } from "../helpers/requests.ts";
 const PROXIES = new BlockList();
 PROXIES.addAddress("10.0.0.1");
 
-/** The addresses that are told of after requests from these peers with this header. */
+/** The addresses that are reported after requests from these peers with this header. */
 async function foundBehind(peers: readonly string[], header = "X-Forwarded-For"): Promise<string[]> {
   const found: string[] = [];
   const watch = watchForUnnamedProxy(PROXIES, (address) => found.push(address));
@@ -15,7 +15,7 @@ async function foundBehind(peers: readonly string[], header = "X-Forwarded-For")
   return found;
 }
 
-suite("a proxy that TRUSTED_PROXIES does not name", () => {
+suite("a proxy missing from TRUSTED_PROXIES", () => {
   for (const peer of ["127.0.0.1", "::1", "10.0.0.2", "172.17.0.1", "192.168.1.1", "fd00::1"]) {
     test(`is found at ${peer}`, async () => assert.deepEqual(await foundBehind([peer]), [peer]));
   }
@@ -24,11 +24,11 @@ suite("a proxy that TRUSTED_PROXIES does not name", () => {
     test(`is found by ${header}`, async () => assert.deepEqual(await foundBehind(["::1"], header), ["::1"]));
   }
 
-  test("is told of once", async () => {
+  test("is reported once", async () => {
     assert.deepEqual(await foundBehind(["127.0.0.1", "127.0.0.1", "10.0.0.2"]), ["127.0.0.1"]);
   });
 
-  test("is none when it is named, on the public network, or silent about its clients", async () => {
+  test("is not reported if it is trusted, has a public address, or does not send its clients' addresses", async () => {
     assert.deepEqual(await foundBehind(["10.0.0.1", "203.0.113.1", "2001:db8::1"]), []);
     assert.deepEqual(await foundBehind(["127.0.0.1"], "User-Agent"), []);
   });

@@ -36,7 +36,7 @@ suite("a batcher", () => {
     assert.deepEqual(await Promise.all(second), [40, 50]);
   });
 
-  test("rejects all waiters of a failed batch, and only those", async () => {
+  test("rejects all items of a failed batch, and no others", async () => {
     const { batcher, started } = gated();
     const failing = [batcher.add(1), batcher.add(2)];
     const running = await started(1);
@@ -62,7 +62,7 @@ suite("a batcher", () => {
     assert.equal(await batcher.add(2), 2);
   });
 
-  test("flushes when nothing waits and nothing runs any more", async () => {
+  test("flushes when no item waits and no batch runs", async () => {
     const { batcher, started } = gated();
     await batcher.flush();
     const results = [batcher.add(1)];
@@ -92,7 +92,7 @@ suite("a batcher", () => {
 });
 
 suite("batches", () => {
-  test("start in the middle of a turn when they have enough, as many as may be under way", async () => {
+  test("start within a turn once they have enough items, up to the number that may run at once", async () => {
     const gates: { items: number[]; end: () => void }[] = [];
     const batches = createBatches<number>(
       (items) => {
@@ -124,7 +124,7 @@ suite("batches", () => {
     await flushed;
   });
 
-  test("of fewer items start at the end of the turn", async () => {
+  test("with fewer items start at the end of the turn", async () => {
     const started: number[][] = [];
     const batches = createBatches<number>(
       async (items) => {

@@ -6,7 +6,7 @@ import { failsWith } from "../helpers/fails-with.ts";
 const turn = () => new Promise(setImmediate);
 
 suite("a concurrency limit", () => {
-  test("runs no more tasks at once than it is wide", async () => {
+  test("runs no more tasks at once than its width", async () => {
     const limit = createConcurrencyLimit({ width: 2, queueLimit: 100 });
     let running = 0;
     let most = 0;
@@ -19,7 +19,7 @@ suite("a concurrency limit", () => {
     assert.equal(most, 2);
   });
 
-  test("runs what waits in order of arrival", async () => {
+  test("runs waiting tasks in order of arrival", async () => {
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 100 });
     const order: number[] = [];
     await Promise.all([1, 2, 3, 4, 5].map((n) => limit.run(async () => void order.push(n))));
@@ -31,7 +31,7 @@ suite("a concurrency limit", () => {
     assert.deepEqual(await Promise.all([1, 2, 3].map((n) => limit.run(async () => n * 2))), [2, 4, 6]);
   });
 
-  test("refuses at once, with a time to come back, what its queue cannot hold", async () => {
+  test("refuses at once, with Retry-After, tasks that exceed its queue", async () => {
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 2 });
     const gate = Promise.withResolvers<void>();
     const held = [limit.run(() => gate.promise), limit.run(() => gate.promise), limit.run(() => gate.promise)];
@@ -49,7 +49,7 @@ suite("a concurrency limit", () => {
     assert.equal(await limit.run(async () => "again"), "again");
   });
 
-  test("gives the place of a task that fails to the next one", async () => {
+  test("passes the place of a failed task to the next one", async () => {
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 10 });
     const failing = limit.run(async () => {
       throw new Error("no");
@@ -60,7 +60,7 @@ suite("a concurrency limit", () => {
     assert.equal(await limit.run(async () => "and again"), "and again");
   });
 
-  test("runs what is preferred before all else, and keeps room for it", async () => {
+  test("runs preferred tasks first, and keeps a queue for them", async () => {
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 2 });
     const gate = Promise.withResolvers<void>();
     const order: string[] = [];
@@ -76,7 +76,7 @@ suite("a concurrency limit", () => {
     assert.deepEqual(order, ["owner", "owner again", "first", "second"]);
   });
 
-  test("lets no sender fill a queue, and counts only what waits", async () => {
+  test("limits the share of a sender in a queue, counting only waiting tasks", async () => {
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 3, queueLimitPerSender: 2 });
     for (const isPreferred of [false, false, true, true]) {
       const add = (sender: string, task = async () => sender) => limit.run(task, { isPreferred, sender });

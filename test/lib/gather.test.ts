@@ -5,7 +5,7 @@ import { gather } from "../../src/lib/gather.ts";
 
 const MOST = 32;
 
-/** Gives so many items in each turn of the event loop, and tells in which turns they were run. */
+/** Adds this many items in each turn of the event loop, and returns the turn in which each was run. */
 async function ranInTurns(perTurn: readonly number[]): Promise<number[]> {
   let turn = 0;
   const ran: number[] = [];
@@ -18,22 +18,22 @@ async function ranInTurns(perTurn: readonly number[]): Promise<number[]> {
   return ran;
 }
 
-suite("what is gathered", () => {
-  test("is run when the next turn brings no more", async () => {
+suite("gathered items", () => {
+  test("are run when the next turn brings no more", async () => {
     assert.deepEqual(await ranInTurns([3, 0, 0]), [2, 2, 2]);
   });
 
-  test("waits as long as each turn brings more", async () => {
+  test("wait while each turn brings more", async () => {
     assert.deepEqual(await ranInTurns([1, 2, 1, 0, 0]), [4, 4, 4, 4]);
   });
 
-  test("waits for no more than the most, however many come", async () => {
+  test("are run once there are as many as the maximum", async () => {
     const turns = [...Array<number>(MOST).fill(MOST), ...Array<number>(MOST).fill(2 * MOST)];
     assert.deepEqual(await ranInTurns(Array<number>(2 * MOST).fill(1)), turns);
     assert.deepEqual(await ranInTurns([40, 0]), Array<number>(40).fill(1));
   });
 
-  test("is gathered anew behind what was run", async () => {
+  test("are gathered again after a run", async () => {
     assert.deepEqual(await ranInTurns([1, 0, 0, 2, 0, 0]), [2, 5, 5]);
   });
 });

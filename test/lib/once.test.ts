@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { once } from "../../src/lib/once.ts";
 
-test("a step is under way once for all who ask, tried again after a failure, and no more after its success", async () => {
+test("concurrent calls share one run of the step, which is retried after a failure and never after success", async () => {
   const tries = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let begun = 0;
   const done = once(async () => await tries[begun++]?.promise);

@@ -5,7 +5,7 @@ import { AppError } from "../../src/errors.ts";
 import { callThread, type RunCall, serveCalls } from "../../src/lib/thread-rpc.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
-/** A thread, for which the other end of a channel stands. */
+/** A thread, simulated by the other end of a channel. */
 function open(t: TestContext, run: RunCall = (call) => call()) {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port1.close());
@@ -22,12 +22,12 @@ function open(t: TestContext, run: RunCall = (call) => call()) {
   return callThread(port1 as unknown as Worker, "the thread");
 }
 
-test("calls are answered in their order, each with its own result", async (t) => {
+test("calls are answered in order, each with its own result", async (t) => {
   const { call } = open(t);
   assert.deepEqual(await Promise.all([call("part.double", [1]), call("part.double", [2])]), [2, 4]);
 });
 
-test("a call that fails fails alone, with its message", async (t) => {
+test("a failing call rejects with its message and does not affect others", async (t) => {
   const { call } = open(t);
   const ends = await Promise.allSettled([call("part.double", [1]), call("part.break", []), call("part.double", [2])]);
   assert.deepEqual(
@@ -37,17 +37,17 @@ test("a call that fails fails alone, with its message", async (t) => {
   await assert.rejects(call("part.break", []), /a defect/);
 });
 
-test("an error with a code crosses with it, its time to come back and its cause", async (t) => {
+test("an AppError arrives with its code, its Retry-After and its cause", async (t) => {
   const error = await failsWith("queue_full", open(t).call("part.refuse", []));
   assert.equal(error.retryAfterSeconds, 3);
   assert.equal((error.cause as Error).message, "too much");
 });
 
-test("a method that is not there fails", async (t) => {
+test("a call to an unknown method fails", async (t) => {
   await assert.rejects(open(t).call("part.nothing", []), /no part\.nothing/);
 });
 
-test("each call is run by what the thread gives", async (t) => {
+test("each call is run by the function that the thread passes", async (t) => {
   let runs = 0;
   const { call } = open(t, (run) => {
     runs++;

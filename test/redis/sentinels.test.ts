@@ -9,10 +9,10 @@ import { addressOf, openOnRedis } from "../helpers/redis-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
 
-// Each sentinel is asked four times in it.
+// Each sentinel is asked four times in this time.
 const WHILE_MS = 2000;
 
-suite("what sentinels say of the master", needsRedis(), () => {
+suite("the master that sentinels name", needsRedis(), () => {
   async function openBehind(t: Cleanup, count: number) {
     const [old, successor] = [await startRedis(t), await startRedis(t)];
     const named: RedisAddress[] = Array.from({ length: count }, () => addressOf(old));
@@ -33,7 +33,7 @@ suite("what sentinels say of the master", needsRedis(), () => {
     }
   }
 
-  test("is followed when the first of them names another, and once, though the others lag", async (t) => {
+  test("changes once when the first sentinel names another, although the others lag", async (t) => {
     const { store, successor, named, ups, downs } = await openBehind(t, 3);
     await staysWell(() => store.current("1"));
     assert.deepEqual(downs, []);
@@ -48,7 +48,7 @@ suite("what sentinels say of the master", needsRedis(), () => {
     assert.equal(downs.length, 1);
   });
 
-  test("is followed back", async (t) => {
+  test("changes back when the sentinels name the old one again", async (t) => {
     const { store, old, successor, named } = await openBehind(t, 2);
     for (const now of [successor, old]) {
       named.fill(addressOf(now));
@@ -58,7 +58,7 @@ suite("what sentinels say of the master", needsRedis(), () => {
     }
   });
 
-  test("is asked of the next one when the master that one names is none", async (t) => {
+  test("is asked of the next sentinel when one names a server that is no master", async (t) => {
     const { store, old, successor, named } = await openBehind(t, 2);
     await old.client(t).call("REPLICAOF", "127.0.0.1", String(successor.port));
     named[1] = addressOf(successor);

@@ -9,7 +9,7 @@ import { isWell, until } from "../helpers/until.ts";
 const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
 
 suite("a Redis cluster", needsRedis(), () => {
-  test("serves a user with the rights that REDIS_USERNAME says it needs", async (t) => {
+  test("serves a user with the rights in the documentation of REDIS_USERNAME", async (t) => {
     const nodes = await startCluster(t);
     const listed = /`~authserve:\* ([^`]+)`.* in a cluster also `([^`]+)`/.exec(SETTINGS.REDIS_USERNAME.meaning);
     const rights = `${listed?.[1]} ${listed?.[2]}`.split(" ");
@@ -38,7 +38,7 @@ suite("a Redis cluster", needsRedis(), () => {
     assert.equal(ups.length, 1);
   });
 
-  test("that has lost a node is unavailable in time, and well again when the node is back", async (t) => {
+  test("that has lost a node is unavailable within the timeout, and works again when the node is back", async (t) => {
     const nodes = await startCluster(t);
     const { store } = openOnRedis(t, cluster(nodes));
     await store.replace("1", "a", 60);
@@ -53,7 +53,7 @@ suite("a Redis cluster", needsRedis(), () => {
     assert.equal(await store.current("1"), "b");
   });
 
-  test("with a node that hangs is unavailable in time, and well again when it goes on", async (t) => {
+  test("with a node that hangs is unavailable within the timeout, and works again when it resumes", async (t) => {
     const nodes = await startCluster(t);
     const { store } = openOnRedis(t, cluster(nodes));
     await store.replace("1", "a", 60);
@@ -66,7 +66,7 @@ suite("a Redis cluster", needsRedis(), () => {
     assert.equal(await store.current("1"), "a");
   });
 
-  test("with a node that comes back with older data knows no session of an earlier password", async (t) => {
+  test("with a node that comes back with old data rejects sessions of an earlier password", async (t) => {
     const nodes = await startCluster(t);
     const { store: old } = openOnRedis(t, cluster(nodes));
     await old.bind("1", "old password");
@@ -74,7 +74,7 @@ suite("a Redis cluster", needsRedis(), () => {
     const owner = await ownerOf(t, nodes, "authserve:session:1");
     await owner.client(t).save();
     const { store } = openOnRedis(t, cluster(nodes));
-    // A cluster this young may end a first connection.
+    // A new cluster may close the first connection.
     await until(() => isWell(() => store.current("1")), HEALS_WITHIN_MS);
     assert.equal(await store.bind("1", "new password"), true);
     await owner.kill();
@@ -85,7 +85,7 @@ suite("a Redis cluster", needsRedis(), () => {
     assert.equal(await store.current("1"), null);
   });
 
-  test("writes nothing later that was answered as unavailable", async (t) => {
+  test("never executes a command later that it has reported as unavailable", async (t) => {
     const nodes = await startCluster(t);
     const { store } = openOnRedis(t, cluster(nodes));
     await store.replace("1", "a", 600);
@@ -95,12 +95,12 @@ suite("a Redis cluster", needsRedis(), () => {
     await Promise.all([1, 2, 3].map((login) => unavailableInTime(() => store.replace("1", `late ${login}`, 600))));
     owner.resume();
     await until(() => isWell(() => store.replace("1", "b", 600)), HEALS_WITHIN_MS);
-    // The driver tries for this long by itself.
+    // The driver itself would retry for this long.
     const endsAt = performance.now() + 2000;
     while (performance.now() < endsAt) assert.equal(await look.get("authserve:session:1"), "b");
   });
 
-  test("that moves the session's slot takes logins", async (t) => {
+  test("that is moving the session's slot accepts logins", async (t) => {
     const nodes = await startCluster(t);
     const { store } = openOnRedis(t, cluster(nodes));
     await store.bind("1", "credential");
@@ -113,7 +113,7 @@ suite("a Redis cluster", needsRedis(), () => {
     await store.check("1");
   });
 
-  test("that has lost a node takes no login of a user who needs that node, for session or throttle", async (t) => {
+  test("that has lost a node refuses logins that need that node, for the session or the throttle", async (t) => {
     for (const lost of ["session", "throttle", "other"] as const) {
       const nodes = await startCluster(t, ["--cluster-require-full-coverage", "no"]);
       const { store } = openOnRedis(t, cluster(nodes));

@@ -24,7 +24,7 @@ suite("a Redis that", onRedis, () => {
     return { ...opened, server };
   }
 
-  test("hangs is unavailable within the time limit, at every call, and well again when it goes on", async (t) => {
+  test("hangs is unavailable within the timeout at every call, and works again when it resumes", async (t) => {
     const { server, store, downs } = await withSession(t);
     server.pause();
     for (let round = 0; round < 3; round++) await allUnavailableInTime(store);
@@ -34,21 +34,21 @@ suite("a Redis that", onRedis, () => {
     assert.equal(downs.length, 1, "one outage is told once");
   });
 
-  test("sleeps in one command is unavailable within the time limit", async (t) => {
+  test("sleeps in one command is unavailable within the timeout", async (t) => {
     const server = await startRedis(t, { args: redisMajor() < 7 ? [] : ["--enable-debug-command", "yes"] });
     const { store } = openOnRedis(t, single(server));
     await store.check("1");
     const other = server.client(t);
     await other.ping();
     const asleep = server.client(t).call("DEBUG", "SLEEP", "3");
-    // Another client's ping tells when the sleep has begun.
+    // A ping of another client shows when the sleep has begun.
     await until(() => Promise.race([other.ping().then(() => false), delay(100).then(() => true)]));
     await allUnavailableInTime(store);
     await asleep;
     await heals(store);
   });
 
-  test("holds back its answers piles up no commands", async (t) => {
+  test("holds back its answers does not accumulate commands", async (t) => {
     const { server, connection, store } = await withSession(t);
     server.pause();
     const asked = await Promise.allSettled(
@@ -59,7 +59,7 @@ suite("a Redis that", onRedis, () => {
     await heals(store);
   });
 
-  test("is killed is unavailable, and well again after its restart", async (t) => {
+  test("is killed is unavailable, and works again after its restart", async (t) => {
     const { server, store, ups } = await withSession(t);
     await server.kill();
     await allUnavailableInTime(store);
@@ -69,7 +69,7 @@ suite("a Redis that", onRedis, () => {
     assert.equal(ups.length, 2);
   });
 
-  test("is not there at the start is unavailable, and used as soon as it is", async (t) => {
+  test("is down at the start is unavailable, and used as soon as it is up", async (t) => {
     const server = await startRedis(t);
     await server.kill();
     const { store, downs } = openOnRedis(t, single(server));
@@ -79,7 +79,7 @@ suite("a Redis that", onRedis, () => {
     assert.equal(downs.length, 1);
   });
 
-  test("has become a replica is unavailable for reading too, and well again as a master", async (t) => {
+  test("has become a replica is unavailable, also for reading, and works again as a master", async (t) => {
     const { server, store } = await withSession(t);
     const admin = server.client(t);
     await admin.call("REPLICAOF", "127.0.0.1", "1");
@@ -91,7 +91,7 @@ suite("a Redis that", onRedis, () => {
     assert.equal(await store.current("1"), "a");
   });
 
-  test("is full refuses a login as unavailable, still reads, and takes logins again when there is room", async (t) => {
+  test("is full refuses logins as unavailable, still answers reads, and accepts logins again when there is room", async (t) => {
     const { server, store } = await withSession(t);
     const admin = server.client(t);
     await admin.config("SET", "maxmemory", "1");
@@ -104,11 +104,11 @@ suite("a Redis that", onRedis, () => {
     assert.equal(await store.replace("1", "b", 60), true);
   });
 
-  test("lacks the replicas it must write to refuses a login as unavailable", async (t) => {
+  test("lacks its required replicas refuses a login as unavailable", async (t) => {
     const { server, store } = await withSession(t);
     const admin = server.client(t);
     await admin.config("SET", "min-replicas-to-write", "1");
-    // Before Redis 7 the setting holds back single commands only, and a login is a script.
+    // Before Redis 7 the setting applies to single commands only, and a login is a script.
     if (redisMajor() < 7) {
       await unavailableInTime(() => store.remove("1"));
       return;

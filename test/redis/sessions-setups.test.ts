@@ -17,7 +17,7 @@ import {
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
 
-// What REDIS_USERNAME says it needs, without the one that is optional.
+// The rights in the documentation of REDIS_USERNAME, without the optional one.
 const PERMISSIONS = ["+@read", "+@write", "+eval", "+ping"];
 
 const onRedis = needsRedis();
@@ -36,7 +36,7 @@ suite("session store on Redis", onRedis, () => {
     assert.ok(ttl > 890 && ttl <= 900, String(ttl));
   });
 
-  test("tells once what it found", async (t) => {
+  test("reports version and eviction policy once", async (t) => {
     const server = await startRedis(t, { args: ["--maxmemory-policy", "allkeys-lru"] });
     const { store, ups } = openOnRedis(t, single(server));
     await store.check("1");
@@ -45,7 +45,7 @@ suite("session store on Redis", onRedis, () => {
     assert.equal(ups.length, 1);
   });
 
-  test("takes the password, alone or with a user of its own, and is unavailable with a wrong one or none", async (t) => {
+  test("accepts a password, with or without a user, and is unavailable with a wrong one or none", async (t) => {
     const server = await startRedis(t, { password: "long password" });
     const admin = server.client(t);
     await admin.call("ACL", "SETUSER", "auth", "on", ">own password", "~authserve:*", ...PERMISSIONS);
@@ -60,7 +60,7 @@ suite("session store on Redis", onRedis, () => {
     }
   });
 
-  test("keeps to its database", async (t) => {
+  test("uses only its own database", async (t) => {
     const server = await startRedis(t);
     const { store } = openOnRedis(t, single(server), { db: 3 });
     await store.replace("1", "a", 60);
@@ -70,7 +70,7 @@ suite("session store on Redis", onRedis, () => {
     assert.equal(await client.dbsize(), 1);
   });
 
-  test("that has no such database is unavailable, and says why", async (t) => {
+  test("without the configured database is unavailable, and says why", async (t) => {
     const server = await startRedis(t, { args: ["--databases", "4"] });
     const { store, downs } = openOnRedis(t, single(server), { db: 7 });
     await allUnavailableInTime(store);
@@ -78,7 +78,7 @@ suite("session store on Redis", onRedis, () => {
     assert.equal(await server.client(t).dbsize(), 0);
   });
 
-  test("whose user may not choose the database is unavailable, and well when it may", async (t) => {
+  test("whose user may not select the database is unavailable, and works once it may", async (t) => {
     const server = await startRedis(t);
     const admin = server.client(t);
     const rights = ["on", ">its-password", "~authserve:*", "+@read", "+@write", "+eval", "+ping"];
@@ -91,14 +91,14 @@ suite("session store on Redis", onRedis, () => {
     assert.equal(await admin.dbsize(), 0);
   });
 
-  test("that has INFO under another name serves all the same", async (t) => {
+  test("works when INFO is renamed", async (t) => {
     const server = await startRedis(t, { args: ["--rename-command", "INFO", ""] });
     const { store, ups } = openOnRedis(t, single(server));
     await store.replace("1", "a", 60);
     assert.deepEqual(ups, [{ version: null, evictionPolicy: null }]);
   });
 
-  test("speaks TLS with a certificate it can check, and with no other", async (t) => {
+  test("uses TLS with a certificate that it can verify, and refuses any other", async (t) => {
     const server = await startRedis(t, { tls: true });
     const { store } = openOnRedis(t, single(server), { tls: { ca: readFileSync(TLS_CERT_FILE, "utf8") } });
     await store.replace("1", "a", 60);
@@ -109,16 +109,16 @@ suite("session store on Redis", onRedis, () => {
 });
 
 suite("a Redis behind a sentinel", onRedis, () => {
-  /** Has a sentinel replace a master by its replica, and waits until it names that. */
+  /** Makes a sentinel replace a master by its replica, and waits until it names the replica. */
   async function failOver(t: Cleanup, sentinel: RedisProcess, master: string, replica: RedisProcess): Promise<void> {
     const watcher = sentinel.client(t);
-    // It refuses while it has not heard enough of the replica.
+    // It refuses until it knows enough about the replica.
     await until(() => isWell(() => watcher.call("SENTINEL", "FAILOVER", master)), 30_000);
     const named = async () => (await watcher.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)) as string[];
     await until(async () => (await named())[1] === String(replica.port), 20_000);
   }
 
-  /** Waits until logins are kept there. */
+  /** Waits until logins are stored there. */
   async function writesTo(store: SessionStore, successor: Redis): Promise<void> {
     let round = 0;
     await until(async () => {
@@ -128,7 +128,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     }, 3000);
   }
 
-  test("is found, and its successor after a failover", async (t) => {
+  test("is found, and after a failover the new master is found", async (t) => {
     const { master, replica, sentinel } = await startSentinel(t);
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
     await store.replace("1", "a", 600);
@@ -144,7 +144,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     assert.equal(await successor.get("authserve:session:1"), "b");
   });
 
-  test("is left for its successor as soon as the sentinels name that, while it still lives", async (t) => {
+  test("is left for the new master as soon as the sentinels name it, even while the old one is up", async (t) => {
     const { replica, sentinel } = await startSentinel(t);
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
     await store.replace("1", "a", 600);
@@ -152,7 +152,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     await writesTo(store, replica.client(t));
   });
 
-  test("is left for its successor also when the sentinel has just started again", async (t) => {
+  test("is left for the new master also when the sentinel has just restarted", async (t) => {
     const { replica, sentinel } = await startSentinel(t);
     const { store } = openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster" });
     await store.replace("1", "a", 600);
@@ -162,7 +162,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     await writesTo(store, replica.client(t));
   });
 
-  test("is kept when the sentinels replace another master", async (t) => {
+  test("is kept after a failover of another master", async (t) => {
     const { sentinel } = await startSentinel(t);
     const master = await startRedis(t);
     const replica = await startRedis(t, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
@@ -184,7 +184,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     assert.deepEqual(downs, []);
   });
 
-  test("is found by sentinels that ask for a password, and by nobody without it", async (t) => {
+  test("is found through sentinels with a password, and not without the password", async (t) => {
     const { sentinel } = await startSentinel(t, "sentinels-only");
     const at = (password?: string) =>
       openOnRedis(t, { kind: "sentinels", sentinels: [addressOf(sentinel)], master: "mymaster", password }).store;
@@ -194,7 +194,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     await allUnavailableInTime(at());
   });
 
-  test("is unavailable within the time limit while no sentinel answers", async (t) => {
+  test("is unavailable within the timeout while no sentinel answers", async (t) => {
     const gone = await startRedis(t);
     await gone.kill();
     await allUnavailableInTime(

@@ -50,7 +50,7 @@ suite("what Redis holds", () => {
     assert.equal(await store.current("1"), null);
   });
 
-  test("is shared by two processes: one session of a hundred parallel logins is left", async (t) => {
+  test("is shared by two processes: a hundred parallel logins leave one session", async (t) => {
     const stores = [await openEmpty(t), connect(t, shared.port)];
     const sids = Array.from({ length: 50 }, (_, i) => [`x-${i}`, `y-${i}`]).flat();
     await Promise.all(sids.map((sid, i) => stores[i % 2]?.replace("1", sid, 60)));
@@ -59,7 +59,7 @@ suite("what Redis holds", () => {
     assert.equal(second, first);
   });
 
-  test("of another type under the key is store_unavailable, and can be revoked or replaced by a login", async (t) => {
+  test("of another type is store_unavailable, and can be revoked or replaced by a login", async (t) => {
     const store = await openEmpty(t);
     await shared.client(t).lpush(KEY, "not a sid");
     for (const operation of [() => store.current("1"), () => store.find("1"), () => store.removeIf("1", "a")]) {
@@ -73,7 +73,7 @@ suite("what Redis holds", () => {
 });
 
 suite("a Redis that", () => {
-  test("hangs is store_unavailable within 1.5 seconds, and well again when it goes on", async (t) => {
+  test("hangs is store_unavailable within 1.5 seconds, and works again when it resumes", async (t) => {
     const server = await startRedis(t);
     const store = connect(t, server.port);
     await store.replace("1", "a", 60);
@@ -92,7 +92,7 @@ suite("a Redis that", () => {
     assert.equal(await store.current("1"), "a");
   });
 
-  test("is killed is store_unavailable at once, and well again after a restart", async (t) => {
+  test("is killed is store_unavailable at once, and works again after a restart", async (t) => {
     const server = await startRedis(t);
     const store = connect(t, server.port);
     await store.replace("1", "a", 60);
@@ -111,7 +111,7 @@ suite("a Redis that", () => {
     assert.equal(await store.current("1"), "c");
   });
 
-  test("was not there at the start is store_unavailable, and used as soon as it is", async (t) => {
+  test("is down at the start is store_unavailable, and used as soon as it is up", async (t) => {
     const server = await startRedis(t);
     await server.kill();
     const store = connect(t, server.port);
@@ -136,7 +136,7 @@ suite("a Redis that", () => {
     await unavailableInTime(() => store.replace("1", "a", 60));
   });
 
-  test("asks for a password takes the right one and is store_unavailable with a wrong one or none", async (t) => {
+  test("requires a password accepts the right one, and is store_unavailable with a wrong one or none", async (t) => {
     const server = await startRedis(t, { password: "redis password" });
     const store = connect(t, server.port, { password: "redis password" });
     await store.replace("1", "a", 60);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createThrottle, type InTurn } from "../../src/auth/throttle/rules.ts";
+import { createThrottle, type RunTask } from "../../src/auth/throttle/rules.ts";
 import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle/store.ts";
 import { createConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
 import { createRedisThrottleStore } from "../../src/redis/throttle.ts";
@@ -27,7 +27,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     createRedisThrottleStore(openOnRedis(t, cluster(await startCluster(t))).connection),
   );
 
-  test("is shared by all processes: of parallel reservations no more than the bound succeed", async (t) => {
+  test("is shared by all processes: parallel reservations never exceed the limit", async (t) => {
     const server = await startRedis(t);
     const stores = [open(t, server), open(t, server)];
     const buckets = [
@@ -40,7 +40,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.equal(outcomes.filter(({ outcome }) => outcome === "reserved").length, 10);
   });
 
-  test("counts a failure of one process in the other, and knows its addresses", async (t) => {
+  test("shares failures and known addresses between processes", async (t) => {
     const server = await startRedis(t);
     const [one, other] = [open(t, server), open(t, server)];
     const reservation = await one.reserve(ONE, NOW);
@@ -51,7 +51,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.equal(await other.isKnown("a", NOW), true);
   });
 
-  test("gives back what an earlier process of the same server held when it was killed, and nothing of others", async (t) => {
+  test("releases the places of a killed process of the same server, and no others", async (t) => {
     const redis = await startRedis(t);
     const as = (server: string) => createRedisThrottleStore(openOnRedis(t, single(redis)).connection, server);
     const two = [{ bucket: "a", limit: 2 }];
@@ -72,7 +72,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     ["55 s ahead", 55_000, 251_000],
     ["six minutes behind", -6 * 60_000, 0],
   ] as const) {
-    test(`keeps what a server counts from another one whose clock is ${what}`, async (t) => {
+    test(`keeps a server's failures when another server's clock is ${what}`, async (t) => {
       const server = await startRedis(t);
       const [one, other] = [open(t, server), open(t, server)];
       const failAt = async (store: ThrottleStore, now: number, bucket = "pair") => {
@@ -89,7 +89,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     });
   }
 
-  test("leaves keys that all end by themselves", async (t) => {
+  test("sets an expiry on every key", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
     const reservation = await store.reserve(ONE, NOW);
@@ -102,7 +102,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     for (const key of keys) assert.ok((await client.pttl(key)) > 0, key);
   });
 
-  test("takes its places in one step on a cluster", async (t) => {
+  test("takes places in several buckets at once on a cluster", async (t) => {
     const store = createRedisThrottleStore(openOnRedis(t, cluster(await startCluster(t))).connection);
     const buckets = ["a", "b", "c", "d"].map((bucket) => ({ bucket, limit: 1 }));
     const reservation = await store.reserve(buckets, NOW);
@@ -113,7 +113,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.equal(await store.isKnown("a", NOW), true);
   });
 
-  test("is unavailable while Redis is, and counts on when it is back", async (t) => {
+  test("is unavailable while Redis is, and goes on counting when Redis is back", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
     const reservation = await store.reserve(ONE, NOW);
@@ -132,7 +132,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     );
   });
 
-  test("gives places back, and counts failures, that Redis did not take while it was away", async (t) => {
+  test("releases places and counts failures after an outage during which Redis missed them", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
     const take = async (bucket: string) => {
@@ -154,7 +154,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.deepEqual(await Promise.all(failures), [0, 1, 0]);
   });
 
-  test("that hangs holds up nobody who waits for a turn longer than whoever has it", async (t) => {
+  test("that hangs does not delay queued attempts longer than the running one", async (t) => {
     const nodes = await startCluster(t);
     const throttle = createThrottle(
       createRedisThrottleStore(openOnRedis(t, cluster(nodes)).connection),
@@ -163,13 +163,13 @@ suite("the throttle on Redis", needsRedis(), () => {
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 20 });
     const gate = Promise.withResolvers<boolean>();
     let queued = 0;
-    const inTurn: InTurn = (task) => {
+    const runTask: RunTask = (task) => {
       queued++;
       return limit.run(task);
     };
     const verify = () => gate.promise;
     const attempts = Array.from({ length: 10 }, (_, n) =>
-      throttle.attempt("192.0.2.1", `${n}@example.com`, verify, inTurn),
+      throttle.attempt("192.0.2.1", `${n}@example.com`, verify, runTask),
     );
     const refused = Promise.all(attempts.map((attempt) => failsWith("store_unavailable", attempt)));
     await until(() => queued === attempts.length);
@@ -182,7 +182,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.ok(performance.now() - pausedAt < 2 * TIMEOUT_MS);
   });
 
-  test("that takes no writes is not flooded with what it refused", async (t) => {
+  test("that refuses writes is not flooded with retries", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
     const reservation = await store.reserve([{ bucket: "held", limit: 2 }], NOW);
@@ -196,14 +196,14 @@ suite("the throttle on Redis", needsRedis(), () => {
       await failsWith("store_unavailable", store.reserve(ONE, NOW));
     }
     const calls = /^cmdstat_eval:calls=([0-9]+)/m.exec(await look.info("commandstats"))?.[1];
-    // Two of each login's own, and at most two for the place that is still held.
+    // Two calls of each login, and at most two retries for the place that is still held.
     assert.ok(Number(calls) >= 100 && Number(calls) <= 200, String(calls));
     await look.call("ACL", "SETUSER", "default", "+zadd", "+zrem");
     await store.retryAfterMs(ONE, NOW);
     await until(async () => (await look.zcard("authserve:throttle:{login}:held")) === 0);
   });
 
-  test("that is full takes no attempt, so that nothing is tried without being counted", async (t) => {
+  test("that is full refuses attempts, because they could not be counted", async (t) => {
     const server = await startRedis(t);
     const store = open(t, server);
     await store.retryAfterMs(ONE, NOW);
@@ -212,7 +212,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     assert.equal(await store.retryAfterMs(ONE, NOW), 0);
   });
 
-  test("counts what a server with a clock a little ahead has seen, for no longer than the window", async (t) => {
+  test("counts failures of a server whose clock is slightly ahead, for no longer than the window", async (t) => {
     const server = await startRedis(t);
     const [ahead, store] = [open(t, server), open(t, server)];
     const reservation = await ahead.reserve(ONE, NOW + 2000);

@@ -14,14 +14,14 @@ const needsUnknownEndpoints = () => ({
 });
 
 suite("a cluster that names no hosts", needsRedis(), () => {
-  test("of one node, which has met no other, holds sessions", async (t) => {
+  test("holds sessions on a single node that has met no other", async (t) => {
     const { store, downs } = openOnRedis(t, cluster([await startLoneNode(t)]));
     await store.replace("1", "a", 60);
     assert.equal(await store.current("1"), "a");
     assert.deepEqual(downs, []);
   });
 
-  test("of unknown endpoints holds sessions on all its nodes", needsUnknownEndpoints(), async (t) => {
+  test("holds sessions on all its nodes when their endpoints are unknown", needsUnknownEndpoints(), async (t) => {
     const nodes = await startCluster(t, UNKNOWN);
     const { store } = openOnRedis(t, cluster(nodes.slice(0, 1)));
     const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
@@ -30,9 +30,9 @@ suite("a cluster that names no hosts", needsRedis(), () => {
     for (const node of nodes) assert.ok((await node.client(t).dbsize()) > 0);
   });
 
-  test("is found at the host that was asked, where a redirection leads, too", needsUnknownEndpoints(), async (t) => {
+  test("is reached at the host that was asked, also after a redirection", needsUnknownEndpoints(), async (t) => {
     const nodes = await startCluster(t, UNKNOWN);
-    // Not 127.0.0.1: ioredis takes that one where no host is named.
+    // Not 127.0.0.1, which ioredis uses when no host is named.
     const asked = nodes.slice(0, 1).map(({ port }) => ({ host: "localhost", port }));
     const servers = { kind: "cluster", nodes: asked } as const;
     const { client, close } = openClient({ servers, keyPrefix: "authserve:", timeoutMs: TIMEOUT_MS });

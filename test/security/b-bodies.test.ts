@@ -25,7 +25,7 @@ test("B2 __proto__, constructor and toString are extra properties like any other
   assertProblem(await login(`{"__proto__":${BODY}}`), 400, "validation_failed");
 });
 
-test("B3 a member name twice is refused, also escaped and with the same value", async () => {
+test("B3 a repeated member name is refused, also escaped and with the same value", async () => {
   for (const twice of [
     `"password":"${PASSWORD}"`,
     `"pass\\u0077ord":"${PASSWORD}"`,
@@ -36,7 +36,7 @@ test("B3 a member name twice is refused, also escaped and with the same value", 
   }
 });
 
-test("B4 a body that is not announced as JSON in UTF-8 is refused", async () => {
+test("B4 a Content-Type other than JSON in UTF-8 is refused", async () => {
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -61,7 +61,7 @@ test("B4 a body that is not announced as JSON in UTF-8 is refused", async () => 
   assert.equal(two.status, 415);
 });
 
-test("B5 an encoded body is refused", async () => {
+test("B5 a body with a Content-Encoding is refused", async () => {
   assertProblem(await login(BODY, { "Content-Encoding": "gzip" }), 415, "unsupported_media_type");
 });
 
@@ -76,7 +76,7 @@ test("B6 a chunked body that never ends is cut off at the limit", async () => {
   assert.equal(answer.status, 413);
 });
 
-test("B7 100,000 members and 100,000 levels of a signed body are refused or read at once", async () => {
+test("B7 a signed body with 100,000 members or levels is read or refused quickly", async () => {
   const members = `{${Array.from({ length: 100_000 }, (_, n) => `"k${n}":0`).join()}}`;
   const colliding = `{${Array.from({ length: 50_000 }, (_, n) => `"${n * 65_536}":0`).join()}}`;
   const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
@@ -89,13 +89,13 @@ test("B7 100,000 members and 100,000 levels of a signed body are refused or read
   assertProblem(await login(members), 413, "payload_too_large");
 });
 
-test("B8 a body that is no object is refused", async () => {
+test("B8 a body that is not an object is refused", async () => {
   for (const body of ["null", "[]", '"x"', "1", "true", `[${BODY}]`])
     assertProblem(await login(body), 400, "validation_failed");
   assertProblem(await login(""), 400, "malformed_json");
 });
 
-test("B9 what only looks like JSON is refused", async () => {
+test("B9 a body that only resembles JSON is refused", async () => {
   const [open] = [BODY.slice(0, -1)];
   const bodies = [
     `${open},}`,
@@ -130,14 +130,14 @@ test("B9 what only looks like JSON is refused", async () => {
   }
 });
 
-test("B10 a number, a boolean, a list or nothing for a text is refused", async () => {
+test("B10 a number, a boolean, a list or null instead of a string is refused", async () => {
   for (const value of [1, true, null, [EMAIL], { a: 1 }]) {
     assertProblem(await tryLogin(server, { email: value }), 400, "validation_failed");
     assertProblem(await tryLogin(server, { password: value }), 400, "validation_failed");
   }
 });
 
-test("B12 HTTP/1.1 without a Host is a problem with every header, and an unknown expectation is passed over", async () => {
+test("B12 HTTP/1.1 without Host gets a problem with every header, and an unknown Expect is ignored", async () => {
   const bare = await sendRaw(server.port, "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n");
   assert.equal(bare.status, 400);
   assert.equal(JSON.parse(bare.body).code, "bad_request");
@@ -149,13 +149,13 @@ test("B12 HTTP/1.1 without a Host is a problem with every header, and an unknown
   assert.equal((await sendRaw(server.port, expecting)).status, 200);
 });
 
-test("B11 GET on login is 405 with the method that is allowed", async () => {
+test("B11 GET on login is 405 with Allow", async () => {
   const answer = await ask(server, "/auth/login");
   assertProblem(answer, 405, "method_not_allowed");
   assert.equal(answer.headers.get("allow"), "POST");
 });
 
-test("B11 a method that nobody knows is 405 where there is something, and else 404", async () => {
+test("B11 an unknown method is 405 on a known path and 404 elsewhere", async () => {
   for (const method of ["LOGIN", "get", "GETTING", "P"]) {
     const answer = await request(server.port, { method });
     assert.equal(answer.status, 405, method);

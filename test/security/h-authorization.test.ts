@@ -48,7 +48,7 @@ test("H2 anything but the scheme, one space and one token is refused", async () 
   }
 });
 
-test("H3 two Authorization headers are refused in either order, also when both are good", async () => {
+test("H3 two Authorization headers are refused in either order, even if both are valid", async () => {
   const good = `Authorization: Bearer ${token}`;
   for (const lines of [
     [good, "Authorization: Bearer junk"],
@@ -62,7 +62,7 @@ test("H3 two Authorization headers are refused in either order, also when both a
   }
 });
 
-test("H4 a token anywhere but in the Authorization header is none", async () => {
+test("H4 a token outside of the Authorization header is ignored", async () => {
   for (const lines of [
     [`Authorization_: Bearer ${token}`],
     [`X-Authorization: Bearer ${token}`],
@@ -80,7 +80,7 @@ test("H4 a token anywhere but in the Authorization header is none", async () => 
   assert.equal(trailer.status, 401);
 });
 
-test("H5 OPTIONS tells nothing of the user, with a token and without", async () => {
+test("H5 OPTIONS reveals nothing of the user, with or without a token", async () => {
   for (const lines of [[], [`Authorization: Bearer ${token}`]]) {
     const answer = await request(server.port, {
       method: "OPTIONS",
@@ -92,20 +92,20 @@ test("H5 OPTIONS tells nothing of the user, with a token and without", async () 
   }
 });
 
-test("H6 an answer with a token or with the user may not be stored", async () => {
+test("H6 answers with a token or the user forbid caching", async () => {
   const answers = [await me(server, token), await tryLogin(server, { password: "wrong password" })];
   await using own = await startServer();
   answers.push(await tryLogin(own));
   for (const { headers } of answers) assert.equal(headers.get("cache-control"), "no-store");
 });
 
-test("H7 HEAD is guarded like GET", async () => {
+test("H7 HEAD needs a token like GET", async () => {
   assert.equal((await request(server.port, { method: "HEAD" })).status, 401);
   const answer = await request(server.port, { method: "HEAD", lines: [`Authorization: Bearer ${token}`] });
   assert.deepEqual([answer.status, answer.body], [200, ""]);
 });
 
-test("H8 the challenge names an error only when a token came", async () => {
+test("H8 the challenge names an error only if a token was sent", async () => {
   const none = await ask(server, "/auth/me");
   assertProblem(none, 401, "missing_token");
   assert.equal(none.headers.get("www-authenticate"), "Bearer");

@@ -14,7 +14,7 @@ after(() => server[Symbol.asyncDispose]());
 const send = (body: string, headers: Record<string, string>) =>
   post(server, "/webhook", body, { "X-Hub-Signature-256": signature(body), ...headers });
 
-test("I1 a captured body under other unsigned names is one event, and each answer names it", async () => {
+test("I1 a captured body with other unsigned ids is one event, and each answer has its id", async () => {
   const body = JSON.stringify({ action: "opened", number: 1 });
   const first = await send(body, { "X-GitHub-Delivery": "captured" });
   assert.deepEqual([first.json.duplicate, first.json.eventId], [false, "captured"]);
@@ -34,13 +34,13 @@ test("I1 a captured body under other unsigned names is one event, and each answe
   assert.equal(server.log("event_received").filter(({ eventId }) => eventId === "captured").length, 1);
 });
 
-test("I2 webhook-id beside a valid X-Signature never identifies", async () => {
+test("I2 webhook-id with a valid X-Signature is never the event's id", async () => {
   const body = JSON.stringify({ n: 2 });
   const answer = await deliver(server, body, { "webhook-id": "not-mine" });
   assert.match(String(answer.json.eventId), /^sha256:/);
 });
 
-test("I3 a captured body under a genuine event's name does not keep that event out", async () => {
+test("I3 a captured body with the unsigned id of another event does not block that event", async () => {
   const captured = JSON.stringify({ action: "captured" });
   const genuine = JSON.stringify({ action: "genuine" });
   assert.equal((await send(captured, { "X-GitHub-Delivery": "genuine-id" })).json.duplicate, false);
@@ -51,7 +51,7 @@ test("I3 a captured body under a genuine event's name does not keep that event o
   assert.equal((await send(genuine, { "X-GitHub-Delivery": "genuine-id" })).json.duplicate, true);
 });
 
-test("I3 nor does one under the signed id of an event", async () => {
+test("I3 a captured body with the signed id of an event does not block that event", async () => {
   const captured = JSON.stringify({ action: "also captured" });
   assert.equal((await send(captured, { "X-GitHub-Delivery": "evt_signed" })).json.eventId, "evt_signed");
   const genuine = await deliver(server, event("evt_signed"));
@@ -64,7 +64,7 @@ test("I4 an unsigned X-Event-Type does not change a signed type", async () => {
   assert.equal((await show(server, "evt_type")).type, "payment.failed");
 });
 
-test("I6 an id or type that cannot be kept is 400", async () => {
+test("I6 an id or type that cannot be stored is 400", async () => {
   for (const text of ["a\0b", "\ud800", "x".repeat(513)]) {
     assert.equal((await deliver(server, event(text))).status, 400);
     assert.equal((await deliver(server, { id: randomUUID(), type: text })).status, 400);
@@ -73,7 +73,7 @@ test("I6 an id or type that cannot be kept is 400", async () => {
   assert.equal((await send(body, { "X-Request-ID": "x".repeat(513) })).status, 400);
 });
 
-test("a signed webhook-id is an event's id, and makes a duplicate", async () => {
+test("a signed webhook-id is the event's id and makes a duplicate", async () => {
   const webhook = new Webhook(WEBHOOK_SECRET);
   const sendStandard = (id: string, body: string) => {
     const now = new Date();
@@ -89,7 +89,7 @@ test("a signed webhook-id is an event's id, and makes a duplicate", async () => 
   assert.equal((await sendStandard("msg_2", '{"n":7}')).json.duplicate, false, "equal bytes under two signed ids");
 });
 
-test("the other bytes of a conflict are processed as an event of their own", async () => {
+test("the other bytes of a conflict are processed as a separate event", async () => {
   await deliver(server, event("evt_conflict", { amount: 1 }));
   await deliver(server, event("evt_conflict", { amount: 2 }));
   const { conflicts } = await show(server, "evt_conflict");

@@ -21,13 +21,13 @@ async function refuses(tokens: readonly string[]): Promise<void> {
   assert.equal((await me(server, genuine)).status, 200);
 }
 
-/** The payload with one member written as given. */
+/** The payload with one member replaced by a JSON text. */
 const raw = (name: string, text: string) => {
   const { [name as keyof typeof claims]: _, ...others } = claims;
   return `{"${name}":${text},${JSON.stringify(others).slice(1)}`;
 };
 
-test("J9 an exp that is absent, no integer or not in the future is refused", () => {
+test("J9 an exp that is missing, not an integer or not in the future is refused", () => {
   const { exp: _, ...without } = claims;
   return refuses([
     forge(HEADER, without),
@@ -37,14 +37,14 @@ test("J9 an exp that is absent, no integer or not in the future is refused", () 
   ]);
 });
 
-test("J9 an iat in the future or no integer is refused, and so is nbf", () =>
+test("J9 nbf, and an iat that is in the future or not an integer, are refused", () =>
   refuses([
     forge(HEADER, raw("iat", String(now() + 3600))),
     forge(HEADER, raw("iat", `"${claims.iat}"`)),
     forge(HEADER, { ...claims, nbf: now() + 3600 }),
   ]));
 
-test("J9 a sub, sid or email that is absent or no text is refused", () =>
+test("J9 a sub, sid or email that is missing or not a string is refused", () =>
   refuses(
     ["sub", "sid", "email"].flatMap((name) => [
       ...["1", "null", "[]", "{}", "true"].map((text) => forge(HEADER, raw(name, text))),
@@ -52,7 +52,7 @@ test("J9 a sub, sid or email that is absent or no text is refused", () =>
     ]),
   ));
 
-test("J11 padding, white space and the other alphabet are refused in every part", async () => {
+test("J11 padding, white space and standard base64 are refused in every part", async () => {
   const parts = genuine.split(".");
   const spoiled = ["=", "==", "+", "/", "%3D"].flatMap((text) =>
     parts.map((part, index) => parts.with(index, part + text).join(".")),
@@ -83,7 +83,7 @@ test("J11 a signature that is cut, longer or empty is refused", () =>
     genuine.slice(0, genuine.lastIndexOf(".") + 1),
   ]));
 
-test("J11 a payload that is not UTF-8, has a byte order mark or is no object is refused", () => {
+test("J11 a payload that is not UTF-8, has a byte order mark or is not an object is refused", () => {
   const json = JSON.stringify(claims);
   return refuses([
     forge(HEADER, `\ufeff${json}`),
@@ -99,7 +99,7 @@ test("J11 a payload that is not UTF-8, has a byte order mark or is no object is 
   ]);
 });
 
-test("J11 any number of parts but three is refused", () => {
+test("J11 any number of parts other than three is refused", () => {
   const [header = "", payload = "", mac = ""] = genuine.split(".");
   return refuses([
     header,
@@ -114,7 +114,7 @@ test("J11 any number of parts but three is refused", () => {
   ]);
 });
 
-test("J11 16,000 dots are refused at once, and more than a header may hold is 431", async () => {
+test("J11 16,000 dots are refused at once, and a token above the header limit is 431", async () => {
   const startedAt = performance.now();
   assertRefused(await me(server, ".".repeat(16_000)));
   assert.ok(performance.now() - startedAt < 1000);
@@ -123,7 +123,7 @@ test("J11 16,000 dots are refused at once, and more than a header may hold is 43
   assert.equal(JSON.parse(answer.body).code, "headers_too_large");
 });
 
-test("J11 a token of more than 4 KiB is refused although it is correctly MACed", () => {
+test("J11 a correctly signed token above 4 KiB is refused", () => {
   const long = forge(HEADER, JSON.stringify(claims) + " ".repeat(3500));
   assert.ok(long.length > 4096);
   return refuses([long]);
@@ -142,7 +142,7 @@ test("J13 a genuine token with a sid that was never issued, or another sub, has 
   }
 });
 
-test("J13 a token of whoever was the user under an earlier configuration has no session", async () => {
+test("J13 a token of the user of an earlier configuration has no session", async () => {
   await using first = await startServer();
   const token = await logIn(first);
   await first.stop();
@@ -160,7 +160,7 @@ test("J13 a genuine token of an earlier session is refused", async () => {
   assertProblem(await me(own, old), 401, "session_invalidated");
 });
 
-test("a token that differs in nothing is accepted, so that what is refused is refused for its flaw", async () => {
+test("the unchanged token is accepted, so each refusal is due to the change", async () => {
   const [header = "", payload = "", mac] = genuine.split(".");
   assert.equal(encode(HEADER), header);
   assert.equal((await me(server, [header, payload, mac].join("."))).status, 200);

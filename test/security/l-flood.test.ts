@@ -8,7 +8,7 @@ import { failsWith } from "../helpers/fails-with.ts";
 
 const EMAILS = Number(process.env.FLOOD_EMAILS ?? 20_000);
 const MOST_HEAP_GROWTH_MB = 5;
-// The collector lets a busy heap grow to a size of its own choice, and SQLite keeps 16 MB of pages.
+// The garbage collector lets a busy heap grow, and SQLite caches 16 MB of pages.
 const MOST_RSS_GROWTH_MB = 256;
 const NOW = 1_800_000_000_000;
 
@@ -19,9 +19,9 @@ function liveMemory(): NodeJS.MemoryUsage {
 
 const wrong = () => Promise.resolve(false);
 
-test(`L11 ${EMAILS} different e-mails grow memory by little and push no earlier count out`, async (t) => {
+test(`L11 ${EMAILS} different e-mails grow memory only a little and displace no earlier count`, async (t) => {
   const { database } = tempDatabase(t);
-  // What is counted is memory: waiting for the disk at each failure would only take longer.
+  // Only memory is measured here, so failures need not wait for the disk.
   database.pragma("synchronous = OFF");
   const throttle = createThrottle(createSqliteThrottleStore(database), "user@example.com", () => NOW);
   const guess = (email: string, address = "192.0.2.1") => throttle.attempt(address, email, wrong);

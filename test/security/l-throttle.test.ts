@@ -7,7 +7,7 @@ import { request } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
-// Behind a proxy of ours each test has addresses of its own, and its e-mails too.
+// With a trusted proxy, each test uses its own addresses and e-mails.
 const server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
 after(() => server[Symbol.asyncDispose]());
 
@@ -25,14 +25,14 @@ async function isThrottled(address: string, email: string): Promise<boolean> {
   return (await guess(address, email)).status === 429;
 }
 
-/** All of an answer but what must differ. */
+/** An answer without the parts that must differ. */
 function comparable({ status, headers, json }: Answer): object {
   const { requestId: _, ...body } = json;
   const kept = [...headers].filter(([name]) => !["date", "x-request-id", "retry-after"].includes(name));
   return { status, headers: kept, body };
 }
 
-test("L1 the answers to an unknown e-mail and to a wrong password are the same byte for byte", async () => {
+test("L1 the answers to an unknown e-mail and to a wrong password are identical", async () => {
   const same = { "X-Request-ID": "same", "X-Forwarded-For": "10.1.0.1" };
   const wrong = await tryLogin(server, { password: "a wrong password" }, same);
   const unknown = await tryLogin(server, { email: "unknown@example.com", password: "a wrong password" }, same);
@@ -44,7 +44,7 @@ test("L1 the answers to an unknown e-mail and to a wrong password are the same b
   }
 });
 
-test("L3 a known and an unknown e-mail see the same sequence of answers up to the bound and beyond", async () => {
+test("L3 a known and an unknown e-mail get the same sequence of answers, up to the limit and above", async () => {
   const sequence = async (email: string) => {
     const answers: object[] = [];
     for (let n = 0; n < LIMIT + 3; n++) answers.push(comparable(await guess("10.3.0.1", email)));
@@ -58,7 +58,7 @@ test("L3 a known and an unknown e-mail see the same sequence of answers up to th
   );
 });
 
-test("L3 an address that has logged in sees no difference between a known and an unknown e-mail", async () => {
+test("L3 an address that has logged in gets the same answers for a known and an unknown e-mail", async () => {
   await using own = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
   const home = "192.0.2.1";
   assert.equal((await tryLogin(own, {}, { "X-Forwarded-For": home })).status, 200);
@@ -74,7 +74,7 @@ test("L3 an address that has logged in sees no difference between a known and an
   }
 });
 
-test("L4 of 50 parallel guesses no more than the bound are compared", async () => {
+test("L4 of 50 parallel guesses no more than the limit are compared", async () => {
   for (const email of [EMAIL, "unknown-4@example.com"]) {
     const answers = await Promise.all(Array.from({ length: 50 }, () => guess("10.4.0.1", email)));
     const statuses = answers.map(({ status }) => status);
@@ -83,7 +83,7 @@ test("L4 of 50 parallel guesses no more than the bound are compared", async () =
   }
 });
 
-test("L5 an e-mail counts with what it is compared as, and a look-alike is refused", async () => {
+test("L5 failures count for the canonical e-mail, and a look-alike is refused", async () => {
   await exhaust("10.5.0.1", EMAIL);
   assert.ok(await isThrottled("10.5.0.1", EMAIL.toUpperCase()));
   assert.ok(await isThrottled("10.5.0.1", "Owner@Example.com"));
@@ -93,7 +93,7 @@ test("L5 an e-mail counts with what it is compared as, and a look-alike is refus
   assert.equal((await guess("10.5.0.1", "owner+tag@example.com")).status, 401);
 });
 
-test("L6 one address in any spelling and one IPv6 /64 are one bucket", async () => {
+test("L6 all spellings of an address, and all addresses of an IPv6 /64, share one limit", async () => {
   await exhaust("10.6.0.1", EMAIL);
   for (const address of ["::ffff:10.6.0.1", "::FFFF:0a06:0001", "0:0:0:0:0:ffff:10.6.0.1"]) {
     assert.ok(await isThrottled(address, EMAIL), address);
@@ -121,7 +121,7 @@ test("L8 no other spelling of the path reaches the login", async () => {
   }
 });
 
-test("L10 beyond the bound even the right password is answered 429 with whole seconds to wait", async () => {
+test("L10 above the limit even the right password gets 429, with the wait in whole seconds", async () => {
   await exhaust("10.10.0.1", "unknown-10@example.com");
   await exhaust("10.10.0.1", EMAIL);
   const right = await tryLogin(server, {}, { "X-Forwarded-For": "10.10.0.1" });
@@ -133,7 +133,7 @@ test("L10 beyond the bound even the right password is answered 429 with whole se
   }
 });
 
-test("L7 an address that the client claims itself is not believed", async () => {
+test("L7 an address claimed by the client is ignored", async () => {
   await using direct = await startServer();
   const claims = (n: number) => ({
     "X-Forwarded-For": `10.7.0.${n}`,
@@ -148,8 +148,8 @@ test("L7 an address that the client claims itself is not believed", async () => 
   assert.deepEqual(statuses, [...Array(LIMIT).fill(401), 429, 429]);
 });
 
-test("L9 one network that sends all the logins it can holds up neither the owner nor another network", async () => {
-  // As costly as a real one, so that guesses pile up.
+test("L9 a flood of logins from one network blocks neither the owner nor another network", async () => {
+  // A hash of realistic cost, so that guesses queue up.
   const hash = await argon2.hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
   await using slow = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1", DEMO_PASSWORD: hash } });
   const from = (address: string) => tryLogin(slow, {}, { "X-Forwarded-For": address });
@@ -168,11 +168,11 @@ test("L9 one network that sends all the logins it can holds up neither the owner
   assert.equal((await from("10.9.9.3")).status, 200);
   isOver = true;
   await Promise.all(flood);
-  // 429 where the flood reaches the bound of its address.
+  // 429 once the flood reaches the limit of its address.
   assert.deepEqual([...seen].filter((status) => status !== 429).sort(), [401, 503]);
 });
 
-test("L4 fresh e-mails from one address share a bound, at which nothing is hashed any more", async () => {
+test("L4 different e-mails from one address share a limit, above which nothing is hashed", async () => {
   await using own = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
   const guesses = Array.from({ length: 80 }, (_, n) => guess("10.9.2.1", `fresh-${n}@example.com`, own));
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
@@ -182,7 +182,7 @@ test("L4 fresh e-mails from one address share a bound, at which nothing is hashe
   assert.equal((await tryLogin(own, {}, { "X-Forwarded-For": "10.9.2.2" })).status, 200);
 });
 
-test("L9 the owner logs in from a known address while guesses from elsewhere hold the e-mail at its bound", async () => {
+test("L9 the owner logs in from a known address while guesses from elsewhere keep the e-mail at its limit", async () => {
   await using own = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
   const fromHome = { "X-Forwarded-For": "192.0.2.1" };
   assert.equal((await tryLogin(own, {}, fromHome)).status, 200);
@@ -195,7 +195,7 @@ test("L9 the owner logs in from a known address while guesses from elsewhere hol
   assert.equal((await guess("192.0.2.1", EMAIL, own)).status, 401);
 });
 
-test("L10 beyond the bound no password is hashed", async () => {
+test("L10 above the limit no password is hashed", async () => {
   const hash = await argon2.hash(PASSWORD, { memoryCost: 65_536, timeCost: 3, parallelism: 1 });
   await using costly = await startServer({ env: { DEMO_PASSWORD: hash } });
   await Promise.all(Array.from({ length: LIMIT + 5 }, () => guess("-", EMAIL, costly)));

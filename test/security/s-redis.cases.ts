@@ -20,7 +20,7 @@ function assertUnavailable(answer: Answer): void {
   assert.doesNotMatch(answer.text, /redis|\n\s+at |ECONN|OOM|READONLY|WRONGTYPE/i);
 }
 
-test("S2 of 50 parallel logins at two processes on one Redis exactly one token lives, at both", async () => {
+test("S2 after 50 parallel logins at two processes on one Redis, exactly one token is valid at both", async () => {
   for (let round = 0; round < 5; round++) {
     const tokens = await Promise.all(Array.from({ length: 50 }, (_, n) => logIn(n % 2 ? one : two)));
     for (const server of [one, two]) {
@@ -32,7 +32,7 @@ test("S2 of 50 parallel logins at two processes on one Redis exactly one token l
   }
 });
 
-test("S3 a logout at one process that races a login at the other never ends the new session", async () => {
+test("S3 a logout at one process never ends the session of a concurrent login at the other", async () => {
   for (let round = 0; round < 30; round++) {
     const first = await logIn(one);
     const [, second] = await Promise.all([logOut(one, first), logIn(two)]);
@@ -46,7 +46,7 @@ test("S11 the record's lifetime is the token's", async () => {
   assert.ok(ttl > 890 && ttl <= 900, String(ttl));
 });
 
-test("S13 a Redis that hangs is 503 within seconds, and the service serves again when it goes on", async () => {
+test("S13 a hanging Redis gives 503 within seconds, and the service recovers with it", async () => {
   const token = await logIn(one);
   redis.pause();
   try {
@@ -64,7 +64,7 @@ test("S13 a Redis that hangs is 503 within seconds, and the service serves again
   assert.notEqual((await tryLogin(one)).status, 503);
 });
 
-test("S13 a Redis that refuses writes for want of memory is 503 at login, never a success", async () => {
+test("S13 a Redis out of memory gives 503 at login, never a success", async () => {
   const token = await logIn(one);
   await client.call("CONFIG", "SET", "maxmemory", "1");
   try {
@@ -75,9 +75,9 @@ test("S13 a Redis that refuses writes for want of memory is 503 at login, never 
   assert.equal((await me(one, token)).status, 200);
 });
 
-test("S13 a read-only Redis is 503 at login and at logout", async () => {
+test("S13 a read-only Redis gives 503 at login and logout", async () => {
   const token = await logIn(one);
-  // A replica of a master that is not there: what a failover leaves behind.
+  // A replica without its master, as after a failover.
   await client.call("REPLICAOF", "127.0.0.1", "1");
   try {
     assertUnavailable(await tryLogin(one));
@@ -89,7 +89,7 @@ test("S13 a read-only Redis is 503 at login and at logout", async () => {
   assert.equal((await me(one, token)).status, 200);
 });
 
-test("S13 a Redis that has too few replicas to write is 503 at login", async () => {
+test("S13 a Redis with too few replicas to write gives 503 at login", async () => {
   await client.call("CONFIG", "SET", "min-replicas-to-write", "1");
   try {
     assertUnavailable(await tryLogin(one));
@@ -98,7 +98,7 @@ test("S13 a Redis that has too few replicas to write is 503 at login", async () 
   }
 });
 
-test("S14 a record of another type or with another value is no session and no internal error", async () => {
+test("S14 a record of a wrong type or value is no session and causes no internal error", async () => {
   const token = await logIn(one);
   await client.call("SET", KEY, "{not a sid");
   assertProblem(await me(one, token), 401, "session_invalidated");
@@ -116,7 +116,7 @@ test("S15 FLUSHALL ends the session and the next login opens one", async () => {
   assert.equal((await me(one, await logIn(one))).status, 200);
 });
 
-test("S13 a Redis that is gone is 503 everywhere, and found again when it is back", async (t) => {
+test("S13 a stopped Redis gives 503 everywhere, and the service recovers with it", async (t) => {
   const own = await startRedis(t);
   await using server = await startServer({ env: { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(own.port) } });
   const token = await logIn(server);
@@ -130,7 +130,7 @@ test("S13 a Redis that is gone is 503 everywhere, and found again when it is bac
   assert.equal((await me(server, await logIn(server))).status, 200);
 });
 
-test("a session lives on at the other process, and a revocation is seen by both", async () => {
+test("a session is valid at both processes, and so is its revocation", async () => {
   const token = await logIn(one);
   assert.equal((await me(two, token)).status, 200);
   assert.equal((await two.run(["session", "revoke"])).code, 0);

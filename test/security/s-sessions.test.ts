@@ -15,7 +15,7 @@ async function storedSid(of: Server): Promise<string | null> {
   return JSON.parse((await of.run(["session", "show", "--json"])).stdout).sid;
 }
 
-test("S1 the first request after a second login finds the first token ended", async () => {
+test("S1 a second login ends the first token at once", async () => {
   for (let round = 0; round < 5; round++) {
     const first = await logIn(server);
     const second = await logIn(server);
@@ -24,7 +24,7 @@ test("S1 the first request after a second login finds the first token ended", as
   }
 });
 
-test("S2 of 50 parallel logins exactly one token lives, and it is the stored one", async () => {
+test("S2 after 50 parallel logins exactly one token is valid, that of the stored session", async () => {
   for (let round = 0; round < 10; round++) {
     const tokens = await Promise.all(Array.from({ length: 50 }, () => logIn(server)));
     assert.equal(new Set(tokens.map((token) => claimsOf(token).sid)).size, 50);
@@ -35,7 +35,7 @@ test("S2 of 50 parallel logins exactly one token lives, and it is the stored one
   }
 });
 
-test("S3 a logout that races a login never ends the new session", async () => {
+test("S3 a logout never ends the session of a concurrent login", async () => {
   for (let round = 0; round < 60; round++) {
     const first = await logIn(server);
     const [, second] = await Promise.all([logOut(server, first), logIn(server)]);
@@ -68,7 +68,7 @@ test("S6 after a logout the token is refused with the message that clients rely 
   assertProblem(await me(server, token), 401, "session_invalidated", INVALIDATED);
 });
 
-test("S7 no lookup brings a session back that a logout has ended", async () => {
+test("S7 no lookup revives a session that a logout has ended", async () => {
   const token = await logIn(server);
   const lookups = Array.from({ length: 200 }, () => me(server, token));
   assert.equal((await logOut(server, token)).status, 200);
@@ -77,7 +77,7 @@ test("S7 no lookup brings a session back that a logout has ended", async () => {
   assert.equal(await storedSid(server), null);
 });
 
-test("S8 what the client sends as a session identifier is never used", async () => {
+test("S8 a session identifier sent by the client is never used", async () => {
   const wanted = "3f0c1a5e-2b7d-4f49-9d6a-6c1c7e4f8b20";
   assertProblem(await tryLogin(server, { sid: wanted }), 400, "validation_failed");
   const token = await logIn(server, {}, { "X-Session-Id": wanted, Cookie: `sid=${wanted}` });
@@ -90,7 +90,7 @@ test("S9 a failed login leaves the running session alive", async () => {
   assert.equal((await me(server, token)).status, 200);
 });
 
-test("S10 another password hash ends the running session at the next start, and the same hash does not", async () => {
+test("S10 another password hash ends the session at the next start; the same hash does not", async () => {
   await using first = await startServer();
   const token = await logIn(first);
   await first.stop();
@@ -107,13 +107,13 @@ test("S10 another password hash ends the running session at the next start, and 
 });
 
 test("S11 a token and its record end together when the lifetime is over", async () => {
-  // Times of a token are whole seconds: of one second nothing may be left.
+  // Token times are whole seconds, so a lifetime of one second may be over already.
   await using short = await startServer({ env: { JWT_TTL: "2s" } });
   const token = await logIn(short);
   const { exp } = claimsOf(token);
   assert.equal((await me(short, token)).status, 200);
   await until(async () => (await me(short, token)).status !== 200, 5000);
-  // The check is made in whole seconds, at most one second early and never late.
+  // The check uses whole seconds: it is at most one second early and never late.
   assert.ok(Date.now() >= exp * 1000 - 50, "ended before its time");
   assert.ok(Date.now() <= exp * 1000 + 1000, "outlived its time");
   assert.equal((await me(short, token)).status, 401);

@@ -70,7 +70,7 @@ test("X2 no secret, password, token, e-mail, signature or payload is in the log,
   assert.ok(server.log("request_completed").length > 10);
 });
 
-test("X2 a failure inside shows a client no secret, no path and no stack", async () => {
+test("X2 an internal error shows the client no secret, path or stack", async () => {
   const answers = [
     await tryLogin(server, { password: "a wrong password" }),
     await me(server, "junk"),
@@ -86,18 +86,18 @@ test("X2 a failure inside shows a client no secret, no path and no stack", async
   }
 });
 
-test("X2 the list of processes and the help hold no secret", async () => {
+test("X2 the process list and the help contain no secret", async () => {
   const help = await Promise.all(
     [["--help"], ["serve", "--help"], ["events", "--help"]].map((args) => server.run(args)),
   );
-  // Where there is no /proc the process cannot be looked at this way.
+  // This check needs /proc.
   const commandLine = process.platform === "linux" ? readFileSync(`/proc/${server.pid}/cmdline`, "utf8") : "serve";
   assert.match(commandLine, /serve/);
   const shown = [commandLine, ...help.map(({ stdout, stderr }) => stdout + stderr)].join();
   for (const secret of [JWT_SECRET, WEBHOOK_SECRET, PASSWORD_HASH, EMAIL]) assert.ok(!shown.includes(secret));
 });
 
-test("X2 the data holds no password, no secret, no signature and no e-mail of a login", async () => {
+test("X2 the data contains no password, secret, signature or e-mail of a login", async () => {
   const body = JSON.stringify(event("kept"));
   const token = await logIn(server);
   await tryLogin(server, { email: "guessed@example.com", password: "a guessed password" });
@@ -112,21 +112,21 @@ test("X2 the data holds no password, no secret, no signature and no e-mail of a 
   );
 });
 
-test("X4 the figures count logins and deliveries, and name no user, address or event", async () => {
+test("X4 the metrics count logins and deliveries, and name no user, address or event", async () => {
   await using counted = await startServer();
   await logIn(counted);
   await tryLogin(counted, { email: "somebody@example.com" });
-  await deliver(counted, event("counted"));
+  await deliver(counted, event("evt_x4"));
   const { status, text } = await ask(counted, "/metrics");
   assert.equal(status, 200);
   for (const name of ['logins_total{outcome="succeeded"}', 'logins_total{outcome="invalid_credentials"}']) {
     assert.ok(text.includes(`\nauthserve_${name} 1\n`), name);
   }
   assert.ok(text.includes('\nauthserve_deliveries_total{result="new"} 1\n'));
-  for (const named of ["@", EMAIL, "127.0.0.1", "counted"]) assert.ok(!text.includes(named), named);
+  for (const named of ["@", EMAIL, "127.0.0.1", "evt_x4"]) assert.ok(!text.includes(named), named);
 });
 
-test("no signal opens Node's debugger, which would read the secrets to every user of the machine", async () => {
+test("no signal opens Node's debugger, which would let every local user read the secrets", async () => {
   await using alone = await startServer();
   alone.signal("SIGUSR1");
   assert.equal((await ask(alone, "/healthz")).status, 200);

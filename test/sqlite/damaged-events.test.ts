@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
 import { databaseFile, openDatabase, openReader } from "../../src/sqlite/database.ts";
-import { storesOn } from "../../src/sqlite/stores.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import { flipPageWith, overwrite } from "../helpers/damage.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { claim, eventAndJob, fanOut, NOW, newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
-// Of several pages each, so that no two lie in one.
+// Each has several pages, so that no two events share a page.
 const payloadOf = (eventId: string) => Buffer.from(`${eventId} `.repeat(4000));
 const EVENTS = ["evt-a", "evt-b", "evt-c"];
 
 /** A store with queued events in a file that is changed while it is closed. */
 async function damagedStore(t: Cleanup, damage: (file: string) => void): Promise<EventStore> {
   const { database, dataDir } = tempDatabase(t);
-  const { events } = storesOn(database);
+  const { events } = localStores(database);
   await events.append(EVENTS.map((eventId) => newEvent({ eventId, payload: payloadOf(eventId) })));
   await fanOut(events);
   await events.close();
@@ -27,14 +27,14 @@ async function damagedStore(t: Cleanup, damage: (file: string) => void): Promise
     reader.close();
     reopened.close();
   });
-  return storesOn(reopened, reader).events;
+  return localStores(reopened, reader).events;
 }
 
 const changeOneByte = (file: string) => overwrite(file, "evt-b evt-b", "evt-b eVt-b");
 const breakPage = (file: string) => flipPageWith(file, "evt-bpush");
 
 suite("an event in a damaged page", () => {
-  test("with other bytes than came is set aside by its name, and the others go on", async (t) => {
+  test("is set aside by its id when its checksum does not match, and other events are processed", async (t) => {
     const store = await damagedStore(t, changeOneByte);
     await store.check();
     const { claimed, unreadable } = await claim(store);
@@ -42,7 +42,7 @@ suite("an event in a damaged page", () => {
       claimed.map(({ eventId }) => eventId),
       ["evt-a", "evt-c"],
     );
-    const error = "the database is damaged: the stored bytes are not those that came";
+    const error = "the database is damaged: the stored bytes do not match their checksum";
     assert.deepEqual(unreadable, [{ event: 2, eventId: "evt-b", route: "default", error }]);
     const { failed, queued, unreadable: count } = await store.backlog();
     assert.deepEqual([failed, queued, count], [1, 2, 1]);
@@ -53,7 +53,7 @@ suite("an event in a damaged page", () => {
     assert.match(String(cause), /1 job has an event that cannot be read/);
   });
 
-  test("that SQLite cannot read is set aside by its number", async (t) => {
+  test("is set aside by its number when SQLite cannot read it", async (t) => {
     const store = await damagedStore(t, breakPage);
     const { claimed, unreadable } = await claim(store);
     assert.equal(claimed.length + unreadable.length, EVENTS.length);

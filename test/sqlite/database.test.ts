@@ -26,7 +26,7 @@ import { tempDir } from "../helpers/temp-dir.ts";
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 
-/** What a refusal must leave as it was: bytes and mode of the database file, and the names beside it. */
+/** The state that a refusal must not change: bytes and mode of the database file, and the names beside it. */
 function stateOf(dataDir: string) {
   const file = join(dataDir, DATABASE_FILE);
   return {
@@ -45,7 +45,7 @@ function refusedUnchanged(dataDir: string, message: RegExp): void {
   assert.deepEqual(stateOf(dataDir), before);
 }
 
-/** A closed database of ours with something in it. */
+/** A closed database with content. */
 function closedDatabase(t: TestContext): string {
   const { database, dataDir } = tempDatabase(t);
   createMetadata(database).set("key", "value");
@@ -53,7 +53,7 @@ function closedDatabase(t: TestContext): string {
   return dataDir;
 }
 
-/** A database of ours, and the log that it had before it was closed. */
+/** A database, and the WAL that it had before it was closed. */
 function killed(t: TestContext): { pages: Buffer; log: Buffer } {
   const { database, dataDir } = tempDatabase(t);
   createMetadata(database).set("key", "value");
@@ -65,7 +65,7 @@ function killed(t: TestContext): { pages: Buffer; log: Buffer } {
 
 const fileIn = (_: TestContext, dataDir: string) => join(dataDir, DATABASE_FILE);
 
-/** Links the database of a data directory to a file elsewhere, which is not made. */
+/** Links the database of a data directory to a missing file elsewhere. */
 function linkedFrom(t: TestContext, dataDir: string): string {
   const file = join(tempDir(t), "elsewhere.db");
   symlinkSync(file, join(dataDir, DATABASE_FILE));
@@ -73,7 +73,7 @@ function linkedFrom(t: TestContext, dataDir: string): string {
 }
 
 suite("the database", () => {
-  test("is made in a directory that only its owner can enter, and so are its files", (t) => {
+  test("is created with modes that give access only to its owner", (t) => {
     const dataDir = join(tempDir(t), "made", "on", "the", "way");
     const database = openDatabase(dataDir);
     t.after(() => void database.close());
@@ -89,13 +89,13 @@ suite("the database", () => {
     assert.equal(createMetadata(database).get("key"), "value");
   });
 
-  test("commits to the disk before it answers", (t) => {
+  test("is on disk when a commit returns", (t) => {
     const { database } = tempDatabase(t);
     assert.equal(database.pragma("journal_mode", { simple: true }), "wal");
     assert.equal(database.pragma("synchronous", { simple: true }), 2);
   });
 
-  test("that a first start left without a table is taken over", (t) => {
+  test("that a first start left without tables is used", (t) => {
     const dataDir = tempDir(t);
     const file = join(dataDir, DATABASE_FILE);
     const left = new Sqlite(file);
@@ -120,7 +120,7 @@ suite("the database", () => {
     const raw = new Sqlite(join(dataDir, DATABASE_FILE));
     raw.pragma("user_version = 6");
     raw.close();
-    refusedUnchanged(dataDir, /schema 6, of a version before the first release.*begin with an empty DATA_DIR/);
+    refusedUnchanged(dataDir, /schema 6, of a version before the first release.*start with an empty DATA_DIR/);
   });
 
   test("of another program is refused and unchanged", (t) => {
@@ -138,7 +138,7 @@ suite("the database", () => {
     refusedUnchanged(dataDir, /damaged or not a database/);
   });
 
-  test("that was cut short is refused and unchanged", (t) => {
+  test("that is truncated is refused and unchanged", (t) => {
     const dataDir = closedDatabase(t);
     const file = join(dataDir, DATABASE_FILE);
     writeFileSync(file, readFileSync(file).subarray(0, 6000));
@@ -158,7 +158,7 @@ suite("the database", () => {
     ["missing", rmSync],
     ["empty", truncateSync],
   ] as const) {
-    test(`that is ${what} beside its log is refused, and the log stays`, (t) => {
+    test(`that is ${what} beside its WAL is refused, and the WAL is kept`, (t) => {
       const { database, dataDir } = tempDatabase(t);
       createMetadata(database).set("key", "value");
       const file = join(dataDir, DATABASE_FILE);
@@ -170,7 +170,7 @@ suite("the database", () => {
       const names = readdirSync(dataDir);
       assert.throws(
         () => openDatabase(dataDir, { checked: true }),
-        /authserve\.db-wal holds .*: put its authserve\.db back/,
+        /authserve\.db-wal holds .*: put authserve\.db back/,
       );
       assert.deepEqual(readdirSync(dataDir), names);
       assert.ok(readFileSync(`${file}-wal`).equals(log));
@@ -186,7 +186,7 @@ suite("the database", () => {
     ["in DATA_DIR", fileIn],
     ["behind a link", linkedFrom],
   ] as const) {
-    test(`${what} whose checkpoint was cut short is taken up with its log`, (t) => {
+    test(`${what} whose checkpoint was interrupted is opened with its WAL`, (t) => {
       const { pages, log } = killed(t);
       const dataDir = tempDir(t);
       const file = place(t, dataDir);
@@ -198,16 +198,16 @@ suite("the database", () => {
       assert.equal(mode(`${file}-wal`), 0o600);
     });
 
-    test(`${what} that is missing beside its log is refused`, (t) => {
+    test(`${what} that is missing beside its WAL is refused`, (t) => {
       const dataDir = tempDir(t);
       const file = place(t, dataDir);
       writeFileSync(`${file}-wal`, killed(t).log);
-      assert.throws(() => openDatabase(dataDir), /authserve\.db-wal holds .*: put its authserve\.db back/);
+      assert.throws(() => openDatabase(dataDir), /authserve\.db-wal holds .*: put authserve\.db back/);
       assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [false, true]);
     });
   }
 
-  test("that cannot be made names DATA_DIR", (t) => {
+  test("that cannot be created is an error that names DATA_DIR", (t) => {
     const folder = tempDir(t);
     writeFileSync(join(folder, "file"), "");
     assert.throws(() => openDatabase(join(folder, "file")), OperatorError);
@@ -215,7 +215,7 @@ suite("the database", () => {
     assert.throws(() => openDatabase(join(folder, "dir")), /DATA_DIR\/authserve\.db cannot be opened/);
   });
 
-  test("may be opened by several at once while it is new", (t) => {
+  test("can be opened by several processes at once while it is new", (t) => {
     const { dataDir, database } = tempDatabase(t);
     const other = openDatabase(dataDir);
     t.after(() => void other.close());
@@ -231,12 +231,12 @@ suite("the lock on a data directory", () => {
       return false;
     } catch (error) {
       assert.ok(error instanceof OperatorError);
-      assert.match(error.message, /Another authserve serves this DATA_DIR/);
+      assert.match(error.message, /Another authserve uses this DATA_DIR/);
       return true;
     }
   };
 
-  test("is held once, until it is released", (t) => {
+  test("is held by one server until it is released", (t) => {
     const dataDir = tempDir(t);
     const release = lockDataDir(dataDir);
     assert.equal(held(dataDir), true);
@@ -244,21 +244,21 @@ suite("the lock on a data directory", () => {
     assert.equal(held(dataDir), false);
   });
 
-  test("does not keep commands from the database", (t) => {
+  test("does not stop commands from opening the database", (t) => {
     const { dataDir, database } = tempDatabase(t);
     t.after(lockDataDir(dataDir));
     createMetadata(database).set("key", "value");
     assert.equal(createMetadata(database).get("key"), "value");
   });
 
-  test("held by another process is refused, and gone when that process is killed", async (t) => {
+  test("is refused while another process holds it, and free once that process is killed", async (t) => {
     const dataDir = tempDir(t);
     const module = new URL("../../src/sqlite/data-dir.ts", import.meta.url).href;
     const script = `
       import { lockDataDir } from ${JSON.stringify(module)};
       const release = lockDataDir(process.argv[1]);
       console.log("locked");
-      // A lock that nothing refers to goes with the garbage.
+      // Without a reference the lock would be garbage-collected.
       setInterval(() => release.name, 1000);`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script, dataDir], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -273,7 +273,7 @@ suite("the lock on a data directory", () => {
   });
 });
 
-test("a database that another program holds is called that", (t) => {
+test("opening a database that another program locks names the cause", (t) => {
   const dataDir = tempDir(t);
   openDatabase(dataDir).close();
   const holder = new Sqlite(join(dataDir, DATABASE_FILE));

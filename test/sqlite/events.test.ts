@@ -4,16 +4,16 @@ import type { EventFilter } from "../../src/events/store.ts";
 import { type Database, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
 import * as sql from "../../src/sqlite/events-sql.ts";
-import { storesOn } from "../../src/sqlite/stores.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { claim, claimOf, claimOne, eventAndJob, fanOut, NOW, newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
-eventStoreContract("SQLite", async (t) => storesOn(tempDatabase(t).database).events);
+eventStoreContract("SQLite", async (t) => localStores(tempDatabase(t).database).events);
 
-/** How SQLite would run a statement. */
+/** SQLite's query plan of a statement. */
 function planOf(database: Database, text: string): string {
   const byPosition = text.replaceAll(/@[A-Za-z0-9]+/g, "?");
   const values = [...byPosition.matchAll(/\?/g)].map(() => 1);
@@ -34,7 +34,7 @@ suite("on SQLite", () => {
     "all filters": { status: "queued", type: "a", source: "a", since: 1 },
   };
   for (const [what, filter] of Object.entries(filters)) {
-    test(`a list by ${what} reads an index in its order and sorts nothing`, (t) => {
+    test(`a list by ${what} reads an index in order and does not sort`, (t) => {
       const { database } = tempDatabase(t);
       for (const statement of [sql.listUnroutedStatement, sql.listRoutedStatement]) {
         const plan = planOf(database, statement({ ...filter, limit: 1 }));
@@ -44,19 +44,19 @@ suite("on SQLite", () => {
     });
   }
 
-  test("a claim reads the index of what is due and sorts nothing", (t) => {
+  test("a claim reads the index of due jobs and does not sort", (t) => {
     const plan = planOf(tempDatabase(t).database, sql.DUE);
     assert.match(plan, /SEARCH jobs USING INDEX jobs_due \(route=\? AND due_at</);
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   });
 
-  test("a replay of all dead letters walks them in their order and sorts nothing", (t) => {
+  test("a replay of all dead letters reads them in order and does not sort", (t) => {
     const plan = planOf(tempDatabase(t).database, sql.NEXT_DEAD_LETTERS);
     assert.match(plan, /SEARCH dead_letters USING PRIMARY KEY \(event>\? AND event<\?\)/);
     assert.doesNotMatch(plan, /SCAN events|TEMP B-TREE/);
   });
 
-  test("an event is looked up by its identity, and its history by the event", (t) => {
+  test("an event is found by an index on its identity, and its history by one on the event", (t) => {
     const { database } = tempDatabase(t);
     assert.match(planOf(database, sql.STORED), /events_identity \(event_id=\? AND source=\?\)/);
     assert.match(planOf(database, sql.GET), /events_identity \(event_id=\?\)/);
@@ -64,19 +64,19 @@ suite("on SQLite", () => {
 
   test("events and leases outlive the process", async (t) => {
     const { database, dataDir } = tempDatabase(t);
-    const store = storesOn(database).events;
+    const store = localStores(database).events;
     await store.append([newEvent()]);
     await claim(store);
     database.close();
     const reopened = openDatabase(dataDir);
     t.after(() => void reopened.close());
-    const event = await eventAndJob(storesOn(reopened).events, "e-1");
+    const event = await eventAndJob(localStores(reopened).events, "e-1");
     assert.deepEqual([event?.attempts, event?.leased], [1, true]);
   });
 
-  test("another connection's write lock is store_unavailable, nothing is changed, and then all is well", async (t) => {
+  test("another connection's write lock is store_unavailable, changes nothing, and is recovered from", async (t) => {
     const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
-    const store = storesOn(database).events;
+    const store = localStores(database).events;
     await store.append([newEvent()]);
     const other = openDatabase(dataDir);
     t.after(() => void other.close());
@@ -92,7 +92,7 @@ suite("on SQLite", () => {
 
   test("an idle poll waits for no lock", async (t) => {
     const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
-    const store = storesOn(database).events;
+    const store = localStores(database).events;
     const other = openDatabase(dataDir);
     t.after(() => void other.close());
     other.exec("BEGIN IMMEDIATE");
@@ -100,9 +100,9 @@ suite("on SQLite", () => {
     other.exec("ROLLBACK");
   });
 
-  test("a full disk is store_unavailable, nothing of the batch is stored, and what was there stays", async (t) => {
+  test("a full disk is store_unavailable: nothing of the batch is stored, and earlier events are kept", async (t) => {
     const { database } = tempDatabase(t);
-    const store = storesOn(database).events;
+    const store = localStores(database).events;
     await store.append([newEvent({ eventId: "before" })]);
     const pages = database.pragma("page_count", { simple: true }) as number;
     database.pragma(`max_page_count = ${pages + 4}`);
@@ -119,16 +119,16 @@ suite("on SQLite", () => {
   });
 });
 
-/** A store, and what a start of the server does on its file. */
+/** A store, and the step of a server's start that ends stale leases. */
 function starting(t: Cleanup) {
   const { database } = tempDatabase(t);
-  return { store: storesOn(database).events, releaseAll: sqliteEvents(database).releaseAll };
+  return { store: localStores(database).events, releaseAll: sqliteEvents(database).releaseAll };
 }
 
 const idsOf = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId).join("");
 
 suite("at a start", () => {
-  test("leases of workers known to be dead are freed", async (t) => {
+  test("leases of dead workers are ended", async (t) => {
     const { store, releaseAll } = starting(t);
     await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b", receivedAt: NOW + 50 })]);
     await claimOne(store, { limit: 1 });
@@ -138,7 +138,7 @@ suite("at a start", () => {
     assert.deepEqual((await claim(store, { owner: "b", now: NOW + 20 })).claimed, []);
   });
 
-  test("what waits for longer than a day was queued by a clock that was wrong, and is due at a start", async (t) => {
+  test("a job that would wait longer than a day is made due: the clock was wrong when it was queued", async (t) => {
     const { store, releaseAll } = starting(t);
     const day = 24 * 3_600_000;
     await store.append([
@@ -151,7 +151,7 @@ suite("at a start", () => {
     assert.equal(idsOf((await claim(store, { limit: 2, now: NOW })).claimed), "far");
   });
 
-  test("what was given back goes before what has come since, and what was freed has its attempt ended", async (t) => {
+  test("released jobs come before later ones, and ended leases are recorded as expired attempts", async (t) => {
     const { store, releaseAll } = starting(t);
     await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b" })]);
     const [a, b] = (await claim(store, { limit: 2 })).claimed;

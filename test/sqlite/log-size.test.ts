@@ -10,7 +10,7 @@ import { until } from "../helpers/until.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-test("a log that a long read has let grow is told of, and small again when the read has ended", async (t) => {
+test("a WAL that grows during a long read is warned of, and is small again after the read", async (t) => {
   const { database } = tempDatabase(t);
   const events = sqliteEvents(database);
   let stored = 0;

@@ -6,7 +6,7 @@ import { SCHEMA } from "../../src/sqlite/schema.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 
-test("no statement of a delivery's way makes a table of its own", (t) => {
+test("no statement of the hot path builds a temporary table", (t) => {
   const { database } = tempDatabase(t);
   const { APPEND, UNROUTED, ADD_JOB, DUE, NEXT_DUE, LEASE, SETTLE, ADD_ATTEMPT } = sql;
   for (const statement of [APPEND, UNROUTED, ADD_JOB, DUE, NEXT_DUE, LEASE, SETTLE, ADD_ATTEMPT]) {
@@ -17,7 +17,7 @@ test("no statement of a delivery's way makes a table of its own", (t) => {
   }
 });
 
-test("a state that there is not is refused", (t) => {
+test("an unknown status or outcome is refused", (t) => {
   const { database } = tempDatabase(t);
   const events = sqliteEvents(database);
   events.append([newEvent()]);
@@ -30,7 +30,7 @@ test("a state that there is not is refused", (t) => {
   assert.throws(() => add.run(4, "other"), /CHECK constraint failed: outcome/);
 });
 
-test("a new file has the schema of this version, and gives the space of what is removed back", (t) => {
+test("a new file has the schema of this version, and returns the space of deleted rows", (t) => {
   const { database } = tempDatabase(t);
   const pragma = (name: string) => database.pragma(name, { simple: true });
   assert.deepEqual([pragma("user_version"), pragma("auto_vacuum")], [SCHEMA, 2]);

@@ -27,7 +27,7 @@ test("a revocation by another process is seen by the next read", async (t) => {
   assert.equal(await store.current("1"), null);
 });
 
-test("a session ends at its lifetime to the millisecond", async (t) => {
+test("a session ends exactly at its lifetime, to the millisecond", async (t) => {
   const clock = { now: 1_800_000_000_000 };
   const store = createEmbeddedSessionStore(tempDatabase(t).database, () => clock.now);
   await store.replace("1", "a", 900);
@@ -37,7 +37,7 @@ test("a session ends at its lifetime to the millisecond", async (t) => {
   assert.equal(await store.current("1"), null);
 });
 
-test("a database that another process keeps locked refuses a login as store_unavailable, and is well again after", async (t) => {
+test("a login on a database that another process locks is store_unavailable, and works after the lock", async (t) => {
   const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
   const store = createEmbeddedSessionStore(database);
   await store.replace("1", "a", 60);
@@ -51,7 +51,7 @@ test("a database that another process keeps locked refuses a login as store_unav
   assert.equal(await store.replace("1", "b", 60), true);
 });
 
-test("a database whose table is gone is store_unavailable", async (t) => {
+test("a database without its table is store_unavailable", async (t) => {
   const { database } = tempDatabase(t);
   const store = createEmbeddedSessionStore(database);
   database.exec("DROP TABLE sessions");

@@ -7,7 +7,7 @@ import { callThread } from "../../src/lib/thread-rpc.ts";
 import { startThread } from "../../src/platform/checkout.ts";
 import { DATABASE_FILE, type Database, fileIdOf, openDatabase } from "../../src/sqlite/database.ts";
 import { openForServer } from "../../src/sqlite/open.ts";
-import { type SqliteStores, storesOn } from "../../src/sqlite/stores.ts";
+import { localStores, type SqliteStores } from "../../src/sqlite/stores.ts";
 import type { StorageThreadData } from "../../src/sqlite/thread.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
@@ -22,7 +22,7 @@ import { type Cleanup, tempDir } from "../helpers/temp-dir.ts";
 import { watchThreads } from "../helpers/threads.ts";
 import { isWell, until } from "../helpers/until.ts";
 
-/** Opens a data directory as a server does; `deaths` holds the log lines of its thread's. */
+/** Opens a data directory as a server does. `deaths` holds the log lines of thread deaths. */
 async function openIn(dataDir: string) {
   const { log, lines } = recordingLog();
   const stores = await openForServer({ dataDir, startThread: (options) => startThread("storage", options), log });
@@ -43,17 +43,17 @@ supersessionContract("embedded on its thread", async (t) => (await open(t)).sess
 throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).throttle);
 throttleCountsContract("SQLite on its thread", async (t) => (await open(t)).throttle);
 
-test("what the storage thread stored is there after it has closed", async (t) => {
+test("events are stored after the storage thread has closed", async (t) => {
   const dataDir = tempDir(t);
   const { events, sessions } = await openIn(dataDir);
   await Promise.all([events.append([newEvent()]), sessions.replace("1", "a", 60)]);
   await events.close();
   const database = openDatabase(dataDir);
   t.after(() => void database.close());
-  assert.equal((await storesOn(database).events.list({ limit: 10 })).items.length, 1);
+  assert.equal((await localStores(database).events.list({ limit: 10 })).items.length, 1);
 });
 
-test("calls after the storage has closed are store_unavailable", async (t) => {
+test("calls after the storage thread has closed are store_unavailable", async (t) => {
   const { events } = await openIn(tempDir(t));
   await events.close();
   await failsWith("store_unavailable", events.append([newEvent()]));
@@ -67,7 +67,7 @@ test("the storage thread answers the call that ends it", async (t) => {
   await thread.died;
 });
 
-/** Where the descriptors of this process lead that are open in a folder. */
+/** The files in a folder that this process has open. */
 function descriptorsIn(folder: string): string[] {
   const targets = readdirSync("/proc/self/fd").map((fd) => {
     try {
@@ -80,11 +80,11 @@ function descriptorsIn(folder: string): string[] {
 }
 
 for (const [what, hinder] of [
-  // Its thread goes on living.
+  // Its thread stays alive.
   ["is held by another program", (database: Database) => void database.exec("BEGIN IMMEDIATE")],
   ["loses its thread at the start", () => void process.once("worker", (thread) => void thread.terminate())],
 ] as const) {
-  test(`a storage that ${what} leaves nothing open`, async (t) => {
+  test(`opening a storage that ${what} leaves nothing open`, async (t) => {
     const { database, dataDir } = tempDatabase(t);
     const threads = watchThreads(t);
     hinder(database);
@@ -101,7 +101,7 @@ for (const [what, hinder] of [
   });
 }
 
-test("the caller's payload is still whole after it was sent to the thread", async (t) => {
+test("a payload is still usable by the caller after it was sent to the thread", async (t) => {
   const { events } = await open(t);
   const event = newEvent({ payload: Buffer.from("some bytes") });
   await events.append([event, newEvent({ eventId: "e-2", payload: Buffer.alloc(100_000, "x") })]);
@@ -109,7 +109,7 @@ test("the caller's payload is still whole after it was sent to the thread", asyn
   assert.equal((await events.get("e-2"))[0]?.payload.length, 100_000);
 });
 
-/** A storage whose thread may die, with one event. */
+/** A storage with one event, whose thread the test may kill. */
 async function openWatched(t: Cleanup) {
   const threads = watchThreads(t);
   const dataDir = tempDir(t);
@@ -119,7 +119,7 @@ async function openWatched(t: Cleanup) {
   return { events, dataDir, threads, deaths };
 }
 
-test("when the storage thread dies calls under way are store_unavailable, and a new thread serves what was stored", async (t) => {
+test("when the storage thread dies, pending calls are store_unavailable and a new thread serves the stored events", async (t) => {
   const { events, threads, deaths } = await openWatched(t);
 
   const underWay = events.append([newEvent({ eventId: "during" })]);
@@ -131,7 +131,7 @@ test("when the storage thread dies calls under way are store_unavailable, and a 
   assert.equal((await events.get("after")).length, 1);
 });
 
-test("a new storage thread takes no other file for the database, and goes on when it is back", async (t) => {
+test("a restarted storage thread refuses another database file, and works again when the file is back", async (t) => {
   const { events, dataDir, threads, deaths } = await openWatched(t);
 
   const file = join(dataDir, DATABASE_FILE);
@@ -148,7 +148,7 @@ test("a new storage thread takes no other file for the database, and goes on whe
   );
 });
 
-test("the database stays locked while the storage thread is started again", async (t) => {
+test("the database stays locked while the storage thread restarts", async (t) => {
   const { events, dataDir, threads } = await openWatched(t);
   assert.ok(isLocked(dataDir), "after the start");
   await threads[0]?.terminate();

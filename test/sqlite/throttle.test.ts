@@ -26,7 +26,7 @@ test("failures outlive a restart", async (t) => {
   assert.equal(await createSqliteThrottleStore(reopened).retryAfterMs([{ bucket: "a", limit: 1 }], NOW), WINDOW_MS);
 });
 
-test("what has left the window is forgotten, so that a flood does not stay on disk", async (t) => {
+test("failures outside the window are deleted, so that a flood does not stay on disk", async (t) => {
   const { database } = tempDatabase(t);
   const store = createSqliteThrottleStore(database);
   const rows = () => database.prepare("SELECT count(*) FROM login_failures").pluck().get();
@@ -41,7 +41,7 @@ test("what has left the window is forgotten, so that a flood does not stay on di
   assert.equal(rows(), 3);
 });
 
-test("a database that another process keeps locked is store_unavailable, and well again after", async (t) => {
+test("a database that another process locks is store_unavailable, and works after the lock", async (t) => {
   const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
   const store = createSqliteThrottleStore(database);
   const other = openDatabase(dataDir);
@@ -50,7 +50,7 @@ test("a database that another process keeps locked is store_unavailable, and wel
   assert.equal(reservation.outcome, "reserved");
   other.exec("BEGIN IMMEDIATE");
   await failsWith("store_unavailable", store.fail(reservation.ids, NOW));
-  // Nobody guesses while a failure could not be written.
+  // No attempt is allowed while a failure is not yet written.
   await failsWith("store_unavailable", store.reserve([{ bucket: "a", limit: 1 }], NOW));
   await failsWith("store_unavailable", store.retryAfterMs([{ bucket: "b", limit: 1 }], NOW));
   other.exec("ROLLBACK");
@@ -59,7 +59,7 @@ test("a database that another process keeps locked is store_unavailable, and wel
   assert.equal((await store.reserve([{ bucket: "b", limit: 1 }], NOW)).outcome, "reserved");
 });
 
-test("an attempt that never ended is one failure, however many ask at once", async (t) => {
+test("an attempt that never ended counts as one failure, even with concurrent calls", async (t) => {
   const store = createSqliteThrottleStore(tempDatabase(t).database);
   const bucket = { bucket: "a", limit: 10 };
   await store.reserve([bucket], NOW);
@@ -67,7 +67,7 @@ test("an attempt that never ended is one failure, however many ask at once", asy
   assert.equal(await store.failures("a", NOW + STALE_ATTEMPT_MS), 1);
 });
 
-test("an address is forgotten when it has not logged in for 30 days", async (t) => {
+test("an address that has not logged in for 30 days is forgotten", async (t) => {
   const { database } = tempDatabase(t);
   const store = createSqliteThrottleStore(database);
   const known = () => database.prepare("SELECT bucket FROM known_addresses ORDER BY bucket").pluck().all();

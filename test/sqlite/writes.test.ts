@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
-import { watchWrites } from "../../src/sqlite/writes.ts";
+import { monitorWrites } from "../../src/sqlite/writes.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
@@ -10,7 +10,7 @@ const LARGE = "x".repeat(100_000);
 
 function setUp(context: Cleanup) {
   const { database } = tempDatabase(context);
-  const writes = watchWrites(database, () => {});
+  const writes = monitorWrites(database, () => {});
   const insert = database.prepare("INSERT INTO metadata (key, value) VALUES (?, ?)");
   return {
     database,
@@ -23,7 +23,7 @@ function setUp(context: Cleanup) {
   };
 }
 
-test("a check writes only after a change was lost, until one is not", (t) => {
+test("a check writes only after a lost change, until a change succeeds", (t) => {
   const { database, check, write } = setUp(t);
   const changes = () => database.prepare("SELECT total_changes()").pluck().get();
   const opened = changes();
@@ -41,7 +41,7 @@ test("a check writes only after a change was lost, until one is not", (t) => {
   assert.equal(changes(), after);
 });
 
-test("a check fails for as long as the disk has no room for what it writes", (t) => {
+test("a check fails while its test write fails", (t) => {
   const { database, check, fail } = setUp(t);
   throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("database or disk is full", "SQLITE_FULL")));
   database.pragma("query_only = true");
@@ -51,13 +51,13 @@ test("a check fails for as long as the disk has no room for what it writes", (t)
   check();
 });
 
-test("a change that was lost to another program's lock asks for no room", (t) => {
+test("after a change lost to another program's lock, a check does not require free space", (t) => {
   const { check, fail } = setUp(t);
   throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("database is locked", "SQLITE_BUSY")));
   check();
 });
 
-test("after damage a check fails for good: a change elsewhere says nothing of the damaged page", (t) => {
+test("after damage a check always fails: a change elsewhere proves nothing about the damaged page", (t) => {
   const { check, write, fail } = setUp(t);
   throwsCode("store_unavailable", () => fail(new Sqlite.SqliteError("malformed", "SQLITE_CORRUPT")));
   throwsCode("store_unavailable", check);
@@ -65,7 +65,7 @@ test("after damage a check fails for good: a change elsewhere says nothing of th
   throwsCode("store_unavailable", check);
 });
 
-test("what is no fault of the store is no lost change", (t) => {
+test("an error that is not the store's is not a lost change", (t) => {
   const { check, database, fail } = setUp(t);
   assert.throws(() => fail(new Error("a defect")), /a defect/);
   check();

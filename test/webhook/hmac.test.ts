@@ -3,7 +3,7 @@ import { createHmac as nodeHmac, randomBytes } from "node:crypto";
 import { suite, test } from "node:test";
 import { createHmac } from "../../src/webhook/hmac.ts";
 
-// RFC 4231, 4.2 to 4.8, without the truncated one.
+// RFC 4231, sections 4.2 to 4.8, without the truncated case.
 const VECTORS = [
   ["0b".repeat(20), "4869205468657265", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
   [
@@ -32,12 +32,12 @@ const VECTORS = [
 ] as const;
 
 suite("HMAC-SHA256", () => {
-  test("is that of RFC 4231", () => {
+  test("matches the test vectors of RFC 4231", () => {
     for (const [key, message, digest] of VECTORS)
       assert.equal(createHmac("sha256", Buffer.from(key, "hex"))(Buffer.from(message, "hex")), digest);
   });
 
-  test("joins the pieces of a message, and keeps nothing of the one before", () => {
+  test("joins the pieces of a message and keeps no state between messages", () => {
     const key = randomBytes(32);
     const hmac = createHmac("sha256", key);
     const whole = Buffer.from("1800000000.{}");
@@ -50,7 +50,7 @@ suite("HMAC-SHA256", () => {
 });
 
 for (const digest of ["sha1", "sha256", "sha512"] as const) {
-  test(`an HMAC with ${digest} is Node's for keys shorter and longer than a block, and for messages of any size`, () => {
+  test(`HMAC with ${digest} equals Node's for keys shorter and longer than a block and messages of any size`, () => {
     for (const keyBytes of [1, 31, 32, 63, 64, 65, 127, 128, 129, 1000]) {
       const key = randomBytes(keyBytes);
       const hmac = createHmac(digest, key);

@@ -21,7 +21,7 @@ const parse = (value: unknown) => readPayload(Buffer.from(JSON.stringify(value))
 suite("a payload", () => {
   test("that is an envelope is accepted", () => assert.equal(parse(ENVELOPE).id, "evt_1"));
 
-  test("of another shape is any object", () => {
+  test('without "object": "event" may be any object', () => {
     for (const value of [{}, { action: "opened", number: 1 }, { object: "other" }, { id: 5, type: null }]) {
       assert.deepEqual(parse(value), { id: undefined, type: undefined });
     }
@@ -46,7 +46,7 @@ suite("a payload", () => {
     livemode: [undefined, "false", 0, null],
     "data.object": [undefined, null, [], "x"],
   })) {
-    test(`that is an envelope needs ${path}, and the error names it without its value`, () => {
+    test(`that is an envelope needs ${path}; the error names it without its value`, () => {
       for (const value of values) {
         const changed = path === "data.object" ? { data: { object: value } } : { [path]: value };
         const error = throwsCode("invalid_payload", () => parse({ ...ENVELOPE, ...changed }));
@@ -83,12 +83,12 @@ suite("a payload that is an envelope of OpenAI", () => {
     });
   }
 
-  test("is one of Stripe when it has created, too", () => {
+  test("is checked as one of Stripe if it also has created", () => {
     throwsCode("invalid_payload", () => parse({ ...COMPLETE, created: 1_800_000_000 }));
   });
 });
 
-/** A delivery that verified by the scheme of a header. */
+/** A delivery verified with the scheme of a header. */
 const by = (header: string): Verified => {
   const scheme = DEFAULT_SCHEMES.find((candidate) => candidate.header === header);
   assert.ok(scheme);
@@ -106,19 +106,19 @@ suite("an event's id", () => {
   ) => identify(by(scheme), given, parse(payload), bytes);
   const idOf = (...args: Parameters<typeof identityOf>) => identityOf(...args).eventId;
 
-  test("is webhook-id where that is signed, and nowhere else", () => {
+  test("is webhook-id only if that is signed", () => {
     const standard = identityOf(headers, { id: "evt_1", type: "push" }, "webhook-signature");
     assert.deepEqual([standard.eventId, standard.bytesSha256], ["w", null]);
     assert.equal(idOf(headers, {}), "r");
     assert.equal(idOf(headers, {}, "stripe-signature"), "r");
   });
 
-  test("else is the body's when the body is event-shaped", () => {
+  test("is otherwise the body's id, if the body also has a type", () => {
     const { eventId, bytesSha256 } = identityOf(headers, { id: "evt_1", type: "push" });
     assert.deepEqual([eventId, bytesSha256], ["evt_1", null]);
   });
 
-  test("else is the sender's delivery header, GitHub's own where its signature verified, and is not signed", () => {
+  test("is otherwise an unsigned delivery header: GitHub's if its signature verified, else X-Request-ID", () => {
     for (const payload of [
       {},
       { id: "evt_1" },
@@ -133,17 +133,17 @@ suite("an event's id", () => {
     assert.equal(idOf({ "x-request-id": "r" }, {}, "x-hub-signature"), "r");
   });
 
-  test("else is a digest of the raw bytes", () => {
+  test("is otherwise a digest of the raw bytes", () => {
     const id = idOf({}, { n: 1 });
     assert.match(id, /^sha256:[0-9a-f]{64}$/);
     assert.equal(idOf({ "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "" }, { n: 1 }), id);
-    // Or a captured body could take the id that other bytes will get.
+    // Otherwise a captured body could take the id of another body.
     const ofOthers = idOf({}, {}, "x-signature", Buffer.from("{}"));
     assert.equal(idOf({ "x-request-id": ofOthers }, { n: 1 }), id);
     assert.notEqual(idOf({}, { n: 1 }, "x-signature", Buffer.from('{"n": 1}')), id);
   });
 
-  test("holds no U+0000", () => {
+  test("may not contain U+0000", () => {
     throwsCode("invalid_payload", () => idOf({}, { id: "evt\0", type: "t" }));
     throwsCode("invalid_payload", () => idOf({ "x-request-id": "\0" }, {}));
     throwsCode("invalid_payload", () => idOf({}, { type: "t\0" }));
@@ -158,7 +158,7 @@ suite("an event's id", () => {
     throwsCode("invalid_payload", () => idOf({ "x-request-id": "x".repeat(513) }, {}));
   });
 
-  test("that is not well-formed Unicode is refused or stays different from others on disk", () => {
+  test("that is not well-formed Unicode is refused or stays distinct on disk", () => {
     const onDisk = new Set<string>();
     const ids = ["\ud800", "\ud801", "\udfff", "\ufffd"];
     let refused = 0;
@@ -177,7 +177,7 @@ suite("an event's type", () => {
   const typeOf = (headers: Record<string, string>, payload: Record<string, unknown>) =>
     identify(by("x-signature"), headers, parse(payload), Buffer.from("{}")).type;
 
-  test("is the body's, which is signed, else X-Event-Type, else X-GitHub-Event, else unknown", () => {
+  test("is the body's type, else X-Event-Type, else X-GitHub-Event, else unknown", () => {
     const headers = { "x-event-type": "a", "x-github-event": "b" };
     assert.equal(typeOf(headers, { type: "c" }), "c");
     assert.equal(typeOf(headers, {}), "a");

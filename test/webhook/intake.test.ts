@@ -32,7 +32,7 @@ function open(queueLimit = 100, timeoutMs = 60_000, more: { queueBytes?: number 
 }
 
 suite("the intake", () => {
-  test("answers a delivery when its commit has returned, and not before", async () => {
+  test("answers a delivery only after its commit", async () => {
     const { intake, commit } = open();
     let answered = false;
     const answer = intake.append(newEvent()).finally(() => {
@@ -45,7 +45,7 @@ suite("the intake", () => {
     assert.deepEqual(await answer, NEW);
   });
 
-  test("tells how many are without an answer", async () => {
+  test("counts the unanswered deliveries", async () => {
     const { intake, commit } = open();
     const first = ["a", "b", "c"].map((eventId) => intake.append(newEvent({ eventId })));
     const before = await commit(1);
@@ -61,7 +61,7 @@ suite("the intake", () => {
     assert.equal(intake.unanswered, 0);
   });
 
-  test("commits what arrives during a commit together, and gives each delivery its own answer", async () => {
+  test("groups deliveries that arrive during a commit, and gives each its own answer", async () => {
     const { intake, commit } = open();
     const first = intake.append(newEvent({ eventId: "a" }));
     const running = await commit(1);
@@ -76,7 +76,7 @@ suite("the intake", () => {
     assert.deepEqual(await Promise.all([first, ...others]), [NEW, NEW, KNOWN, NEW]);
   });
 
-  test("rejects every delivery of a failed commit, and takes the next one", async () => {
+  test("rejects every delivery of a failed commit and accepts the next one", async () => {
     const { intake, commit } = open();
     const answers = ["a", "b", "c"].map((eventId) => intake.append(newEvent({ eventId })));
     (await commit(1)).gate.reject(new AppError("store_unavailable", { retryAfterSeconds: 5 }));
@@ -93,7 +93,7 @@ suite("the intake", () => {
     await answer;
   });
 
-  test("refuses at once what its queue cannot hold, and takes more when there is room", async () => {
+  test("refuses deliveries at once while its queue is full, and accepts them afterwards", async () => {
     const { intake, commit } = open(2);
     const first = intake.append(newEvent({ eventId: "a" }));
     const running = await commit(1);
@@ -109,7 +109,7 @@ suite("the intake", () => {
     assert.equal((await Promise.all([first, ...waiting, later])).length, 4);
   });
 
-  test("takes an event that is larger than its share of bytes when none waits", async () => {
+  test("accepts an event above the byte limit if nothing else waits", async () => {
     const { intake, commit } = open(100, 60_000, { queueBytes: 10 });
     const large = (eventId: string) => intake.append(newEvent({ eventId, payload: Buffer.alloc(100) }));
     const first = large("a");
@@ -118,7 +118,7 @@ suite("the intake", () => {
     assert.deepEqual(await first, NEW);
   });
 
-  test("bounds the bytes that wait or are under way, also after commits that failed", async () => {
+  test("limits the bytes that wait or are being committed, also after failed commits", async () => {
     const { intake, commit } = open(1000);
     const payload = Buffer.alloc(16 * 1024 * 1024);
     const large = () => intake.append(newEvent({ payload }));
@@ -134,7 +134,7 @@ suite("the intake", () => {
     }
   });
 
-  test("flushes when everything taken in is answered", async () => {
+  test("resolves flush when every delivery is answered", async () => {
     const { intake, commit } = open();
     const answers = [intake.append(newEvent({ eventId: "a" }))];
     const running = await commit(1);
@@ -151,7 +151,7 @@ suite("the intake", () => {
     assert.equal((await Promise.all(answers)).length, 2);
   });
 
-  test("a delivery that waits too long is store_unavailable, and is not stored when its turn comes", async () => {
+  test("rejects a delivery that waits too long with store_unavailable and does not store it later", async () => {
     const { intake, commit } = open(100, 40);
     const refused: Promise<unknown>[] = [];
     for (let n = 0; n < 4; n++) {

@@ -42,10 +42,10 @@ const KEPT = [
   "X-Author",
 ];
 
-/** The stored text, read back. */
+/** The stored headers, parsed. */
 const keptOf = (request: IncomingMessage) => JSON.parse(storedHeaders(request)) as Record<string, string>;
 
-test("what proves who sent a delivery is not kept, in any spelling", async () => {
+test("confidential headers are not stored, in any spelling", async () => {
   for (const spell of [(name: string) => name, (name: string) => name.toUpperCase()]) {
     const request = await requestWith([...CONFIDENTIAL, ...KEPT].map((name) => [spell(name), `value-of-${name}`]));
     const headers = keptOf(request);
@@ -54,7 +54,7 @@ test("what proves who sent a delivery is not kept, in any spelling", async () =>
   }
 });
 
-test("a header sent twice is kept as one", async () => {
+test("a header sent twice is stored as one", async () => {
   const request = await requestWith([
     ["X-Tag", "a"],
     ["X-Tag", "b"],
@@ -62,7 +62,7 @@ test("a header sent twice is kept as one", async () => {
   assert.equal(keptOf(request)["x-tag"], "a, b");
 });
 
-test("a signature that came twice is not kept either", async () => {
+test("a signature sent twice is not stored", async () => {
   const request = await requestWith([
     ["X-Signature", "a"],
     ["X-Signature", "b"],

@@ -18,7 +18,7 @@ const BODIES = {
 
 type Headers = Record<string, string>;
 
-/** What is found of a delivery: the secret that it was signed with, or why it is not genuine. */
+/** Verifies a delivery. Returns the index of its secret, or why it is refused. */
 function verdict(headers: Headers, body: string | Uint8Array, secrets = [SECRET], now = NOW): number | string {
   const verifier = createVerifier({ schemes: DEFAULT_SCHEMES, secrets, toleranceSeconds: 300 });
   const read = verifier.read(headers, now);
@@ -77,19 +77,19 @@ suite("X-Signature, X-Hub-Signature and X-Hub-Signature-256", () => {
     });
   }
 
-  test("are not found under other names", () => {
+  test("are not read from headers with other names", () => {
     for (const name of ["signature", "x-signature-256", "x_signature", "authorization"]) {
       assert.equal(accepts({ [name]: hmac(BODIES.ASCII) }, BODIES.ASCII), false);
     }
     assert.equal(accepts({}, BODIES.ASCII), false);
   });
 
-  test("accept a delivery when one of several is valid", () => {
+  test("accept a delivery if one of several signatures is valid", () => {
     const headers = { "x-hub-signature": `sha1=${"0".repeat(40)}`, "x-hub-signature-256": `sha256=${hmac("{}")}` };
     assert.equal(accepts(headers, "{}"), true);
   });
 
-  test("cover the bytes as sent, whatever they are", () => {
+  test("cover the raw bytes of any body", () => {
     const bytes = Uint8Array.from([0, 255, 128, 10, 13]);
     assert.equal(accepts({ "x-signature": hmac(bytes) }, bytes), true);
   });
@@ -116,7 +116,7 @@ for (const [what, body] of Object.entries(BODIES)) {
       assert.equal(accepts(headers, body, SECRET), false);
     });
 
-    test("signed by the Standard Webhooks library verifies, with the secret's prefix and without", () => {
+    test("signed by the Standard Webhooks library verifies with and without the secret's prefix", () => {
       const headers = standardHeaders(body);
       assert.equal(accepts(headers, body, WHSEC), true);
       assert.equal(accepts(headers, body, WHSEC.replace("whsec_", "")), true);
@@ -126,12 +126,12 @@ for (const [what, body] of Object.entries(BODIES)) {
   });
 }
 
-test("a Standard Webhooks secret with bits to spare in its last character is taken as the library takes it", () => {
+test("unused bits in the last character of a Standard Webhooks secret are ignored, as by the library", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwX1B";
   assert.equal(accepts(standardHeaders("{}", { secret }), "{}", secret), true);
 });
 
-// The vector of OpenAI's own libraries.
+// The test vector of OpenAI's libraries.
 test("OpenAI's published delivery verifies", () => {
   const headers = {
     "webhook-id": "wh_685c059ae39c8190af8c71ed1022a24d",
@@ -145,12 +145,12 @@ test("OpenAI's published delivery verifies", () => {
   assert.equal(accepts(headers, `${body} `, secret, 1_750_861_210), false);
 });
 
-test("a Standard Webhooks secret is taken with its version in front, as Supabase shows it", () => {
+test("a Standard Webhooks secret may begin with its version, as Supabase shows it", () => {
   assert.equal(accepts(standardHeaders("{}"), "{}", `v1,${WHSEC}`), true);
   assert.equal(accepts(standardHeaders("{}"), "{}", `v2,${WHSEC}`), false);
 });
 
-test("a Standard Webhooks secret without the prefix may be the key itself, as Polar's is", () => {
+test("a Standard Webhooks secret without the prefix may be the key itself, as with Polar", () => {
   for (const secret of ["polar_whs_0123456789", "letters"]) {
     const headers = standardHeaders("{}", { secret: Buffer.from(secret).toString("base64") });
     assert.equal(accepts(headers, "{}", secret), true);
@@ -158,7 +158,7 @@ test("a Standard Webhooks secret without the prefix may be the key itself, as Po
   }
 });
 
-test("a signed header is taken as the bytes that were sent", () => {
+test("a signed header is verified as the bytes that were sent", () => {
   const sent = Buffer.from("msg_é");
   const text = Buffer.concat([sent, Buffer.from(`.${NOW}.{}`)]);
   const key = Buffer.from(WHSEC.slice("whsec_".length), "base64");
@@ -182,7 +182,7 @@ suite("a signed timestamp", () => {
   const standard = (at: number) => standardHeaders("{}", { at });
 
   for (const [name, headersAt] of Object.entries({ stripe, standard })) {
-    test(`of ${name} may be five minutes old or early, and no more`, () => {
+    test(`of ${name} may differ from the clock by at most five minutes`, () => {
       for (const seconds of [-300, 0, 300]) assert.equal(accepts(headersAt(NOW + seconds), "{}", WHSEC), true);
       for (const seconds of [-301, 301, -86_400]) assert.equal(accepts(headersAt(NOW + seconds), "{}", WHSEC), false);
     });
@@ -196,7 +196,7 @@ suite("a signed timestamp", () => {
     assert.equal(accepts({ "stripe-signature": `t=${NOW},${header}` }, "{}", WHSEC), false);
   });
 
-  test("is required and a whole number", () => {
+  test("is required and must be a whole number", () => {
     for (const at of ["", "now", "1e9", "-1", `${NOW}.0`, ` ${NOW}`, "9".repeat(20)]) {
       const signature = hmac(`${at}.{}`, "hex", WHSEC);
       assert.equal(accepts({ "stripe-signature": `t=${at},v1=${signature}` }, "{}", WHSEC), false, at);
@@ -206,7 +206,7 @@ suite("a signed timestamp", () => {
     assert.equal(accepts(without, "{}", WHSEC), false);
   });
 
-  test("and the id are part of what Standard Webhooks sign", () => {
+  test("and the id are covered by a Standard Webhooks signature", () => {
     assert.equal(accepts({ ...standard(NOW), "webhook-id": "msg_2" }, "{}", WHSEC), false);
     const { "webhook-id": _, ...without } = standard(NOW);
     assert.equal(accepts(without, "{}", WHSEC), false);
@@ -216,14 +216,14 @@ suite("a signed timestamp", () => {
 suite("while a sender rotates its secret", () => {
   const OTHER = `whsec_${Buffer.from("another secret of the sender").toString("base64")}`;
 
-  test("one valid signature of several is enough, in any place", () => {
+  test("one valid signature of several is enough, in any position", () => {
     const old = standardHeaders("{}", { secret: OTHER })["webhook-signature"];
     const headers = standardHeaders("{}");
     for (const list of [
       `${old} ${headers["webhook-signature"]}`,
       `${headers["webhook-signature"]} ${old}`,
       `v1a,x ${headers["webhook-signature"]}`,
-      // Two headers of that name, as Node joins them.
+      // Two headers of the same name, as Node joins them.
       `${old}, ${headers["webhook-signature"]}`,
       `${headers["webhook-signature"]}, ${old}`,
     ]) {
@@ -233,7 +233,7 @@ suite("while a sender rotates its secret", () => {
     assert.equal(accepts({ "stripe-signature": `t=${NOW},v1=${b},v1=${a},v0=${b}` }, "{}", WHSEC), true);
   });
 
-  test("none valid of several is refused", () => {
+  test("several signatures without a valid one are refused", () => {
     const old = standardHeaders("{}", { secret: OTHER })["webhook-signature"];
     assert.equal(accepts({ ...standardHeaders("{}"), "webhook-signature": `${old} ${old}` }, "{}", WHSEC), false);
   });
@@ -247,7 +247,7 @@ suite("while a sender rotates its secret", () => {
   });
 });
 
-suite("what is found of a delivery", () => {
+suite("the result for a delivery", () => {
   const body = BODIES.ASCII;
   const stripe = (seconds: number | string) => ({
     "stripe-signature": `t=${seconds},v1=${hmac(`${seconds}.${body}`)}`,
@@ -272,12 +272,12 @@ suite("what is found of a delivery", () => {
     });
   }
 
-  test("a signature that may be right counts before headers that cannot be", () => {
+  test("is that of a plausible signature, even if other headers are malformed", () => {
     const headers = { ...stripe(NOW - 1000), "x-signature": hmac(body), "x-hub-signature": "junk" };
     assert.equal(verdict(headers, body), 0);
   });
 
-  test("which of several secrets it was signed with", () => {
+  test("names the secret that it was signed with", () => {
     const signed = { "x-signature": hmac(body, "hex", "the older one") };
     assert.equal(verdict(signed, body, [SECRET, "the older one"]), 1);
     assert.equal(verdict(signed, body, ["the older one", SECRET]), 0);

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type Breaker, createBreaker, type Permit } from "../../src/worker/breaker.ts";
+import { type AttemptKind, type Breaker, createBreaker } from "../../src/worker/breaker.ts";
 
 const NOW = 1_800_000_000_000;
 
-/** Makes so many attempts that do not reach the target. */
+/** Makes attempts that find the target unavailable. */
 function fail(breaker: Breaker, times: number, now = NOW): void {
   for (let n = 0; n < times; n++) {
-    const permit = breaker.begin(now);
-    assert.ok(permit);
-    breaker.end(permit, false, now);
+    const kind = breaker.begin(now);
+    assert.ok(kind);
+    breaker.end(kind, false, now);
   }
 }
 
-/** A breaker that has just opened, and what was told of it. */
+/** A breaker that has just opened, and its reported changes. */
 function opened() {
   const changes: boolean[] = [];
   const breaker = createBreaker((isOpen) => changes.push(isOpen));
@@ -22,27 +22,30 @@ function opened() {
 }
 
 suite("a breaker", () => {
-  test("opens when five attempts in a row did not reach the target, and not before", () => {
+  test("opens after five failures in a row", () => {
     const breaker = createBreaker();
     fail(breaker, 4);
-    assert.equal(breaker.places(NOW), Number.POSITIVE_INFINITY);
+    assert.equal(breaker.allowedAttempts(NOW), Number.POSITIVE_INFINITY);
     breaker.end("attempt", true, NOW);
     fail(breaker, 4);
     assert.equal(breaker.begin(NOW), "attempt");
     breaker.end("attempt", false, NOW);
-    assert.deepEqual([breaker.places(NOW), breaker.begin(NOW)], [0, null]);
+    assert.deepEqual([breaker.allowedAttempts(NOW), breaker.begin(NOW)], [0, null]);
   });
 
   test("lets one probe at a time through after a second", () => {
     const { breaker } = opened();
     assert.equal(breaker.probeAt(), NOW + 1000);
     assert.equal(breaker.begin(NOW + 999), null);
-    assert.equal(breaker.places(NOW + 1000), 1);
+    assert.equal(breaker.allowedAttempts(NOW + 1000), 1);
     assert.equal(breaker.begin(NOW + 1000), "probe");
-    assert.deepEqual([breaker.places(NOW + 5000), breaker.begin(NOW + 5000), breaker.probeAt()], [0, null, null]);
+    assert.deepEqual(
+      [breaker.allowedAttempts(NOW + 5000), breaker.begin(NOW + 5000), breaker.probeAt()],
+      [0, null, null],
+    );
   });
 
-  test("waits twice as long after each probe that fails, half a minute at most", () => {
+  test("doubles the wait after each failed probe, up to 30 seconds", () => {
     const { breaker } = opened();
     const waits: number[] = [];
     for (let now = NOW; waits.length < 7; ) {
@@ -54,16 +57,16 @@ suite("a breaker", () => {
     assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   });
 
-  test("closes when a probe reaches the target, and needs five failures again", () => {
+  test("closes after a successful probe and then needs five failures again", () => {
     const { breaker, changes } = opened();
-    breaker.end(breaker.begin(NOW + 1000) as Permit, true, NOW + 1000);
-    assert.deepEqual([breaker.places(NOW + 1000), breaker.probeAt()], [Number.POSITIVE_INFINITY, null]);
+    breaker.end(breaker.begin(NOW + 1000) as AttemptKind, true, NOW + 1000);
+    assert.deepEqual([breaker.allowedAttempts(NOW + 1000), breaker.probeAt()], [Number.POSITIVE_INFINITY, null]);
     fail(breaker, 4, NOW + 1000);
     assert.equal(breaker.begin(NOW + 1000), "attempt");
     assert.deepEqual(changes, [true, false]);
   });
 
-  test("closes when an attempt that was under way reaches the target, and waits no longer for those that do not", () => {
+  test("closes when an earlier attempt succeeds; a failed one does not prolong the wait", () => {
     const { breaker } = opened();
     breaker.end("attempt", false, NOW + 500);
     assert.equal(breaker.probeAt(), NOW + 1000);
@@ -71,9 +74,9 @@ suite("a breaker", () => {
     assert.equal(breaker.begin(NOW + 500), "attempt");
   });
 
-  test("asks again when a probe has learnt nothing", () => {
+  test("probes again after a probe without a result", () => {
     const { breaker } = opened();
-    breaker.forget(breaker.begin(NOW + 1000) as Permit);
+    breaker.cancel(breaker.begin(NOW + 1000) as AttemptKind);
     assert.equal(breaker.begin(NOW + 1000), "probe");
   });
 });

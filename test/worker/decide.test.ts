@@ -19,7 +19,7 @@ suite("the wait before a retry", () => {
     assert.deepEqual(delays, [30_000, 30_000, 30_000]);
   });
 
-  test("is never longer than the policy says", () => {
+  test("never exceeds the policy's maximum", () => {
     const policy: RetryPolicy = { ...POLICY, maxDelayMs: 5000 };
     assert.deepEqual(
       [3, 4, 50].map((failedAttempts) => retryDelayMs(policy, failedAttempts, MIDDLE)),
@@ -28,7 +28,7 @@ suite("the wait before a retry", () => {
     assert.equal(retryDelayMs(policy, 4, 0.999_999), 5000);
   });
 
-  test("varies by the jitter to either side and no further", () => {
+  test("varies at most by the jitter, either way", () => {
     assert.equal(retryDelayMs(POLICY, 1, 0), 800);
     assert.ok(retryDelayMs(POLICY, 1, 0.999_999) <= 1200);
     assert.ok(retryDelayMs(POLICY, 1, 0.999_999) >= 1199);
@@ -36,7 +36,7 @@ suite("the wait before a retry", () => {
     assert.equal(retryDelayMs({ ...POLICY, jitter: 1 }, 40, 0.999_999), 24 * 3_600_000);
   });
 
-  test("is never negative, a fraction or beyond a day and its jitter", () => {
+  test("is a whole number of milliseconds, never negative or above a day plus jitter", () => {
     for (const failed of [1, 10, 100, 2000]) {
       for (const random of [0, 0.3, 0.999]) {
         const delay = retryDelayMs({ ...POLICY, jitter: 1 }, failed, random);
@@ -52,29 +52,29 @@ suite("an attempt", () => {
   const at = (attemptOfBudget: number, receivedAt = NOW - 60_000) => ({ attemptOfBudget, receivedAt, isProbe: false });
   const probe = (attemptOfBudget: number) => ({ ...at(attemptOfBudget), isProbe: true });
 
-  test("that succeeded makes its event processed, also the last one", () => {
+  test("that succeeded makes its job processed, even if it is the last one", () => {
     for (const attempt of [1, 5]) {
       assert.deepEqual(decide({ kind: "succeeded" }, at(attempt), POLICY, NOW, MIDDLE), { to: "processed" });
     }
   });
 
-  test("that failed queues its event for the time after the wait", () => {
+  test("that failed queues its job again after the wait", () => {
     assert.deepEqual(decide(failed, at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 1000 });
     assert.deepEqual(decide(failed, at(4), POLICY, NOW, 0), { to: "queued", runAt: NOW + 6400 });
   });
 
-  test("that this machine could not make waits like one that failed, and is free, also the last one", () => {
-    const unable = { kind: "unable", error: "EMFILE" } as const;
+  test("without a file descriptor waits like a failed one and is free, even if it is the last one", () => {
+    const outOfDescriptors = { kind: "out_of_descriptors", error: "EMFILE" } as const;
     for (const [attempt, wait] of [
       [1, 1000],
       [5, 16_000],
     ] as const) {
-      const next = decide(unable, at(attempt), POLICY, NOW, MIDDLE);
+      const next = decide(outOfDescriptors, at(attempt), POLICY, NOW, MIDDLE);
       assert.deepEqual(next, { to: "queued", runAt: NOW + wait, isFree: true });
     }
   });
 
-  test("that failed as the last one dead-letters its event with the reason", () => {
+  test("that failed as the last one makes its job a dead letter, with the reason", () => {
     for (const attempt of [5, 6]) {
       const next = decide(failed, at(attempt), POLICY, NOW, MIDDLE);
       assert.deepEqual(next, { to: "failed", reason: `attempt ${attempt} of 5: no` });
@@ -82,17 +82,17 @@ suite("an attempt", () => {
     assert.equal(decide(failed, at(1), { ...POLICY, attempts: 1 }, NOW, MIDDLE).to, "failed");
   });
 
-  test("that was interrupted queues its event before what has come since, and uses nothing up", () => {
+  test("that was interrupted queues its job before those of newer events and is free", () => {
     for (const attempt of [1, 5, 6]) {
       const next = decide(interrupted, at(attempt), POLICY, NOW, MIDDLE);
       assert.deepEqual(next, { to: "queued", runAt: NOW - 60_000, isFree: true });
     }
-    // A clock that was set back makes nobody wait for it.
+    // If the clock was set back, the job is due now.
     const ahead = decide(interrupted, at(1, NOW + 60_000), POLICY, NOW, MIDDLE);
     assert.deepEqual(ahead, { to: "queued", runAt: NOW, isFree: true });
   });
 
-  test("that a target wants later waits until then, a day at most", () => {
+  test("that failed with Retry-After waits at least that long, up to a day", () => {
     const busy = (retryAfterMs: number) => ({ ...failed, isUnavailable: true, retryAfterMs });
     assert.deepEqual(decide(busy(90_000), at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 90_000 });
     assert.deepEqual(decide(busy(10), at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + 1000 });
@@ -100,7 +100,7 @@ suite("an attempt", () => {
     assert.deepEqual(decide(busy(30 * day), at(1), POLICY, NOW, MIDDLE), { to: "queued", runAt: NOW + day });
   });
 
-  test("that did not reach a target which is asked whether it is back is free, also the last one", () => {
+  test("that was a failed probe is free, even if it is the last one", () => {
     const unavailable = { ...failed, isUnavailable: true };
     for (const attempt of [1, 5, 6]) {
       const next = decide(unavailable, probe(attempt), { ...POLICY, backoff: "linear" }, NOW, MIDDLE);

@@ -4,7 +4,7 @@ import type { NewJob } from "../../src/events/job.ts";
 import type { UnroutedEvent } from "../../src/events/store.ts";
 import { createFanOut } from "../../src/worker/fan-out.ts";
 
-/** A fan-out over events that wait, at a clock that the test sets. */
+/** A fan-out over given events, with a clock that the test sets. */
 function opened(receivedAt: number[], routing = (_: UnroutedEvent): string[] => ["default"]) {
   const waiting = receivedAt.map((at, index) => ({ id: index + 1, source: "s", type: "t", receivedAt: at }));
   const jobs: NewJob[] = [];
@@ -25,7 +25,7 @@ function opened(receivedAt: number[], routing = (_: UnroutedEvent): string[] => 
 }
 
 suite("fan-out", () => {
-  test("makes a job for each route of an event, due when the event came, and at once where the clock was set back", async () => {
+  test("creates a job for each route, due when the event arrived, or now if the clock was set back", async () => {
     const { fanOut, jobs } = opened([900, 5000], ({ id }) => (id === 1 ? ["a", "b"] : ["a"]));
     await fanOut.run(10);
     assert.deepEqual(jobs, [
@@ -35,7 +35,7 @@ suite("fan-out", () => {
     ]);
   });
 
-  test("leaves events behind that no route wants", async () => {
+  test("creates no job for an event without a route, and does not read it again", async () => {
     const { fanOut, jobs } = opened([1, 2], () => []);
     await fanOut.run(1);
     await fanOut.run(1);
@@ -43,7 +43,7 @@ suite("fan-out", () => {
     assert.deepEqual([jobs, fanOut.isDue()], [[], false]);
   });
 
-  test("goes on while a page is full, then looks when it is told to and at each poll", async () => {
+  test("is due while pages are full, then after notify and at each poll", async () => {
     const { fanOut, jobs, clock } = opened([1, 2, 3]);
     await fanOut.run(2);
     assert.deepEqual([jobs.length, fanOut.isDue()], [2, true]);
@@ -51,14 +51,14 @@ suite("fan-out", () => {
     assert.deepEqual([jobs.length, fanOut.isDue()], [3, false]);
     await fanOut.run(2);
     assert.equal(clock.looks, 2);
-    fanOut.nudge();
+    fanOut.notify();
     await fanOut.run(2);
     clock.now += 100;
     await fanOut.run(2);
     assert.equal(clock.looks, 4);
   });
 
-  test("that failed is due again", async () => {
+  test("is due again after an error", async () => {
     const { fanOut, jobs, clock } = opened([1]);
     clock.fails = true;
     await assert.rejects(fanOut.run(1));

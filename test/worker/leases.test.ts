@@ -12,7 +12,7 @@ const ONE_ATTEMPT = { attempts: 1, backoff: "linear", delayMs: 40, maxDelayMs: 8
 const outcomesOf = async (events: EventStore, eventId: string) =>
   (await eventAndJob(events, eventId))?.history?.map(({ outcome }) => outcome);
 
-/** A store that fails the first times a method is called, and tells of it. */
+/** A store whose method fails at its first `times` calls. */
 function failing(
   events: EventStore,
   method: "claim" | "settle",
@@ -34,7 +34,7 @@ function failing(
 }
 
 suite("a lease", () => {
-  test("is renewed while its handler runs: no other worker gets the event", async (t) => {
+  test("is renewed while its handler runs, so that no other worker claims the job", async (t) => {
     const gate = Promise.withResolvers<void>();
     const { worker, append, events, status } = openWorker(t, () => gate.promise, { leaseMs: 90 });
     await append("a");
@@ -49,7 +49,7 @@ suite("a lease", () => {
     assert.equal((await eventAndJob(events, "a"))?.attempts, 1);
   });
 
-  test("goes on when the clock is set forward: the handler runs once, also on its last attempt", async (t) => {
+  test("survives a clock that is set forward: the handler runs once, also on its last attempt", async (t) => {
     let ahead = 0;
     let runs = 0;
     const gate = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ suite("a lease", () => {
     assert.deepEqual(await outcomesOf(events, "a"), ["succeeded"]);
   });
 
-  test("outlasts a store that fails for longer: what a handler has done is not done again", async (t) => {
+  test("outlasts an outage of the store, so that the handler does not run again", async (t) => {
     let failed = 0;
     let runs = 0;
     const handler = async () => void runs++;
@@ -93,7 +93,7 @@ suite("a lease", () => {
     assert.deepEqual(await outcomesOf(events, "a"), ["succeeded"]);
   });
 
-  test("that was lost ends the run, and the settle changes nothing", async (t) => {
+  test("that was lost interrupts the run, and the settle changes nothing", async (t) => {
     let ended: unknown;
     const { worker, append, events, named } = openWorker(
       t,
@@ -117,7 +117,7 @@ suite("a lease", () => {
     assert.deepEqual([event?.status, event?.attempts, event?.leased], ["queued", 2, true]);
   });
 
-  test("of a worker that died is taken over, and buried when it was the last attempt", async (t) => {
+  test("of a dead worker is taken over; after the last attempt the job is a dead letter", async (t) => {
     const { worker, events, status, named } = openWorker(t, async () => {});
     const died = (limit: number, now: number) => claimOne(events, { owner: "dead", limit, leaseMs: 1, now });
     const start = Date.now() - 1000;
@@ -135,7 +135,7 @@ suite("a lease", () => {
 });
 
 suite("stopping", () => {
-  test("claims nothing more and waits for what runs", async (t) => {
+  test("claims nothing more and waits for running attempts", async (t) => {
     const gate = Promise.withResolvers<void>();
     const { worker, append, events, status } = openWorker(t, () => gate.promise, { concurrency: 1 });
     await append("a", "b");
@@ -153,7 +153,7 @@ suite("stopping", () => {
     assert.deepEqual([await status("b"), (await eventAndJob(events, "b"))?.attempts], ["queued", 0]);
   });
 
-  test("interrupts at its deadline a handler that ignores it, and queues the event again, due now", async (t) => {
+  test("interrupts a handler at the deadline and queues its job again, due now", async (t) => {
     const { worker, append, events } = openWorker(t, hang);
     await append("a");
     worker.start();
@@ -167,7 +167,7 @@ suite("stopping", () => {
     assert.match(event?.lastError ?? "", /server stopped/);
   });
 
-  test("gives back what was claimed ahead and buries nothing, also in the last attempt", async (t) => {
+  test("releases jobs claimed ahead without a dead letter, also in the last attempt", async (t) => {
     const hung: string[] = [];
     let done = 0;
     const { worker, append, events } = openWorker(
@@ -190,7 +190,7 @@ suite("stopping", () => {
     assert.equal((await events.backlog()).failed, 0);
   });
 
-  test("asks a store that fails no more than once again, and leaves the event to its lease", async (t) => {
+  test("retries a failing store at most once and leaves the job to its lease", async (t) => {
     const { worker, append, events, named } = openWorker(
       t,
       async () => {},
@@ -204,7 +204,7 @@ suite("stopping", () => {
     assert.deepEqual([event?.status, event?.leased], ["queued", true]);
   });
 
-  test("tells once of a store that fails again and again", async (t) => {
+  test("logs repeated failures of the store once", async (t) => {
     let calls = 0;
     const { worker, named } = openWorker(
       t,
@@ -229,7 +229,7 @@ suite("stopping", () => {
     await worker.stop(0);
   });
 
-  test("a worker that is idle ends at once", async (t) => {
+  test("ends at once when the worker is idle", async (t) => {
     const { worker } = openWorker(t, async () => {});
     worker.start();
     const startedAt = performance.now();
@@ -240,7 +240,7 @@ suite("stopping", () => {
 
 suite("a store that fails", () => {
   for (const method of ["claim", "settle"] as const) {
-    test(`to ${method} is asked again, and the event is processed once it recovers`, async (t) => {
+    test(`to ${method} is retried, and the event is processed after recovery`, async (t) => {
       let runs = 0;
       const handler = async () => void runs++;
       const { worker, append, events, named } = openWorker(t, handler, (store) => ({

@@ -1,6 +1,6 @@
 import type { TestContext } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
-import { storesOn } from "../../src/sqlite/stores.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import type { EventHandler } from "../../src/worker/run.ts";
 import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/worker.ts";
 import { tempDatabase } from "../helpers/database.ts";
@@ -11,7 +11,7 @@ export const hang: EventHandler = () => new Promise(() => {});
 
 type Changes = Partial<WorkerOptions>;
 
-/** A worker on a real store of its own, with quick retries; it ends with the test. `changes` may be made of the store. */
+/** A worker on its own SQLite store, with quick retries; it stops with the test. `changes` may be a function of the store. */
 export function openWorker(
   t: TestContext,
   handler: EventHandler,
@@ -20,7 +20,7 @@ export function openWorker(
   // Declared first: callbacks run in order, and the worker must stop before its database is closed.
   let opened: Worker | undefined;
   t.after(() => opened?.stop(0));
-  const events = storesOn(tempDatabase(t).database).events;
+  const events = localStores(tempDatabase(t).database).events;
   const recorded = recordingLog();
   const worker = createWorker({
     store: events,

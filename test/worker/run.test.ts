@@ -23,7 +23,7 @@ const run = (handler: EventHandler, timeoutMs = 1000, interruption = NEVER) =>
   runEvent(handler, EVENT, timeoutMs, interruption);
 
 suite("a handler", () => {
-  test("that returns has succeeded, and saw the event", async () => {
+  test("that returns has succeeded and received the event", async () => {
     let seen: ClaimedJob | undefined;
     const outcome = await run(async (event) => {
       seen = event;
@@ -41,10 +41,10 @@ suite("a handler", () => {
     assert.deepEqual(await run(throws), { kind: "failed", error: "at once" });
   });
 
-  test("that finds no descriptor left has not failed", async () => {
+  test("without a file descriptor is out_of_descriptors and not failed", async () => {
     for (const code of ["EMFILE", "ENFILE"]) {
       const outcome = await run(() => Promise.reject(Object.assign(new Error(`${code}: connect`), { code })));
-      assert.deepEqual(outcome, { kind: "unable", error: `${code}: connect` });
+      assert.deepEqual(outcome, { kind: "out_of_descriptors", error: `${code}: connect` });
     }
   });
 
@@ -70,7 +70,7 @@ suite("a handler", () => {
     assert.ok(outcome.kind === "failed" && outcome.error.length <= 1000);
   });
 
-  test("that hangs has failed at its time limit, although it ignores the signal", async () => {
+  test("that hangs has failed at its time limit, even if it ignores the signal", async () => {
     const startedAt = performance.now();
     const outcome = await run(hang, 40);
     assert.deepEqual(outcome, {
@@ -81,7 +81,7 @@ suite("a handler", () => {
     assert.ok(performance.now() - startedAt < 1000);
   });
 
-  test("whose answer came while the process stood still has succeeded, although its time is over", async () => {
+  test("whose answer arrived while the process was paused has succeeded, even after its time limit", async () => {
     const answered = () =>
       new Promise<void>((resolve) => {
         stat(import.meta.filename, () => resolve());
@@ -90,7 +90,7 @@ suite("a handler", () => {
     assert.deepEqual(await run(answered, 20), { kind: "succeeded", response: undefined });
   });
 
-  test("is told by its signal when its time is over", async () => {
+  test("gets an abort signal at its time limit", async () => {
     let aborted = false;
     await run((_, signal) => {
       signal.addEventListener("abort", () => {
@@ -101,20 +101,20 @@ suite("a handler", () => {
     assert.equal(aborted, true);
   });
 
-  test("that rejects because of the signal has failed for the time limit", async () => {
+  test("that rejects because of the signal has failed by the time limit", async () => {
     const obedient: EventHandler = (_, signal) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     assert.match(JSON.stringify(await run(obedient, 20)), /did not finish within 20 ms/);
   });
 
-  test("that is interrupted says so, although it ignores the signal", async () => {
+  test("that is interrupted ends as interrupted, even if it ignores the signal", async () => {
     const controller = new AbortController();
     const running = run(hang, 10_000, controller.signal);
     controller.abort(new Error("the server stopped"));
     assert.deepEqual(await running, { kind: "interrupted", error: "the server stopped" });
   });
 
-  test("is not started after the interruption", async () => {
+  test("is not started after an interruption", async () => {
     let started = false;
     const start: EventHandler = async () => {
       started = true;
@@ -124,7 +124,7 @@ suite("a handler", () => {
     assert.equal(started, false);
   });
 
-  test("that fails after its time is over disturbs nobody", async () => {
+  test("that fails after its time limit causes no further error", async () => {
     let fail: (error: Error) => void = () => {};
     const late = new Promise<never>((_, reject) => {
       fail = reject;

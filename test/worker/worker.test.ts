@@ -5,7 +5,7 @@ import { until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
 
 suite("the worker", () => {
-  test("processes what is there at its start and what it is told of", async (t) => {
+  test("processes stored events at its start, and new ones after notify", async (t) => {
     const seen: string[] = [];
     const { worker, append, status, named } = openWorker(t, async ({ eventId }) => void seen.push(eventId), {
       pollIntervalMs: 60_000,
@@ -14,13 +14,13 @@ suite("the worker", () => {
     worker.start();
     await until(async () => (await status("a")) === "processed");
     await append("b");
-    worker.nudge();
+    worker.notify();
     await until(async () => (await status("b")) === "processed");
     assert.deepEqual(seen, ["a", "b"]);
     assert.equal(named("event_processed").length, 2);
   });
 
-  test("finds by polling what nobody told it of", async (t) => {
+  test("finds events of other processes by polling", async (t) => {
     let looks = 0;
     const { worker, append, status } = openWorker(
       t,
@@ -33,7 +33,7 @@ suite("the worker", () => {
     await until(async () => (await status("a")) === "processed");
   });
 
-  test("runs each of many events once, and never more at a time than its concurrency", async (t) => {
+  test("runs each of many events once, and never exceeds its concurrency", async (t) => {
     const runs = new Map<string, number>();
     let running = 0;
     let most = 0;
@@ -51,7 +51,7 @@ suite("the worker", () => {
     assert.ok([...runs.values()].every((count) => count === 1));
   });
 
-  test("is not held up by one slow handler", async (t) => {
+  test("is not blocked by one slow handler", async (t) => {
     const gate = Promise.withResolvers<void>();
     const { worker, append, events, status } = openWorker(t, ({ eventId }) =>
       eventId === "slow" ? gate.promise : Promise.resolve(),
@@ -64,7 +64,7 @@ suite("the worker", () => {
     await until(async () => (await status("slow")) === "processed");
   });
 
-  test("retries after growing waits and then dead-letters, with every attempt in the history", async (t) => {
+  test("retries with growing delays and then dead-letters, with every attempt in the history", async (t) => {
     const startedAt: number[] = [];
     const { worker, append, events, status, named } = openWorker(
       t,
@@ -91,7 +91,7 @@ suite("the worker", () => {
     assert.equal(named("event_retried").length, 2);
   });
 
-  test("goes on after a handler that throws whatever can be thrown", async (t) => {
+  test("continues after a handler throws any kind of value", async (t) => {
     const loop = new Error("loop");
     loop.cause = loop;
     const thrown: unknown[] = [loop, Object.create(null), undefined];
@@ -119,7 +119,7 @@ suite("the worker", () => {
     assert.match((await events.get("a"))[0]?.lastError ?? "", /did not finish within 20 ms/);
   });
 
-  test("without a descriptor left makes few attempts and counts none, and goes on when there are some", async (t) => {
+  test("without file descriptors makes few attempts and counts none, and recovers", async (t) => {
     let isOut = true;
     const { worker, append, events, named } = openWorker(t, async () => {
       if (isOut) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
@@ -128,20 +128,20 @@ suite("the worker", () => {
     await append(...ids);
     worker.start();
     await until(() => named("target_unavailable").length === 1, 5000);
-    // Five, and those that had begun beside them.
+    // Five open the breaker; others had begun before that.
     await assert.rejects(until(() => named("event_retried").length > 10, 500));
     isOut = false;
     await until(async () => (await events.backlog()).processed === ids.length, 10_000);
     assert.deepEqual(named("event_dead_lettered"), []);
   });
 
-  test("waits at its stop for what goes on behind a result, for as long as it may", async (t) => {
+  test("waits at a stop for work that continues after a result, until the deadline", async (t) => {
     for (const [deadlineMs, ends] of [
       [10_000, true],
       [20, false],
     ] as const) {
       const rest = Promise.withResolvers<void>();
-      const { worker, append, status } = openWorker(t, async (_event, _signal, keepPlace) => keepPlace?.(rest.promise));
+      const { worker, append, status } = openWorker(t, async (_event, _signal, waitUntil) => waitUntil?.(rest.promise));
       await append("a");
       worker.start();
       await until(async () => (await status("a")) === "processed");

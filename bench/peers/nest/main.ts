@@ -1,5 +1,5 @@
-// Peer for measurement: what somebody would otherwise write for the same two tasks: NestJS + passport-jwt +
-// ioredis (session record) + argon2 (native), and a webhook receiver that queues on BullMQ in Redis.
+// A peer for measurement, a usual solution of both tasks: NestJS + passport-jwt + ioredis (session record) +
+// argon2 (native), and a webhook receiver that queues on BullMQ in Redis.
 import 'reflect-metadata';
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { BadRequestException, Body, Controller, ForbiddenException, Get, HttpCode, Injectable, Module, Post, Req, UnauthorizedException, UseGuards, ValidationPipe } from '@nestjs/common';

@@ -11,55 +11,55 @@ import {
   type ThrottleStore,
 } from "./store.ts";
 
-/** Failures within the window that one address has at one e-mail. */
+/** Most failures of one address at one e-mail within the window. */
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
-/** Failures within the window that all strangers have together at one e-mail. */
+/** Most failures of all unknown addresses together at one e-mail within the window. */
 const FAILURES_PER_EMAIL = 100;
-/** Failures within the window that one address has at all e-mails. */
+/** Most failures of one address at all e-mails within the window. */
 const FAILURES_PER_ADDRESS = 50;
 
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;
 
-/** Runs a task when it is its turn. */
-export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+/** Runs a task, after a wait if too many run already. */
+export type RunTask = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** Bounds wrong guesses without letting anybody lock the owner out. */
+/** Limits wrong guesses. Nobody can use it to lock the owner out. */
 export interface Throttle {
   /**
-   * Throws `too_many_attempts` when a bound is reached; runs before the attempt waits for a place to hash. Tells whether
-   * the address has logged in within 30 days.
+   * Throws `too_many_attempts` if a limit is reached. It is called before the attempt queues for a password hash. Returns
+   * whether the address has logged in within 30 days.
    */
   check(address: string, email: string): Promise<{ isKnown: boolean }>;
   /**
-   * Runs one attempt, in a turn of its own; it counts unless it returns true. Throws `too_many_attempts` without running
-   * it at the bound.
+   * Runs one attempt through `runTask`. It counts as a failure unless `verify` returns true. At a limit it throws
+   * `too_many_attempts` and does not call `verify`.
    */
-  attempt(address: string, email: string, verify: () => Promise<boolean>, inTurn?: InTurn): Promise<boolean>;
-  /** Lets the address answer only for itself for 30 days. */
+  attempt(address: string, email: string, verify: () => Promise<boolean>, runTask?: RunTask): Promise<boolean>;
+  /** Exempts the address from the limit per e-mail for 30 days. */
   remember(address: string): Promise<void>;
 }
 
 /**
- * Creates the throttle on a store of counts; all e-mails in canonical form, `now` in Unix milliseconds. An attempt that finds
- * every place taken by others under way waits up to 5 seconds for one, outside of its turn, and then is `login_busy`. What
- * the store throws is passed on, also to all that wait for their turn: one after the other they would wait for the same.
+ * Creates the throttle. E-mails are in canonical form, `now` in Unix milliseconds. While attempts in progress may reach the
+ * limit, further ones wait up to 5 seconds, outside of `runTask`, and then throw `login_busy`. An error of the store is also
+ * thrown to the attempts queued behind it: one after the other, each would wait for the same time-out.
  */
 export function createThrottle(store: ThrottleStore, userEmail: string, now: () => number = Date.now): Throttle {
-  /** The newest failure of the store, and how many there were. */
+  /** The newest error of the store, and the number of errors. */
   let outages: { count: number; newest?: unknown } = { count: 0 };
 
   /**
-   * The per-e-mail bound is for strangers: an address that has logged in answers only for itself. Which it is must not
-   * depend on the e-mail that it sends, or it would be told which one is the user's.
+   * The limit per e-mail applies to unknown addresses only. Whether an address is known must not depend on the e-mail it
+   * sends, or the answer would reveal the user's e-mail.
    */
-  async function bucketsOf(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
+  async function limitsFor(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
     const { pair, email: ofEmail, address: ofAddress } = bucketsFor(address, email);
     const isKnown = await store.isKnown(pairBucket(address, userEmail), now() - KNOWN_ADDRESS_MS);
     return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ofAddress] };
   }
 
-  /** Returns null, without running the attempt, while others under way hold all places. */
+  /** Returns null, without running the attempt, while attempts in progress hold all reservations. */
   async function attemptOnce(buckets: Bucket[], verify: () => Promise<boolean>): Promise<boolean | null> {
     const reservation = await store.reserve(buckets, now());
     if (reservation.outcome === "throttled") throw throttled(reservation.retryAfterMs);
@@ -74,9 +74,9 @@ export function createThrottle(store: ThrottleStore, userEmail: string, now: () 
     return succeeded;
   }
 
-  async function attemptInTurn(buckets: Bucket[], verify: () => Promise<boolean>, inTurn: InTurn) {
+  async function attemptQueued(buckets: Bucket[], verify: () => Promise<boolean>, runTask: RunTask) {
     const before = outages.count;
-    return inTurn(async () => {
+    return runTask(async () => {
       if (outages.count > before) throw outages.newest;
       try {
         return await attemptOnce(buckets, verify);
@@ -90,17 +90,17 @@ export function createThrottle(store: ThrottleStore, userEmail: string, now: () 
 
   return {
     async check(address, email) {
-      const { isKnown, buckets } = await bucketsOf(address, email);
+      const { isKnown, buckets } = await limitsFor(address, email);
       const waitMs = await store.retryAfterMs(buckets, now());
       if (waitMs > 0) throw throttled(waitMs);
       return { isKnown };
     },
 
-    async attempt(address, email, verify, inTurn = (task) => task()) {
-      const { buckets } = await bucketsOf(address, email);
+    async attempt(address, email, verify, runTask = (task) => task()) {
+      const { buckets } = await limitsFor(address, email);
       const givesUpAt = now() + MAX_WAIT_MS;
       for (;;) {
-        const succeeded = await attemptInTurn(buckets, verify, inTurn);
+        const succeeded = await attemptQueued(buckets, verify, runTask);
         if (succeeded !== null) return succeeded;
         if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
         await delay(WAIT_STEP_MS);
@@ -117,7 +117,7 @@ function throttled(retryAfterMs: number): AppError {
   return new AppError("too_many_attempts", { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
 }
 
-/** The buckets in which failures of an address at an e-mail are counted. */
+/** Returns the buckets that count the failures of an address at an e-mail. */
 export function bucketsFor(address: string, email: string): Record<keyof BucketNames, Bucket> {
   return {
     pair: { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
@@ -130,7 +130,7 @@ function pairBucket(address: string, email: string): string {
   return digest(`${networkOf(address)} ${email}`);
 }
 
-/** Buckets are digests: of bounded length, and the store holds no address and no e-mail. */
+/** Buckets are named by digests: these have a fixed length and reveal no address or e-mail. */
 function digest(text: string): string {
   return hash("sha256", text, "base64url");
 }

@@ -1,11 +1,11 @@
 import { SettingsError } from "../../errors.ts";
 
-/** What a check of `authserve doctor` found. */
+/** The result of a check of `authserve doctor`. */
 export interface Finding {
   check: string;
   verdict: "ok" | "warning" | "wrong";
   found: string;
-  /** What to do; null when nothing needs doing. */
+  /** What to do; null if nothing needs to be done. */
   remedy: string | null;
 }
 
@@ -17,8 +17,8 @@ export function warning(check: string, found: string, remedy: string): Finding {
   return { check, verdict: "warning", found, remedy };
 }
 
-/** What is wrong with settings; any other error is thrown on. */
-export function wrongBy(check: string, error: unknown): Finding[] {
+/** The findings for a {@link SettingsError}. Rethrows any other error. */
+export function wrongSettings(check: string, error: unknown): Finding[] {
   if (!(error instanceof SettingsError)) throw error;
   return error.faults.map(({ found, remedy }) => wrong(check, found, remedy));
 }

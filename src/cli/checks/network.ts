@@ -9,10 +9,10 @@ import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
 import { openRedis } from "../../stores.ts";
-import { askServer, type RunningServer } from "../running-server.ts";
-import { type Finding, ok, warning, wrong, wrongBy } from "./finding.ts";
+import { probeServer, type RunningServer } from "../running-server.ts";
+import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
 
-// A server that is well answers within milliseconds.
+// A healthy server answers within milliseconds.
 const ANSWER_MS = 2000;
 
 type TlsSettings = Pick<Settings, "TLS_CERT_FILE" | "TLS_KEY_FILE">;
@@ -23,7 +23,7 @@ export async function checkRedis(settings: LoginSettings): Promise<Finding[]> {
   try {
     redis = await openRedis(settings, createLog("silent"));
   } catch (error) {
-    return wrongBy("Redis", error);
+    return wrongSettings("Redis", error);
   }
   if (redis === null) return [ok("Redis", "not configured: sessions are in the database")];
   try {
@@ -40,22 +40,21 @@ async function tryRedis(redis: RedisConnection, settings: LoginSettings): Promis
   } catch (error) {
     const reason = reasonOf(error);
     const remedy = /certificate|_CERT|ALTNAME/i.test(reason)
-      ? "set REDIS_TLS_CA_FILE to the certificates of its authority, and call it as its own certificate does"
-      : "start it, or check where the settings say it is, its passwords, and the rights of REDIS_USERNAME";
+      ? "set REDIS_TLS_CA_FILE to its CA, and REDIS_HOST to the name in its certificate"
+      : "start it, or check its address, its password and the permissions of REDIS_USERNAME";
     return wrong("Redis", `${where} does not answer (${reason})`, remedy);
   }
   try {
     const { createRedisSessionStore } = await import("../../redis/sessions.ts");
     await createRedisSessionStore(redis).check(settings.DEMO_USER_ID);
-    return ok("Redis", `${where} keeps sessions`);
+    return ok("Redis", `${where} stores sessions`);
   } catch (error) {
-    const remedy =
-      "give REDIS_USERNAME the rights that docs/configure.md lists, under REDIS_KEY_PREFIX, and Redis memory";
-    return wrong("Redis", `${where} answers and keeps no session (${reasonOf(error)})`, remedy);
+    const remedy = "give REDIS_USERNAME the permissions in docs/configure.md, and Redis enough memory";
+    return wrong("Redis", `${where} answers but stores no session (${reasonOf(error)})`, remedy);
   }
 }
 
-/** Why the store is not available, without saying once more that it is not. */
+/** The cause of an error, without "store unavailable" in front of it. */
 function reasonOf(error: unknown): string {
   return describeError(error instanceof AppError ? error.cause : error);
 }
@@ -65,48 +64,48 @@ function placeOf({ REDIS_HOST: host, REDIS_PORT: port, REDIS_SENTINELS, REDIS_CL
   return addresses.map((address) => `${address.host}:${address.port}`).join(", ");
 }
 
-/** The certificate and its key, when there are any. */
+/** Checks that the certificate and its key belong together, if TLS is set. */
 export function checkTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: TlsSettings): Finding[] {
   if (cert === undefined || key === undefined) return [];
   try {
     createTlsFiles(cert, key).read();
-    return [ok("TLS", "certificate and key belong together")];
+    return [ok("TLS", "the key belongs to the certificate")];
   } catch (error) {
-    return wrongBy("TLS", error);
+    return wrongSettings("TLS", error);
   }
 }
 
 type AddressSettings = Pick<Settings, "DATA_DIR" | "PORT" | "HOST" | "TLS_CERT_FILE">;
 
-/** Our own server is running and ready, or it can have its port. */
+/** Checks that the server of this DATA_DIR is ready or, if none runs, that its port is free. */
 export async function checkServer(settings: AddressSettings): Promise<Finding[]> {
   const { PORT: port, DATA_DIR: dataDir } = settings;
   try {
-    if (isServed(dataDir)) return await checkRunning(dataDir);
+    if (isServerRunning(dataDir)) return await checkRunning(dataDir);
   } catch (error) {
-    return wrongBy("lock", error);
+    return wrongSettings("lock", error);
   }
-  if (port === 0) return [ok("port", "PORT is 0: the start picks one")];
+  if (port === 0) return [ok("port", "PORT is 0: the start picks a free port")];
   try {
     await findPort({ port, host: hostOf(settings) });
     return [ok("port", `${port} is free`)];
   } catch (error) {
-    return wrongBy("port", error);
+    return wrongSettings("port", error);
   }
 }
 
 async function checkRunning(dataDir: string): Promise<Finding[]> {
   let server: RunningServer;
   try {
-    server = await askServer(dataDir, ANSWER_MS);
+    server = await probeServer(dataDir, ANSWER_MS);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const remedy = "see its log, and start it again";
-    return [wrong("server", `a server runs on this DATA_DIR, but ${error.message}`, remedy)];
+    const { found, remedy } = error.fault ?? { found: error.message, remedy: "see its log, and start it again" };
+    return [wrong("server", `a server runs on this DATA_DIR, but ${found}`, remedy)];
   }
   const { status, url, unnamedProxy } = server;
   if (status !== 200) {
-    const remedy = "see not_ready in the server's log: it names the part and the reason";
+    const remedy = "see not_ready in the server's log for the part and the reason";
     return [wrong("server", `${url}/readyz says ${status}`, remedy)];
   }
   const found = ok("server", `runs at ${url} and is ready`);
@@ -115,14 +114,14 @@ async function checkRunning(dataDir: string): Promise<Finding[]> {
   return [found, warning("proxy", fault.found, fault.remedy)];
 }
 
-function isServed(dataDir: string): boolean {
+function isServerRunning(dataDir: string): boolean {
   if (!existsSync(join(dataDir, LOCK_FILE))) return false;
   try {
     lockDataDir(dataDir)();
     return false;
   } catch (error) {
     if (error instanceof AlreadyServedError) return true;
-    // What is wrong with the directory is another check's.
+    // Problems of the directory are reported by another check.
     if (error instanceof OperatorError && !(error instanceof SettingsError)) return false;
     throw error;
   }

@@ -8,20 +8,20 @@ import { openMode } from "../../lib/files.ts";
 import { reportAddons } from "../../platform/checkout.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
 import { shellWord } from "../shell-quote.ts";
-import { type Finding, ok, warning, wrong, wrongBy } from "./finding.ts";
+import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
 
 const STICKY = 0o1000;
 
 export function checkSettings(environment: Environment): Finding[] {
   try {
     readServerSettings(environment);
-    return [ok("settings", "all are usable")];
+    return [ok("settings", "all are valid")];
   } catch (error) {
-    return wrongBy("settings", error);
+    return wrongSettings("settings", error);
   }
 }
 
-/** Files that hold secrets may be read by their owner only. */
+/** Checks that only the owner can read files with secrets. */
 export function checkModes(environment: Environment, folder: string, dataDir: string): Finding[] {
   const secret = [...SECRET_NAMES.map((name) => `${name}_FILE`), "TLS_KEY_FILE"].flatMap(
     (name) => environment[name] ?? [],
@@ -32,21 +32,21 @@ export function checkModes(environment: Environment, folder: string, dataDir: st
     return stats ? [{ path, stats }] : [];
   });
   const open = found.filter(({ stats }) => openMode(stats) !== null);
-  if (open.length === 0) return [ok("file modes", `${found.length} looked at, none is open to others`)];
+  if (open.length === 0) return [ok("file modes", `${found.length} checked, none is open to others`)];
   return open.map(({ path, stats }) => {
-    const isShared = path === dataDir && (!stats.isDirectory() || !isOurs(stats) || isSystems(path, stats));
-    const remedy = isShared ? "name a directory of its own in DATA_DIR" : `chmod go= ${shellWord(path)}`;
+    const isShared = path === dataDir && (!stats.isDirectory() || !isClosable(stats) || isSystemDirectory(path, stats));
+    const remedy = isShared ? "set DATA_DIR to a directory of its own" : `chmod go= ${shellWord(path)}`;
     return wrong("file modes", `${path} has mode ${openMode(stats)}`, remedy);
   });
 }
 
-/** Root may close what belongs to the service's user. */
-function isOurs({ uid }: Stats): boolean {
+/** Whether this user may change the mode. Root may do so for the service's user. */
+function isClosable({ uid }: Stats): boolean {
   const own = process.getuid?.();
   return own === 0 || uid === own;
 }
 
-/** Null of what is not there, and of what this user may not look at: another check says so. */
+/** Null if the file does not exist or is not accessible. Another check reports that. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path);
@@ -55,8 +55,8 @@ function statOf(path: string): Stats | null {
   }
 }
 
-/** A directory that others stand on: the root, what lies directly below it, and those that everybody may write. */
-function isSystems(dir: string, { mode }: Stats): boolean {
+/** Whether other programs need a directory: the root, a directory directly below it, or one that everybody may write. */
+function isSystemDirectory(dir: string, { mode }: Stats): boolean {
   return dirname(dirname(resolve(dir))) === dirname(resolve(dir)) || (mode & STICKY) !== 0;
 }
 
@@ -66,19 +66,19 @@ export function checkAddons(): Finding[] {
     if (faults.length === 0) return [ok("add-ons", place)];
     return faults.map(({ found, remedy }) => wrong("add-ons", found, remedy));
   } catch (error) {
-    return [wrong("add-ons", describeError(error), "name a readable directory in ADDON_DIR")];
+    return [wrong("add-ons", describeError(error), "set ADDON_DIR to a readable directory")];
   }
 }
 
-/** A clock that is wrong makes tokens and timestamped signatures invalid. */
+/** Checks the clock: a wrong one makes tokens and timestamped signatures invalid. */
 export function checkClock(now: number, newestEventAt: number | null): Finding {
   const time = new Date(now).toISOString();
-  const remedy = "set the clock, and keep it set with a time service such as chrony or systemd-timesyncd";
+  const remedy = "set the clock, and run a time service such as chrony or systemd-timesyncd";
   if (newestEventAt !== null && newestEventAt > now + 60_000) {
-    return wrong("clock", `${time}, before the newest event's ${new Date(newestEventAt).toISOString()}`, remedy);
+    return wrong("clock", `${time} is before the newest event at ${new Date(newestEventAt).toISOString()}`, remedy);
   }
   if (new Date(now).getUTCFullYear() < 2026) return wrong("clock", `${time} is in the past`, remedy);
   return newestEventAt === null
-    ? warning("clock", `${time}, nothing to compare it with`, "compare it with a clock you trust")
+    ? warning("clock", `${time}, with no event to compare it to`, "compare it to a clock that you trust")
     : ok("clock", time);
 }

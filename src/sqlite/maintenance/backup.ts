@@ -15,40 +15,40 @@ import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../../errors.ts";
 import { flush } from "../../lib/files.ts";
 import { LOCK_FILE } from "../data-dir.ts";
-import { DATABASE_FILE, type Database, REPLACING_END, RESTORING_END } from "../database.ts";
+import { DATABASE_FILE, type Database, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
-/** Told after each step how many bytes are copied, of how many. */
+/** Called after each step with the bytes copied so far and the total. */
 export type Progress = (copied: number, total: number) => void;
 
 export interface BackupOptions {
-  /** Whether the new backup may take the place of an older one. */
+  /** Whether the new backup may replace an older one. */
   mayReplace: boolean;
   onProgress: Progress;
 }
 
 const PAGES_PER_STEP = 2000;
 
-/** What SQLite puts beside a database. */
-const LOG_ENDS = ["-wal", "-shm", "-journal"];
+/** Name suffixes of the files that SQLite keeps beside a database. */
+const LOG_SUFFIXES = ["-wal", "-shm", "-journal"];
 
 /**
- * Copies an open database to the file `name` as it stands at this moment, while others write to it. The file has mode 0600 and
- * appears under its name when it is whole, checked and on disk; a link stays one, and what it leads to is written.
- * Returns its size in bytes.
+ * Copies a snapshot of an open database to the file `name`, while others may write to the database. The file has mode
+ * 0600 and gets its name once it is complete, checked and on disk. A link is kept, and its target is written.
+ * Returns the size in bytes.
  */
 export async function backUp(database: Database, name: string, options: BackupOptions): Promise<number> {
   const { mayReplace, onProgress } = options;
   const file = targetOf(database, name, mayReplace);
-  const partial = file + partialEnd(process.pid);
-  // Before there is anything to discard: a signal may come in between.
-  const untake = discardOnSignal(partial);
+  const partial = file + partialSuffix(process.pid);
+  // Before the partial file exists: a signal may come right after it is made.
+  const removeHandlers = discardOnSignal(partial);
   try {
     makeEmpty(partial, file);
-    clearKilled(file);
+    discardKilled(file);
     await copy(database, partial, onProgress);
-    await letSignalsIn();
-    // A log that lies beside an older copy would be taken for this one's.
+    await runSignalHandlers();
+    // SQLite would apply the WAL of an older copy to this one.
     discardLogs(file);
     renameSync(partial, file);
     flush(dirname(file));
@@ -56,49 +56,49 @@ export async function backUp(database: Database, name: string, options: BackupOp
     discardUnfinished(partial);
     if (error instanceof OperatorError) throw error;
     if (isDamage(error)) throw damagedSource(describeError(error));
-    throw new OperatorError(`${file} was not written (${describeError(error)}): is there space?`, 1);
+    throw new OperatorError(`${file} was not written (${describeError(error)}): check the free disk space`, 1);
   } finally {
-    untake();
+    removeHandlers();
   }
   return statSync(file).size;
 }
 
-/** The file that a backup is written to. Throws {@link OperatorError} when what is there may not be replaced. */
+/** The file that a backup is written to. Throws {@link OperatorError} when an existing file may not be replaced. */
 function targetOf(database: Database, name: string, mayReplace: boolean): string {
   try {
-    const file = throughLink(name);
-    refuseTarget(database, file);
+    const file = followLink(name);
+    assertReplaceable(database, file);
     if (!mayReplace && existsSync(file))
-      throw new OperatorError(`${name} is there already: name another file, or replace it with --force`, 1);
+      throw new OperatorError(`${name} exists already: name another file, or replace it with --force`, 1);
     return file;
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`${name} cannot be looked at (${describeError(error)}): name another file`, 1);
+    throw new OperatorError(`${name} cannot be inspected (${describeError(error)}): name another file`, 1);
   }
 }
 
-function throughLink(name: string): string {
+function followLink(name: string): string {
   if (!lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) return name;
-  // As where a disk is not mounted: what is written there instead would not be the backup that is looked for.
+  // The target may be on a disk that is not mounted: a file made in its place would be hidden by the mount.
   if (!existsSync(name)) {
-    throw new OperatorError(`${name} is a link that leads nowhere: remove it, or make the file that it names`);
+    throw new OperatorError(`${name} is a link to a missing file: remove it, or create the file that it names`);
   }
   return realpathSync(name);
 }
 
 function makeEmpty(partial: string, file: string): void {
   try {
-    // In a container each backup may have the number that a killed one had.
+    // In a container a killed backup may have had the same process id.
     discard(partial);
     closeSync(openSync(partial, "wx", 0o600));
   } catch (error) {
-    throw new OperatorError(`${file} cannot be written (${describeError(error)}): name a file in a folder of yours`, 1);
+    throw new OperatorError(`${file} cannot be written (${describeError(error)}): name a file in a writable folder`, 1);
   }
 }
 
-/** Copies the database into a file of its own, checked and on disk. */
+/** Copies the database to another file, checks the copy and flushes it to disk. */
 async function copy(database: Database, partial: string, onProgress: Progress): Promise<void> {
-  // A snapshot: without it every commit of a server would start the copy again.
+  // Hold a snapshot: otherwise every commit of a server would restart the copy.
   database.exec("BEGIN; SELECT count(*) FROM metadata");
   const pageSize = database.pragma("page_size", { simple: true }) as number;
   try {
@@ -113,38 +113,38 @@ async function copy(database: Database, partial: string, onProgress: Progress): 
     database.exec("COMMIT");
   }
   leaveWalMode(partial);
-  // As a restore checks it, or it would refuse what was called a backup.
+  // The same check as at a restore, so that a restore accepts every backup.
   const { damage } = inspectDatabase(partial, { whole: true });
   if (damage[0] !== undefined) throw damagedSource(damage[0]);
   flush(partial);
 }
 
-const partialEnd = (pid: number) => `.${pid}.partial`;
+const partialSuffix = (pid: number) => `.${pid}.partial`;
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Discards an unfinished copy when this process is told to end, which it then does. Returns a function that takes this back. */
+/** Discards the unfinished copy when a signal ends this process. Returns a function that removes the handlers. */
 function discardOnSignal(partial: string): () => void {
-  const untake = () => {
+  const removeHandlers = () => {
     for (const signal of SIGNALS) process.off(signal, end);
   };
   const end = (signal: NodeJS.Signals) => {
-    untake();
+    removeHandlers();
     discard(partial);
     process.kill(process.pid, signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);
-  return untake;
+  return removeHandlers;
 }
 
-/** Signals that came while this thread was busy are told when it asks the system again, which is between two turns. */
-async function letSignalsIn(): Promise<void> {
+/** Runs the handlers of signals that came while this thread was busy. Node polls for them between two turns. */
+async function runSignalHandlers(): Promise<void> {
   await nextTurn();
   await nextTurn();
 }
 
-/** Discards what backups to this file have left that were killed; one that is still under way keeps its own. */
-function clearKilled(file: string): void {
+/** Discards the partial files of killed backups to this file. A running backup keeps its own. */
+function discardKilled(file: string): void {
   const name = basename(file);
   for (const found of namesIn(dirname(file))) {
     const pid = found.startsWith(name) ? /^\.([0-9]+)\.partial$/.exec(found.slice(name.length))?.[1] : undefined;
@@ -152,7 +152,7 @@ function clearKilled(file: string): void {
   }
 }
 
-/** None in a folder that may be written to and not be read. */
+/** Empty for a folder that this user may write but not read. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -170,40 +170,40 @@ function isAlive(pid: number): boolean {
 }
 
 const damagedSource = (how: string) =>
-  new OperatorError(`The database is damaged (${how}): no backup was written; see authserve doctor`, 1);
+  new OperatorError(`The database is damaged (${how}): no backup was written; run authserve doctor`, 1);
 
-/** An earlier backup may be replaced; a database that a server writes to, or a file of something else, may not. */
-function refuseTarget(database: Database, file: string): void {
+/** Allows replacing an earlier backup only. A live database and other files are refused. */
+function assertReplaceable(database: Database, file: string): void {
   if (isSameFile(file, database.name)) throw new OperatorError(`${file} is the database itself: name another file`);
-  if (isServers(file)) throw new OperatorError(`${file} is a server's own file: name another file`);
+  if (isServerFile(file)) throw new OperatorError(`${file} is a server's own file: name another file`);
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return;
   if (found.isFile() && found.size === 0) return;
   const inspection = found.isFile() ? inspectDatabase(file) : null;
-  if (!inspection?.isOurs) throw new OperatorError(`${file} is there and is no backup of authserve: name another file`);
+  if (!inspection?.isOurs) throw new OperatorError(`${file} exists and is not an authserve backup: name another file`);
   if (inspection.inWalMode) throw new OperatorError(`${file} is a database that a server writes to: name another file`);
 }
 
-/** Whether a name in a data directory is one that its server gives: the database, what SQLite puts beside it, the lock. */
-function isServers(file: string): boolean {
-  const names = [LOCK_FILE, DATABASE_FILE, ...LOG_ENDS.map((end) => DATABASE_FILE + end)];
+/** Whether the file belongs to a server: its database, the files that SQLite keeps beside it, or its lock. */
+function isServerFile(file: string): boolean {
+  const names = [LOCK_FILE, DATABASE_FILE, ...LOG_SUFFIXES.map((end) => DATABASE_FILE + end)];
   const name = basename(file);
-  const isRestores = [RESTORING_END, REPLACING_END].some((end) => name.startsWith(DATABASE_FILE + end));
-  return existsSync(join(dirname(file), LOCK_FILE)) && (names.includes(name) || isRestores);
+  const isRestoreFile = [RESTORING_SUFFIX, REPLACING_SUFFIX].some((end) => name.startsWith(DATABASE_FILE + end));
+  return existsSync(join(dirname(file), LOCK_FILE)) && (names.includes(name) || isRestoreFile);
 }
 
-/** Whether two names are of one file that is there. */
+/** Whether two names refer to one existing file. */
 export function isSameFile(one: string, other: string): boolean {
   const [first, second] = [one, other].map((file) => statSync(file, { throwIfNoEntry: false }));
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-/** Takes what is in the write-ahead log (WAL) into a database file and ends that log, so that it needs no second file. */
+/** Moves the write-ahead log (WAL) into the database file and leaves WAL mode: the file is then complete by itself. */
 export function leaveWalMode(file: string): void {
   change(file, (copy) => copy.pragma("journal_mode = DELETE"));
 }
 
-/** Opens a database file that nobody else has open, and closes it again. */
+/** Changes a database file that no other program has open. */
 export function change(file: string, run: (database: Sqlite.Database) => void): void {
   const database = new Sqlite(file, { fileMustExist: true });
   try {
@@ -213,13 +213,13 @@ export function change(file: string, run: (database: Sqlite.Database) => void): 
   }
 }
 
-/** Removes an unfinished copy with what SQLite has put beside it. */
+/** Removes an unfinished copy and the files that SQLite keeps beside it. */
 export function discard(partial: string): void {
   rmSync(partial, { force: true });
   discardLogs(partial);
 }
 
-/** The same after a failure, of which this may be a part: that a name is too long, e.g. */
+/** {@link discard} after a failure. It may fail for the same reason, e.g. a name that is too long. */
 function discardUnfinished(partial: string): void {
   try {
     discard(partial);
@@ -227,5 +227,5 @@ function discardUnfinished(partial: string): void {
 }
 
 function discardLogs(file: string): void {
-  for (const end of LOG_ENDS) rmSync(file + end, { force: true });
+  for (const end of LOG_SUFFIXES) rmSync(file + end, { force: true });
 }

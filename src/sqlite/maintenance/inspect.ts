@@ -3,53 +3,53 @@ import Sqlite from "better-sqlite3";
 import { describeError, systemCode } from "../../errors.ts";
 import { UNREADABLE } from "../events-sql.ts";
 
-/** "auth", as bytes: marks a file as ours (`PRAGMA application_id`). */
+/** "auth" as bytes: marks a database as ours (`PRAGMA application_id`). */
 export const APPLICATION_ID = 0x61757468;
 
-/** What a database file is, found without changing it. */
+/** The result of inspecting a database file. */
 export interface Inspection {
-  /** Also of a file that nobody has made a table in. */
+  /** Also true for a database without tables. */
   isOurs: boolean;
   /** Number of its last migration. */
   schema: number;
-  /** Has a write-ahead log (WAL), as what a server writes to; a backup has none. */
+  /** Uses a write-ahead log (WAL). A live database does, a backup does not. */
   inWalMode: boolean;
-  /** What SQLite finds wrong with its pages, a few lines at most; empty when nothing. */
+  /** Faults that SQLite finds in the pages, a few lines at most. */
   damage: string[];
 }
 
-/** Whether SQLite refuses a file for what is in it. */
+/** Whether SQLite refuses a file because of its content. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(systemCode(error));
 }
 
-/** Whether another program has a lock that keeps this one out. */
-export function isHeld(error: unknown): boolean {
+/** Whether SQLite failed because another program holds a lock (`SQLITE_BUSY`). */
+export function isBusy(error: unknown): boolean {
   return systemCode(error).startsWith("SQLITE_BUSY");
 }
 
-/** What that means, as a part of a sentence. */
-export const HELD = "another program holds its lock";
+/** Describes {@link isBusy} as a part of a sentence. */
+export const BUSY = "another program holds its lock";
 
 /**
- * Whether a database is missing or empty while its log (WAL) is there, which may hold every event of a young one. SQLite
- * removes such a log as soon as it opens the database, even to read.
+ * Whether a WAL has content while its database is missing or empty. It may hold every event of a young database.
+ * SQLite deletes such a WAL when it opens the database, even to read.
  */
-export function isLogAlone(file: string): boolean {
+export function hasOnlyWal(file: string): boolean {
   return sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0;
 }
 
-/** In bytes; 0 where nothing is. */
+/** The size of a file in bytes, 0 when it is missing. */
 export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// Codes of a file that cannot be read now, e.g. for want of room for the `-shm` beside it: nothing about damage.
+// Codes of a file that cannot be read now, e.g. because the `-shm` file does not fit on the disk. None means damage.
 const NO_DAMAGE =
   /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|BUSY|LOCKED|FULL|NOMEM|IOERR_(?:SHM|WRITE|TRUNCATE|FSYNC|NOMEM))/;
 
 /**
- * Reads a database file from end to end. With `whole`, indexes are compared with their tables too, which takes longer.
+ * Checks a whole database file. With `whole` it also compares indexes with their tables, which takes longer.
  * Throws SQLite's error when the file cannot be opened.
  */
 export function inspectDatabase(file: string, { whole = false } = {}): Inspection {
@@ -74,7 +74,7 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
-/** What the events of a database say of it. */
+/** Facts about the events of a database. */
 export interface EventFacts {
   /** When the newest came, in Unix milliseconds. */
   newestAt: number | null;

@@ -14,22 +14,22 @@ import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
 import { copyFile, flush, linkOrCopy } from "../../lib/files.ts";
-import { databaseFile, REPLACING_END, RESTORING_END } from "../database.ts";
+import { databaseFile, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
 import { faultOfSchema } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
-import { inspectDatabase, isLogAlone } from "./inspect.ts";
+import { hasOnlyWal, inspectDatabase } from "./inspect.ts";
 
 /** What a restore did. */
 export interface Restored {
-  /** Where the database that was replaced lies now, if there was one. */
+  /** The new path of the replaced database, if there was one. */
   kept: string | null;
 }
 
-/** Throws {@link OperatorError} when there is no such file to read: known before the lock makes DATA_DIR. */
+/** Throws {@link OperatorError} when the backup cannot be read. Call before locking, which creates DATA_DIR. */
 export function requireBackup(file: string): void {
   const found = whyNoFile(file);
   if (found !== null) {
-    throw new OperatorError(`${file || "A file without a name"} ${found}: name a backup file; nothing was changed`, 1);
+    throw new OperatorError(`${file || "An empty path"} ${found}: name a backup file; nothing was changed`, 1);
   }
 }
 
@@ -38,26 +38,26 @@ function whyNoFile(file: string): string | null {
     accessSync(file, constants.R_OK);
     const stats = statSync(file);
     if (stats.isFile()) return null;
-    return stats.isDirectory() ? "is a directory" : "is no file";
+    return stats.isDirectory() ? "is a directory" : "is not a regular file";
   } catch (error) {
     const code = systemCode(error);
-    return code === "ENOENT" || code === "ENOTDIR" ? "is not there" : `cannot be read by this user (${code})`;
+    return code === "ENOENT" || code === "ENOTDIR" ? "does not exist" : `cannot be read by this user (${code})`;
   }
 }
 
-/** Takes the place of {@link REPLACING_END} when it has been replaced. */
-const REPLACED_END = ".replaced-";
+/** Name suffix of a replaced database, instead of {@link REPLACING_SUFFIX}. */
+const REPLACED_SUFFIX = ".replaced-";
 
 /**
- * Puts a checked copy of a backup in the place of the database, which stays beside it under another name. The caller
- * holds the lock of the data directory. Throws {@link OperatorError}, with nothing changed when it says so.
+ * Replaces the database with a checked copy of a backup, and keeps the old one beside it under another name. The caller
+ * holds the lock of the data directory. Throws {@link OperatorError}, which says whether anything was changed.
  */
 export function restore(backup: string, dataDir: string, now: Date, onProgress: Progress = () => {}): Restored {
   const target = databaseFile(dataDir);
-  const partial = target + RESTORING_END;
+  const partial = target + RESTORING_SUFFIX;
   if (isSameFile(backup, partial))
-    throw new OperatorError(`${backup} is of a restore that was killed: name the backup itself`, 1);
-  clearBrokenRestore(dataDir);
+    throw new OperatorError(`${backup} belongs to a killed restore: name the backup itself`, 1);
+  recoverRestore(dataDir);
   requireBackup(backup);
   let outcome = "nothing was changed";
   try {
@@ -65,41 +65,41 @@ export function restore(backup: string, dataDir: string, now: Date, onProgress: 
     copyChecked(backup, partial, onProgress);
     const isReplaced = existsSync(target);
     const time = now.toISOString().replace(/[:.]/g, "-");
-    const replacing = target + REPLACING_END + time;
+    const replacing = target + REPLACING_SUFFIX + time;
     checkpoint(target);
-    // The old file keeps its name until the new one takes it: there is a file at every moment.
+    // The old file keeps its name until the new one takes it, so that a database exists at every moment.
     if (isReplaced) {
       linkOrCopy(target, replacing);
       flush(replacing);
     }
-    // What is left of a WAL is damaged, or of a file that is gone. SQLite would write it into the new file.
+    // A WAL that remains is damaged, or its database is gone. SQLite would apply it to the new file.
     if (existsSync(`${target}-wal`)) {
-      outcome = "the next start finishes it";
+      outcome = "the next start finishes the restore";
       renameSync(`${target}-wal`, `${replacing}-wal`);
     }
     replace(target);
-    outcome = "the backup is in its place";
+    outcome = "the backup is in place";
     nameReplaced(target);
-    return { kept: isReplaced ? target + REPLACED_END + time : null };
+    return { kept: isReplaced ? target + REPLACED_SUFFIX + time : null };
   } catch (error) {
-    clearAfter(dataDir);
+    tryToRecover(dataDir);
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(
-      `The restore of ${backup} broke off (${describeError(error)}): give DATA_DIR space and this user write access, and run it again; ${outcome}`,
+      `The restore of ${backup} failed (${describeError(error)}): free disk space, give this user write access to DATA_DIR, and run it again; ${outcome}`,
       1,
     );
   }
 }
 
 /**
- * Ends what a restore has begun that was killed. As long as only a copy and a second name were made they are removed;
- * when the database has lost its damaged WAL, or its place, the restore is finished. The caller holds the lock of the data
- * directory. Throws {@link OperatorError}.
+ * Undoes or finishes a killed restore. If it only made a copy and a second name, both are removed. If it has moved the
+ * damaged WAL or replaced the database, the restore is finished. The caller holds the lock of the data directory.
+ * Throws {@link OperatorError}.
  */
-export function clearBrokenRestore(dataDir: string): void {
+export function recoverRestore(dataDir: string): void {
   try {
     const target = databaseFile(dataDir);
-    const partial = target + RESTORING_END;
+    const partial = target + RESTORING_SUFFIX;
     const replacing = replacingBeside(target);
     if (existsSync(partial)) {
       if (replacing.some((file) => file.endsWith("-wal"))) {
@@ -114,45 +114,45 @@ export function clearBrokenRestore(dataDir: string): void {
     nameReplaced(target);
   } catch (error) {
     throw new OperatorError(
-      `What a killed restore left in DATA_DIR cannot be cleared (${describeError(error)}): give this user write access`,
+      `A killed restore in DATA_DIR cannot be undone or finished (${describeError(error)}): give this user write access`,
       exitCodeOf(error),
     );
   }
 }
 
-function clearAfter(dataDir: string): void {
+function tryToRecover(dataDir: string): void {
   try {
-    clearBrokenRestore(dataDir);
+    recoverRestore(dataDir);
   } catch {
-    // The next start tries again; what made the restore fail is what the operator is told.
+    // The next start tries again. The operator is told why the restore failed.
   }
 }
 
-/** A database that is being replaced, and its WAL. */
+/** The files of a database that is being replaced: the database and its WAL. */
 function replacingBeside(target: string): string[] {
   const folder = dirname(target);
   if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.startsWith(basename(target) + REPLACING_END));
+  const names = readdirSync(folder).filter((name) => name.startsWith(basename(target) + REPLACING_SUFFIX));
   return names.map((name) => join(folder, name));
 }
 
-/** Puts the copy in the place of the database, in one step. */
+/** Replaces the database with the copy, atomically. */
 function replace(target: string): void {
   for (const end of ["-wal", "-shm"]) rmSync(target + end, { force: true });
-  renameSync(target + RESTORING_END, target);
+  renameSync(target + RESTORING_SUFFIX, target);
   flush(dirname(target));
 }
 
 function nameReplaced(target: string): void {
   const replacing = replacingBeside(target);
-  const start = target + REPLACING_END;
-  for (const file of replacing) renameSync(file, target + REPLACED_END + file.slice(start.length));
+  const start = target + REPLACING_SUFFIX;
+  for (const file of replacing) renameSync(file, target + REPLACED_SUFFIX + file.slice(start.length));
   if (replacing.length > 0) flush(dirname(target));
 }
 
-/** Copies a backup, and makes of the copy a database that may be served. */
+/** Copies a backup, checks the copy and ends its sessions. */
 function copyChecked(backup: string, partial: string, onProgress: Progress): void {
-  // A database that was not closed, e.g. one that an earlier restore kept, has its newest events beside it.
+  // A database that was not closed, e.g. one that an earlier restore kept, has its newest events in the WAL.
   const file = realpathSync(backup);
   const hasWal = existsSync(`${file}-wal`);
   copyFile(file, partial, onProgress);
@@ -165,11 +165,11 @@ function copyChecked(backup: string, partial: string, onProgress: Progress): voi
 }
 
 /**
- * Takes the WAL into its database and removes it, unless it is damaged. Without leaving WAL mode, a change of its own that
- * a kill could leave half done.
+ * Moves the WAL into its database and empties it, unless the WAL is damaged. The database stays in WAL mode: a kill
+ * could leave a change of mode half done.
  */
 function checkpoint(target: string): void {
-  if (!existsSync(target) || !existsSync(`${target}-wal`) || isLogAlone(target)) return;
+  if (!existsSync(target) || !existsSync(`${target}-wal`) || hasOnlyWal(target)) return;
   try {
     change(target, (database) => database.pragma("wal_checkpoint(TRUNCATE)"));
   } catch (error) {
@@ -194,13 +194,13 @@ function assertRestorable(file: string, name: string): void {
     );
   }
   if (!isOurs || schema < 1) {
-    throw new OperatorError(`${name} is no backup of authserve: use another file; nothing was changed`, 1);
+    throw new OperatorError(`${name} is not an authserve backup: use another file; nothing was changed`, 1);
   }
   const fault = faultOfSchema(schema);
   if (fault) throw new OperatorError(`${name} ${fault.found}: ${fault.remedy}; nothing was changed`, 1);
 }
 
-/** A token that was logged out since the backup must not come back to life. */
+/** Ends all sessions: a token that was logged out after the backup must stay invalid. */
 function endSessions(file: string): void {
   change(file, (database) => database.exec("DELETE FROM sessions"));
 }

@@ -9,21 +9,21 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
-import { type EventHandler, isOutOfDescriptors, type KeepPlace, TargetError } from "../run.ts";
+import { type EventHandler, isOutOfDescriptors, TargetError, type WaitUntil } from "../run.ts";
 
-// What of an answer's body is waited for, so that the next event finds the connection free.
+// Limits for reading the rest of an answer, so that the next event can reuse the connection.
 const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
-// What is kept of it, to be shown.
-const MAX_KEPT_BYTES = 1024;
-// A target that has accepted an event may read the rest of it in this time.
-const MAX_REST_MS = 30_000;
+// The beginning of an answer that is stored with the attempt.
+const MAX_CAPTURED_BYTES = 1024;
+// Longest time to send the rest of an event to a target that has already answered.
+const MAX_UPLOAD_MS = 30_000;
 
 /**
  * Forwards each event to a URL: its raw bytes and content type, with its identity in headers. Any 2xx answer is success.
- * Redirects are not followed: they would carry the payload to a place nobody configured.
+ * Redirects are not followed: they would send the payload to a host that is not configured.
  *
- * With Node's client and not with `fetch`, which gives up after five minutes and refuses some ports.
+ * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
  */
 export function createHttpHandler(url: string): EventHandler {
   const target = new URL(url);
@@ -32,11 +32,11 @@ export function createHttpHandler(url: string): EventHandler {
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const request = isTls ? requestHttps : requestHttp;
 
-  /** `isFirst` goes over a connection that may be an old one. */
+  /** The first try may reuse a connection; a second one opens a new one. */
   function send(
     event: ClaimedJob,
     signal: AbortSignal,
-    keepPlace: KeepPlace,
+    waitUntil: WaitUntil,
     isFirst: boolean,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
@@ -49,15 +49,15 @@ export function createHttpHandler(url: string): EventHandler {
       let isAnswered = false;
       const sent = request(target, options, (response) => {
         isAnswered = true;
-        keepPlace(new Promise((closed) => sent.once("close", closed)));
-        finish(sent, response);
+        waitUntil(new Promise((closed) => sent.once("close", closed)));
+        drain(sent, response);
         const { statusCode = 0 } = response;
-        const beginning = keepBeginning(response);
+        const beginning = captureBeginning(response);
         const isSuccess = statusCode >= 200 && statusCode < 300;
-        // A success waits for nothing: what came with its head is kept.
-        if (isSuccess) setImmediate(() => resolve(beginning.text()));
+        // A success does not wait for the body: only what arrived with the head is captured.
+        if (isSuccess) process.nextTick(() => resolve(beginning.text()));
         else void beginning.ended.then(() => reject(refusal(response, beginning.text())));
-        // It may read the rest of the event as slowly as it likes.
+        // A target that refused the event need not read the rest of it.
         if (!isSuccess && !sent.writableFinished) sent.destroy();
       });
       sent.on("upgrade", (response, socket) => {
@@ -65,19 +65,19 @@ export function createHttpHandler(url: string): EventHandler {
         reject(refusal(response));
       });
       sent.on("error", (error) => {
-        // The target closed a connection that was kept for later, and has most likely never seen the event.
+        // The target closed an idle connection, and most likely has not seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
-        if (isFirst && isStale) resolve(send(event, signal, keepPlace, false));
+        if (isFirst && isStale) resolve(send(event, signal, waitUntil, false));
         else if (!isAnswered) reject(isOutOfDescriptors(error) ? error : unreachable(error));
       });
       sent.end(event.payload);
     });
   }
 
-  return (event, signal, keepPlace = () => {}) => send(event, signal, keepPlace, true);
+  return (event, signal, waitUntil = () => {}) => send(event, signal, waitUntil, true);
 }
 
-// The target cannot work now, whatever the event is.
+// With these the target is unavailable, whatever the event is.
 const UNAVAILABLE = [429, 502, 503, 504];
 
 function unreachable(error: Error): TargetError {
@@ -90,8 +90,8 @@ function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string
   return new TargetError(`the target answered ${statusCode}`, { isUnavailable, retryAfterMs, response });
 }
 
-/** Keeps the first bytes of an answer's body. `ended` resolves when there are no more of them, or none come in time. */
-function keepBeginning(response: IncomingMessage): { ended: Promise<void>; text(): string | undefined } {
+/** Captures the first bytes of an answer's body. `ended` resolves when they are complete, or after {@link MAX_DRAIN_MS}. */
+function captureBeginning(response: IncomingMessage): { ended: Promise<void>; text(): string | undefined } {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const ended = new Promise<void>((resolve) => {
@@ -101,23 +101,23 @@ function keepBeginning(response: IncomingMessage): { ended: Promise<void>; text(
       resolve();
     };
     response.on("data", (chunk: Buffer) => {
-      if (bytes < MAX_KEPT_BYTES) chunks.push(chunk);
+      if (bytes < MAX_CAPTURED_BYTES) chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes >= MAX_KEPT_BYTES) end();
+      if (bytes >= MAX_CAPTURED_BYTES) end();
     });
     response.on("end", end).on("close", end);
   });
   return {
     ended,
     text() {
-      const kept = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES);
-      // Without what is left of a character that was cut.
-      return kept.length === 0 ? undefined : new TextDecoder().decode(kept, { stream: true });
+      const captured = Buffer.concat(chunks).subarray(0, MAX_CAPTURED_BYTES);
+      // With `stream`, the bytes of a character that was cut are left out.
+      return captured.length === 0 ? undefined : new TextDecoder().decode(captured, { stream: true });
     },
   };
 }
 
-/** The milliseconds of a `Retry-After` (RFC 9110, 10.2.3): seconds or a date; undefined when it is neither. */
+/** Reads a `Retry-After` (RFC 9110, 10.2.3), which is seconds or a date, in milliseconds; undefined when it is neither. */
 function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000;
@@ -139,39 +139,39 @@ function headersOf(event: ClaimedJob): OutgoingHttpHeaders {
 }
 
 /**
- * Reads what is left of an answer, within bounds. A target that answers before it has read the event, and then does not
- * read on, must not keep the connection and the payload.
+ * Reads and discards the rest of an answer, within limits. A target may answer before it has read the event and then stop
+ * reading: the limits free its connection and the payload.
  */
-function finish(sent: ClientRequest, response: IncomingMessage): void {
+function drain(sent: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;
-  const breakOff = () => sent.destroy();
+  const destroy = () => sent.destroy();
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_DRAINED_BYTES) breakOff();
+    if (bytes > MAX_DRAINED_BYTES) destroy();
   });
   response.on("error", () => {});
-  const boundAnswer = () => {
+  const limitResponse = () => {
     if (response.closed) return;
-    const timer = setTimeout(breakOff, MAX_DRAIN_MS).unref();
+    const timer = setTimeout(destroy, MAX_DRAIN_MS).unref();
     response.on("close", () => clearTimeout(timer));
   };
   const { socket } = sent;
   if (sent.writableFinished || !socket) {
-    boundAnswer();
+    limitResponse();
     return;
   }
-  // The socket's own, which starts again whenever some of the event has gone out.
-  socket.setTimeout(MAX_DRAIN_MS).once("timeout", breakOff);
-  const timer = setTimeout(breakOff, MAX_REST_MS).unref();
+  // The socket's time-out restarts whenever a part of the event has been sent.
+  socket.setTimeout(MAX_DRAIN_MS).once("timeout", destroy);
+  const timer = setTimeout(destroy, MAX_UPLOAD_MS).unref();
   sent.once("close", () => clearTimeout(timer));
   sent.once("finish", () => {
     clearTimeout(timer);
-    socket.setTimeout(0).off("timeout", breakOff);
-    boundAnswer();
+    socket.setTimeout(0).off("timeout", destroy);
+    limitResponse();
   });
 }
 
-/** Header values are printable ASCII. Any other id is percent-encoded, and so is one with a percent sign: keys stay unique. */
+/** Percent-encodes ids that are not printable ASCII, which a header needs. Ids with a percent sign also: keys stay unique. */
 function headerSafe(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) && !text.includes("%") ? text : encodeURIComponent(text.toWellFormed());
 }

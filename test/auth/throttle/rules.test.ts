@@ -28,7 +28,7 @@ async function failTimes(throttle: Throttle, times: number, address: string, ema
   for (let i = 0; i < times; i++) assert.equal(await throttle.attempt(address, email, wrong), false);
 }
 
-/** Fails as often as the e-mail's bound allows, from as many addresses as that takes. */
+/** Uses up the limit of the e-mail, from several addresses. */
 async function fillEmail(throttle: Throttle, email = EMAIL): Promise<void> {
   for (let host = 1; host <= 10; host++) await failTimes(throttle, 10, `198.51.100.${host}`, email);
 }
@@ -50,14 +50,14 @@ suite("the login throttle", () => {
     await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
   });
 
-  test("leaves other addresses and other e-mails alone", async (t) => {
+  test("does not affect other addresses and other e-mails", async (t) => {
     const { throttle } = open(t);
     await failTimes(throttle, 10, HOME);
     assert.equal(await throttle.attempt("192.0.2.2", EMAIL, right), true);
     assert.equal(await throttle.attempt(HOME, "other@example.com", right), true);
   });
 
-  test("bounds the failures of an address at all e-mails, also of one that is known", async (t) => {
+  test("limits the failures of an address at all e-mails, even if the address is known", async (t) => {
     const { throttle } = open(t);
     await throttle.remember(HOME);
     for (let n = 0; n < 50; n++) await failTimes(throttle, 1, HOME, `fresh-${n}@example.com`);
@@ -68,19 +68,19 @@ suite("the login throttle", () => {
     await throttle.check("192.0.2.2", EMAIL);
   });
 
-  test("counts no success of an address", async (t) => {
+  test("does not count successes of an address", async (t) => {
     const { throttle } = open(t);
     for (let n = 0; n < 60; n++) assert.equal(await throttle.attempt(HOME, EMAIL, right), true);
     await throttle.check(HOME, EMAIL);
   });
 
-  test("counts an e-mail nobody has like the one somebody has", async (t) => {
+  test("counts failures at an unknown e-mail like those at the user's", async (t) => {
     const { throttle } = open(t);
     await failTimes(throttle, 10, HOME, "nobody@example.com");
     await failsWith("too_many_attempts", throttle.attempt(HOME, "nobody@example.com", wrong));
   });
 
-  test("refuses the hundred and first failure at an e-mail from wherever it comes", async (t) => {
+  test("refuses the 101st attempt at an e-mail from any unknown address", async (t) => {
     const { throttle } = open(t);
     await fillEmail(throttle);
     await failsWith("too_many_attempts", throttle.attempt("203.0.113.200", EMAIL, right));
@@ -88,7 +88,7 @@ suite("the login throttle", () => {
     assert.equal(await throttle.attempt("203.0.113.200", "other@example.com", right), true);
   });
 
-  test("opens again as failures leave the window, with an integer number of seconds to wait", async (t) => {
+  test("accepts attempts again once failures leave the window, and tells the wait in whole seconds", async (t) => {
     const { throttle, clock } = open(t);
     await failTimes(throttle, 1, HOME);
     clock.now += MINUTE;
@@ -102,13 +102,13 @@ suite("the login throttle", () => {
     await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
   });
 
-  test("does not count what succeeds", async (t) => {
+  test("does not count successful attempts", async (t) => {
     const { throttle } = open(t);
     for (let i = 0; i < 30; i++) assert.equal(await throttle.attempt(HOME, EMAIL, right), true);
     await throttle.check(HOME, EMAIL);
   });
 
-  test("counts an attempt that threw", async (t) => {
+  test("counts an attempt that throws as a failure", async (t) => {
     const { throttle } = open(t);
     const broken = () => throttle.attempt(HOME, EMAIL, () => Promise.reject(new Error("hash failed")));
     for (let i = 0; i < 10; i++) await assert.rejects(broken(), /hash failed/);
@@ -117,7 +117,7 @@ suite("the login throttle", () => {
 });
 
 suite("parallel attempts", () => {
-  test("cannot pass the bound: of 50 wrong guesses 10 reach the hash", async (t) => {
+  test("cannot exceed the limit: of 50 wrong guesses 10 are hashed", async (t) => {
     const { throttle } = open(t);
     let hashes = 0;
     const guess = async () => {
@@ -130,7 +130,7 @@ suite("parallel attempts", () => {
     assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 10);
   });
 
-  test("with the right password all pass", async (t) => {
+  test("all succeed with the right password", async (t) => {
     const { throttle } = open(t);
     const slow = async () => {
       await new Promise(setImmediate);
@@ -140,7 +140,7 @@ suite("parallel attempts", () => {
     assert.equal(outcomes.filter(Boolean).length, 50);
   });
 
-  test("that wait for a place leave their turn to others meanwhile", async (t) => {
+  test("that wait for a reservation do not block other tasks", async (t) => {
     const { throttle } = open(t);
     const gate = Promise.withResolvers<boolean>();
     const holding = Array.from({ length: 10 }, () => throttle.attempt(HOME, EMAIL, () => gate.promise));
@@ -163,7 +163,7 @@ suite("parallel attempts", () => {
 });
 
 suite("an address that has logged in", () => {
-  test("is let in although strangers keep the e-mail at its bound", async (t) => {
+  test("can log in while unknown addresses keep the e-mail at its limit", async (t) => {
     const { throttle } = open(t);
     await throttle.remember(HOME);
     await fillEmail(throttle);
@@ -172,14 +172,14 @@ suite("an address that has logged in", () => {
     await failsWith("too_many_attempts", throttle.check("192.0.2.2", EMAIL));
   });
 
-  test("keeps its own bound of ten", async (t) => {
+  test("keeps its own limit of ten failures", async (t) => {
     const { throttle } = open(t);
     await throttle.remember(HOME);
     await failTimes(throttle, 10, HOME);
     await failsWith("too_many_attempts", throttle.attempt(HOME, EMAIL, right));
   });
 
-  test("is known no more when the user has another e-mail", async (t) => {
+  test("is unknown once the user has another e-mail", async (t) => {
     const store = createSqliteThrottleStore(tempDatabase(t).database);
     await createThrottle(store, "former@example.com").remember(HOME);
     const throttle = createThrottle(store, EMAIL);
@@ -200,7 +200,7 @@ suite("an address that has logged in", () => {
 });
 
 suite("an IPv6 customer", () => {
-  test("is one with its whole /64", async (t) => {
+  test("shares one limit in the whole /64", async (t) => {
     const { throttle } = open(t);
     for (let host = 1; host <= 10; host++) await failTimes(throttle, 1, `2001:db8:0:1::${host.toString(16)}`);
     await failsWith("too_many_attempts", throttle.check("2001:db8:0:1:ffff:ffff:ffff:ffff", EMAIL));

@@ -10,7 +10,7 @@ import { failsWith } from "../../helpers/fails-with.ts";
 
 const EMAIL = "demo@example.com";
 
-/** A throttle whose store answers as told when a place is asked for, and how often it was. */
+/** A throttle with a scripted store, and the number of reservations asked for. */
 function open(t: TestContext, reserve: () => Promise<Reservation>, now?: () => number) {
   let asked = 0;
   const store = createSqliteThrottleStore(tempDatabase(t).database);
@@ -23,7 +23,7 @@ function open(t: TestContext, reserve: () => Promise<Reservation>, now?: () => n
 
 const right = async () => true;
 
-test("what waits for its turn while the store fails is not held up by asking it again", async (t) => {
+test("attempts queued while the store fails get its error without asking it again", async (t) => {
   const { throttle, asked } = open(t, () => Promise.reject(new AppError("store_unavailable")));
   const limit = createConcurrencyLimit({ width: 1, queueLimit: 10 });
   const attempts = Array.from({ length: 5 }, (_, n) =>
@@ -35,7 +35,7 @@ test("what waits for its turn while the store fails is not held up by asking it 
   assert.equal(asked(), 2, "what comes later asks again");
 });
 
-test("who waits for a place gets login_busy after 5 seconds", async (t) => {
+test("an attempt without a reservation gets login_busy after 5 seconds", async (t) => {
   let now = 1_800_000_000_000;
   const { throttle, asked } = open(
     t,

@@ -12,7 +12,7 @@ import { type Cleanup, tempDir } from "../../helpers/temp-dir.ts";
 const NOW = new Date("2026-01-31T12:00:00.123Z");
 const KEPT = "authserve.db.replaced-2026-01-31T12-00-00-123Z";
 
-/** Puts a failure in the place of a function of the file system while a function runs. */
+/** Makes a file system function fail while `run` runs. */
 function whileFailing(name: "linkSync" | "renameSync", code: string, run: () => void): void {
   const failing = mock.method(fs, name, () => {
     throw Object.assign(new Error(`${code}: not here`), { code });
@@ -26,7 +26,7 @@ function whileFailing(name: "linkSync" | "renameSync", code: string, run: () => 
   }
 }
 
-/** Asserts that a restore during such a failure breaks off with a message that names the failure, and ends so. */
+/** Asserts that a restore during such a failure fails with a message that names it and ends with this outcome. */
 function assertBreaksOff(
   { dataDir, backup }: { dataDir: string; backup: string },
   name: "linkSync" | "renameSync",
@@ -39,7 +39,7 @@ function assertBreaksOff(
       (error) => {
         assert.ok(error instanceof OperatorError);
         assert.equal(error.exitCode, 1);
-        assert.match(error.message, new RegExp(`broke off \\(${code}: not here\\): .*; `));
+        assert.match(error.message, new RegExp(`failed \\(${code}: not here\\): .*; `));
         assert.ok(error.message.endsWith(end), error.message);
         return true;
       },
@@ -56,7 +56,7 @@ function noteOf(dataDir: string): unknown {
   }
 }
 
-/** A data directory whose database says `new`, and a backup that says `old`. */
+/** A data directory whose database contains `new`, and a backup that contains `old`. */
 async function withBackup(context: Cleanup): Promise<{ dataDir: string; backup: string }> {
   const dir = tempDir(context);
   const dataDir = join(dir, "data");
@@ -69,7 +69,7 @@ async function withBackup(context: Cleanup): Promise<{ dataDir: string; backup: 
   return { dataDir, backup };
 }
 
-test("where no hard links can be made, the database that is replaced is kept as a copy", async (t) => {
+test("without hard links, the replaced database is kept as a copy", async (t) => {
   for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]) {
     const { dataDir, backup } = await withBackup(t);
     whileFailing("linkSync", code, () => {
@@ -81,7 +81,7 @@ test("where no hard links can be made, the database that is replaced is kept as 
   }
 });
 
-test("a database that cannot be kept is not replaced, and the folder is as it was", async (t) => {
+test("a database that cannot be kept is not replaced, and the folder is unchanged", async (t) => {
   const { dataDir, backup } = await withBackup(t);
   const before = readdirSync(dataDir);
   assertBreaksOff({ dataDir, backup }, "linkSync", "EIO", "; nothing was changed");
@@ -89,7 +89,7 @@ test("a database that cannot be kept is not replaced, and the folder is as it wa
   assert.equal(noteOf(dataDir), "new");
 });
 
-test("a restore that fails later leaves the database that was there, and nothing beside it", async (t) => {
+test("a restore that fails later leaves the old database, and nothing beside it", async (t) => {
   const { dataDir, backup } = await withBackup(t);
   const before = readdirSync(dataDir);
   assertBreaksOff({ dataDir, backup }, "renameSync", "EACCES", "; nothing was changed");

@@ -32,7 +32,7 @@ interface Received {
   body: Buffer;
 }
 
-/** A target on a free port that answers as told and keeps what it received. */
+/** A target on a free port with scripted answers, which stores the received requests. */
 async function target(t: TestContext, answer: (response: ServerResponse, received: Received) => void, port = 0) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -49,7 +49,7 @@ async function target(t: TestContext, answer: (response: ServerResponse, receive
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?x=1`, received };
 }
 
-/** A target on a free port that writes this to each connection, reads nothing, and then leaves it as told. */
+/** A target on a free port that writes a text to each connection and reads nothing. */
 async function rawTarget(
   t: TestContext,
   answer: string,
@@ -108,14 +108,14 @@ suite("forwarding an event", () => {
   }
 
   for (const status of [300, 304, 400, 401, 404, 410, 429, 500, 503]) {
-    test(`fails with ${status} and says so`, async (t) => {
+    test(`fails with ${status}, which the error names`, async (t) => {
       const { url } = await target(t, withStatus(status));
       await assert.rejects(createHttpHandler(url)(event(), NEVER), new RegExp(`answered ${status}`));
     });
   }
 
   for (const status of [301, 302, 303, 307, 308]) {
-    test(`does not follow a ${status}: it fails`, async (t) => {
+    test(`fails with ${status} and does not follow the redirect`, async (t) => {
       const elsewhere = await target(t, withStatus(200));
       const { url, received } = await target(t, withStatus(status, { Location: elsewhere.url }));
       await assert.rejects(createHttpHandler(url)(event(), NEVER), new RegExp(`answered ${status}`));
@@ -124,14 +124,14 @@ suite("forwarding an event", () => {
     });
   }
 
-  test("sends what follows over the same connection, and to a port that browsers refuse", async (t) => {
+  test("reuses the connection, and works on a port that browsers block", async (t) => {
     const { url, received } = await target(t, withStatus(200), await refusedPort());
     const handler = createHttpHandler(url);
     for (let count = 0; count < 3; count++) await handler(event(), NEVER);
     assert.equal(new Set(received.map(({ request }) => request.socket.remotePort)).size, 1);
   });
 
-  test("fails at its time limit when the target does not answer, and lets go of it", async (t) => {
+  test("fails at its time limit if the target does not answer, and closes the connection", async (t) => {
     let closed = false;
     const { url } = await target(t, (response) => {
       response.on("close", () => {
@@ -147,13 +147,13 @@ suite("forwarding an event", () => {
     await until(() => closed);
   });
 
-  test("does not wait for a body without end once the status has come", async (t) => {
+  test("does not wait for an endless body after a status of success", async (t) => {
     const { url } = await target(t, (response) => void response.writeHead(200).write("and so on"));
     const outcome = await runEvent(createHttpHandler(url), event(), 2000, NEVER);
     assert.deepEqual(outcome, { kind: "succeeded", response: "and so on" });
   });
 
-  test("keeps the first KiB of what a target says, and no half of a character", async (t) => {
+  test("stores the first KiB of the answer, without a partial character", async (t) => {
     const said = `${"x".repeat(1023)}é${"y".repeat(5000)}`;
     for (const status of [200, 500]) {
       const { url } = await target(t, (response) => void response.writeHead(status).end(said));
@@ -162,7 +162,7 @@ suite("forwarding an event", () => {
     }
   });
 
-  test("waits a second for what a target that fails has to say", async (t) => {
+  test("waits one second for the body of a failure", async (t) => {
     const { url } = await target(t, (response) => {
       response.writeHead(500).flushHeaders();
       setTimeout(() => response.end("late, but in time"), 100);
@@ -171,7 +171,7 @@ suite("forwarding an event", () => {
     assert.equal("response" in outcome && outcome.response, "late, but in time");
   });
 
-  test("lets go of a target that answers before it has read the event, and does not read on", async (t) => {
+  test("closes the connection of a target that answers early and stops reading the event", async (t) => {
     const url = await rawTarget(t, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
     const sockets: Socket[] = [];
     const keep = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
@@ -182,13 +182,13 @@ suite("forwarding an event", () => {
     await until(() => sockets.length === 1 && sockets[0]?.destroyed, 5000);
   });
 
-  test("that is accepted before all of it has come succeeds at once, and is sent to its end", async (t) => {
+  test("succeeds at once if the target accepts it early, and sends the rest", async (t) => {
     let bytes = 0;
     const server = createTcpServer((socket) => {
       t.after(() => socket.destroy());
       socket.on("error", () => {});
       socket.write("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
-      // Reads 4 MB a second: longer than a target may take that reads nothing.
+      // Reads 4 MB a second, which takes longer than the limit for a target that reads nothing.
       socket.on("data", (chunk) => {
         bytes += chunk.length;
         socket.pause();
@@ -211,7 +211,7 @@ suite("forwarding an event", () => {
       ["ends, and reads no more", (socket: Socket) => void socket.end()],
       ["resets the connection", (socket: Socket) => void socket.once("data", () => socket.resetAndDestroy())],
     ] as const) {
-      test(`succeeds when the target accepts it before it has read it, and ${how}, Connection: ${connection}`, async (t) => {
+      test(`succeeds if the target accepts it unread and ${how}, Connection: ${connection}`, async (t) => {
         const connections: Socket[] = [];
         const answer = `HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: ${connection}\r\n\r\n`;
         const url = await rawTarget(t, answer, { connections, leave });
@@ -225,18 +225,18 @@ suite("forwarding an event", () => {
     }
   }
 
-  test("fails at once when the target wants to speak another protocol", async (t) => {
+  test("fails at once if the target upgrades the protocol", async (t) => {
     const url = await rawTarget(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
     await assert.rejects(createHttpHandler(url)(event(), NEVER), /the target answered 101/);
   });
 
-  test("fails with a reason when nobody listens or the connection breaks", async (t) => {
+  test("fails with a reason if nothing listens or the connection breaks", async (t) => {
     const { url } = await target(t, (response) => void response.socket?.destroy());
     const outcome = await runEvent(createHttpHandler(url), event(), 2000, NEVER);
     assert.ok(outcome.kind === "failed" && outcome.error.length > 5, JSON.stringify(outcome));
   });
 
-  test("is not sent a second time when a new connection is reset", async (t) => {
+  test("is not retried when a new connection is reset", async (t) => {
     let connections = 0;
     const server = createTcpServer((socket) => {
       connections++;
@@ -250,7 +250,7 @@ suite("forwarding an event", () => {
     assert.equal(connections, 1);
   });
 
-  test("never tells the payload in its error", async (t) => {
+  test("never names the payload in an error", async (t) => {
     const { url } = await target(t, (response, { body }) => void response.writeHead(500).end(body));
     const handler = createHttpHandler(url);
     const outcome = await runEvent(handler, event({ payload: Buffer.from("hunter2") }), 2000, NEVER);
@@ -265,12 +265,12 @@ suite("an id as a header", () => {
     return received.map(({ request }) => String(request.headers["idempotency-key"]));
   }
 
-  test("stays as it is when it is printable ASCII", async (t) => {
+  test("is unchanged if it is printable ASCII", async (t) => {
     const ids = ["evt_1", "sha256:ab", "a/b+c=d", "{x}", "~!@#$^&*()"];
     assert.deepEqual(await keysOf(t, ids), ids);
   });
 
-  test("is printable ASCII whatever it holds", async (t) => {
+  test("is always printable ASCII", async (t) => {
     const ids = ["ñandú", "日本", "\u{1f600}", "a b", " a ", "a\r\nX-Evil: 1", "\0", "\u007f", "\ud800"];
     for (const key of await keysOf(t, ids)) assert.match(key, /^[\x21-\x7e]+$/);
   });

@@ -12,11 +12,11 @@ import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
 import { openWorker } from "./open-worker.ts";
 
-const PLACES = 3;
+const CONCURRENCY = 3;
 const LONG_AGO = Date.now() - 24 * 3_600_000;
 
-/** Runs a worker over so many events; tells when it claimed, how many it asked for, and how many handlers ran at once. */
-async function paceOf(t: TestContext, count: number, handler: EventHandler, changes: Partial<WorkerOptions> = {}) {
+/** Runs a worker over `count` events. Returns its claims with their limits, and how many handlers ran at once. */
+async function runWorker(t: TestContext, count: number, handler: EventHandler, changes: Partial<WorkerOptions> = {}) {
   const claims: { at: number; limit: number }[] = [];
   let running = 0;
   let mostRunning = 0;
@@ -31,7 +31,7 @@ async function paceOf(t: TestContext, count: number, handler: EventHandler, chan
       claims.push({ at: Date.now(), limit: request.limit });
       return store.claim(request);
     };
-    return { store: { ...store, claim }, concurrency: PLACES, ...changes };
+    return { store: { ...store, claim }, concurrency: CONCURRENCY, ...changes };
   });
   await events.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e${n}`, receivedAt: LONG_AGO })));
   worker.start();
@@ -42,20 +42,20 @@ async function paceOf(t: TestContext, count: number, handler: EventHandler, chan
 }
 
 suite("the worker", () => {
-  test("claims ahead of quick handlers, but runs no more at once than it has places", async (t) => {
-    const { mostAsked, mostRunning, processed } = await paceOf(t, 400, () => Promise.resolve());
-    assert.ok(mostAsked > PLACES && mostAsked <= 4 * PLACES, `asked for ${mostAsked}`);
-    assert.ok(mostRunning <= PLACES);
+  test("claims ahead of quick handlers, but never exceeds its concurrency", async (t) => {
+    const { mostAsked, mostRunning, processed } = await runWorker(t, 400, () => Promise.resolve());
+    assert.ok(mostAsked > CONCURRENCY && mostAsked <= 4 * CONCURRENCY, `asked for ${mostAsked}`);
+    assert.ok(mostRunning <= CONCURRENCY);
     assert.equal(processed, 400);
   });
 
-  test("claims no more than it has places when handlers take their time", async (t) => {
-    const { mostAsked, processed } = await paceOf(t, 12, () => delay(30));
-    assert.equal(mostAsked, PLACES);
+  test("claims no more than its concurrency if handlers are slow", async (t) => {
+    const { mostAsked, processed } = await runWorker(t, 12, () => delay(30));
+    assert.equal(mostAsked, CONCURRENCY);
     assert.equal(processed, 12);
   });
 
-  test("claims no more than eight times its places while the store is slow to record what was done", async (t) => {
+  test("claims at most eight times its concurrency while settles are slow", async (t) => {
     const gate = Promise.withResolvers<void>();
     let runs = 0;
     const { worker, append, events } = openWorker(
@@ -66,16 +66,16 @@ suite("the worker", () => {
     await append(...Array.from({ length: 60 }, (_, index) => `e${index}`));
     worker.start();
     await until(() => runs >= 24);
-    // A worker without a bound goes on in these turns.
+    // A worker without a limit would claim more in these turns.
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
     assert.equal(runs, 24);
     gate.resolve();
     await until(async () => (await events.backlog()).processed === 60);
   });
 
-  test("does not rest for as long as the clock is set back", async (t) => {
+  test("continues when the clock is set back", async (t) => {
     let behind = 0;
-    const { processed } = await paceOf(
+    const { processed } = await runWorker(
       t,
       60,
       async () => {
@@ -89,10 +89,10 @@ suite("the worker", () => {
     assert.equal(processed, 60);
   });
 
-  test("goes on at an ever easier pace while senders wait, and at a quick one behind that", async (t) => {
+  test("pauses between claims and claims nothing ahead while it yields, then speeds up again", async (t) => {
     const yieldsAt: number[] = [];
-    const { claims, mostAsked, processed } = await paceOf(t, 120, () => Promise.resolve(), {
-      // Then for two more, behind one that need not.
+    const { claims, mostAsked, processed } = await runWorker(t, 120, () => Promise.resolve(), {
+      // Then one call without, and two more with yielding.
       mustYield: () => yieldsAt.push(performance.now()) <= 6 || yieldsAt.length === 8 || yieldsAt.length === 9,
     });
     const pauses = yieldsAt.slice(1).map((at, index) => at - (yieldsAt[index] as number));
@@ -103,13 +103,13 @@ suite("the worker", () => {
     );
     assert.deepEqual(
       claims.slice(0, 6).map(({ limit }) => limit),
-      Array(6).fill(PLACES),
+      Array(6).fill(CONCURRENCY),
     );
-    assert.ok(mostAsked > PLACES);
+    assert.ok(mostAsked > CONCURRENCY);
     assert.equal(processed, 120);
   });
 
-  test("has no more requests open than places when the body of an answer comes behind its head", async (t) => {
+  test("never has more open requests than its concurrency, even if bodies arrive after their heads", async (t) => {
     let open = 0;
     let mostOpen = 0;
     const target = createServer((request, response) => {
@@ -126,8 +126,8 @@ suite("the worker", () => {
     target.listen(0, "127.0.0.1");
     await once(target, "listening");
     const handler = createHttpHandler(`http://127.0.0.1:${(target.address() as AddressInfo).port}/`);
-    const { processed } = await paceOf(t, 30, handler);
-    assert.equal(mostOpen, PLACES);
+    const { processed } = await runWorker(t, 30, handler);
+    assert.equal(mostOpen, CONCURRENCY);
     assert.equal(processed, 30);
   });
 });

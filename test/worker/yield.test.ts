@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createBusy } from "../../src/worker/pacing.ts";
+import { createBusyCheck } from "../../src/worker/yield.ts";
 import { until } from "../helpers/until.ts";
 import { work } from "../helpers/work.ts";
 
-/** Whether a loop is busy by a share of a second in which it is at work for so long, and rests for the remainder. */
+/** Whether the loop is busy, for each share, in a second with so much work. */
 async function isBusyAfter(workMs: number, ...shares: number[]): Promise<boolean[]> {
-  const loops = shares.map(createBusy);
+  const loops = shares.map(createBusyCheck);
   await delay(1000 - workMs);
   work(workMs);
   return loops.map((isBusy) => isBusy());
 }
 
-// A machine that is held up makes a loop look as if it had been at work: then a test tries again.
+// On an overloaded machine an idle loop can look busy, so the tests retry.
 suite("a busy event loop", () => {
-  test("is one that has been at work for more than a share of the time", async () => {
+  test("is one that was active for more than a share of the time", async () => {
     await until(async () => (await isBusyAfter(900, 0.5))[0] === true);
     await until(async () => (await isBusyAfter(100, 0.5))[0] === false);
   });
 
-  test("is asked for the time since it was last asked", async () => {
-    const isBusy = createBusy(0.5);
+  test("is measured since the last call", async () => {
+    const isBusy = createBusyCheck(0.5);
     work(100);
     assert.equal(isBusy(), true);
     await until(async () => {
@@ -30,20 +30,20 @@ suite("a busy event loop", () => {
     });
   });
 
-  test("counts for as much of a core as it is told", async () => {
+  test("depends on the given share", async () => {
     await until(async () => {
       const [alone, asOneOfMany] = await isBusyAfter(100, 0.5, 0.02);
       return alone === false && asOneOfMany === true;
     });
   });
 
-  test("stays what it was for the first moments", async () => {
+  test("keeps the last result for the first milliseconds", async () => {
     await until(() => {
-      const isBusy = createBusy(0.5);
+      const isBusy = createBusyCheck(0.5);
       work(1);
       return !isBusy();
     });
-    const isBusy = createBusy(0.5);
+    const isBusy = createBusyCheck(0.5);
     work(30);
     assert.equal(isBusy(), true);
   });

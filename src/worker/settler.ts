@@ -1,46 +1,46 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describeError } from "../errors.ts";
 import type { ClaimedJob, Settlement } from "../events/job.ts";
-import type { BuriedJob, EventStore } from "../events/store.ts";
+import type { DeadLetteredJob, EventStore } from "../events/store.ts";
 import { createBatcher } from "../lib/batch.ts";
 import type { Log } from "../log.ts";
 
-/** Told of each attempt whose end is recorded; `isHeld` is false when its lease was lost, and with it the result. */
+/** Called after each recorded attempt. If `isHeld` is false, the lease was lost and the result was discarded. */
 export type OnSettled = (job: ClaimedJob, settlement: Settlement, isHeld: boolean) => void;
 
-export interface SettlingOptions {
+export interface SettlerOptions {
   store: Pick<EventStore, "settle">;
   log: Log;
   onSettled: OnSettled;
-  /** Told when an attempt has failed and when the next is due. */
+  /** Called when a job is queued again, with its due time in Unix milliseconds. */
   onRetry: (runAt: number) => void;
 }
 
-/** Records how attempts ended. */
-export interface Settling {
-  /** Resolves when the end of an attempt is recorded and logged. Throws only after {@link Settling.giveUp}. */
+/** Records the results of attempts. */
+export interface Settler {
+  /** Resolves when the result of an attempt is recorded and logged. Throws only after {@link Settler.stopRetrying}. */
   settle(job: ClaimedJob, settlement: Settlement): Promise<void>;
-  /** From now on a store that fails is not asked again. */
-  giveUp(): void;
-  /** Resolves when nothing is under way. */
+  /** From now on, a settle that fails is not retried. */
+  stopRetrying(): void;
+  /** Resolves when every settle has ended. */
   flush(): Promise<void>;
 }
 
-// A store that fails is asked again at this pace, so that a broken disk does not spin the loop.
+/** Pause before a failed store call is retried, so that a broken disk does not spin the loop. */
 export const STORE_RETRY_MS = 1000;
 
-/** Records the ends of attempts in shared transactions. A store that fails is asked again: what was done is not done twice. */
-export function createSettling({ store, log, onSettled, onRetry }: SettlingOptions): Settling {
+/** Creates the settler. Settlements share transactions. A failed one is retried, or the handler would run twice. */
+export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions): Settler {
   const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
-  let isEnding = false;
+  let isRetrying = true;
 
   async function record(job: ClaimedJob, settlement: Settlement): Promise<boolean> {
     for (let tries = 1; ; tries++) {
       try {
         return await settlements.add(settlement);
       } catch (error) {
-        if (isEnding) throw error;
-        if (tries === 1) logFailure(log, job, error, "an attempt could not be recorded; trying again until it can");
+        if (!isRetrying) throw error;
+        if (tries === 1) logFailure(log, job, error, "an attempt could not be recorded; retrying");
         await delay(STORE_RETRY_MS);
       }
     }
@@ -53,8 +53,8 @@ export function createSettling({ store, log, onSettled, onRetry }: SettlingOptio
       logSettlement(log, job, settlement, isHeld);
       if (isHeld && settlement.next.to === "queued") onRetry(settlement.next.runAt);
     },
-    giveUp() {
-      isEnding = true;
+    stopRetrying() {
+      isRetrying = false;
     },
     flush: settlements.flush,
   };
@@ -82,18 +82,18 @@ function logSettlement(log: Log, job: ClaimedJob, settlement: Settlement, isHeld
   }
 }
 
-/** Writes the log line of something that could not be done for an event. */
+/** Logs a store operation that failed for an event. */
 export function logFailure(log: Log, job: ClaimedJob, error: unknown, message: string): void {
   log.error({ event: "worker_error", ...labels(job), error: describeError(error) }, message);
 }
 
-/** Writes the log line of a job that has become a dead letter. */
+/** Logs a job that became a dead letter. */
 export function logDeadLetter(log: Log, job: Labels & { error: string | null }): void {
   const line = { event: "event_dead_lettered" as const, ...labels(job), error: job.error };
   log.error(line, "event dead-lettered: attempts are used up");
 }
 
-type Labels = Pick<BuriedJob, "source" | "eventId" | "type" | "attempt">;
+type Labels = Pick<DeadLetteredJob, "source" | "eventId" | "type" | "attempt">;
 
 function labels({ source, eventId, type, attempt }: Labels): Labels {
   return { source, eventId, type, attempt };

@@ -2,18 +2,24 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { text } from "node:stream/consumers";
 
-export interface Question {
+export interface OutgoingRequest {
   url: string;
-  /** It is a server of this machine: its certificate is for the name that clients use, which is not this address. */
-  isOurs: boolean;
+  /** The server is on this machine. Its certificate is not verified: it names the public host, not this address. */
+  isLocal: boolean;
   timeoutMs: number;
-  /** Sent as JSON by POST; without it the question is a GET. */
+  /** JSON for a POST. Without it, the request is a GET. */
   body?: string;
   headers?: Record<string, string>;
 }
 
-/** Asks a server and reads its answer. Throws when there is none. With Node's client, for `fetch` refuses some ports. */
-export function ask({ url, isOurs, timeoutMs, body, headers }: Question): Promise<{ status: number; text: string }> {
+/** Sends a request and reads the response. Throws when there is none. Uses Node's client, because `fetch` blocks some ports. */
+export function sendRequest({
+  url,
+  isLocal,
+  timeoutMs,
+  body,
+  headers,
+}: OutgoingRequest): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const options = {
       method: body === undefined ? "GET" : "POST",
@@ -21,12 +27,12 @@ export function ask({ url, isOurs, timeoutMs, body, headers }: Question): Promis
       signal: AbortSignal.timeout(timeoutMs),
     };
     const request = url.startsWith("https:")
-      ? requestHttps(url, { ...options, rejectUnauthorized: !isOurs })
+      ? requestHttps(url, { ...options, rejectUnauthorized: !isLocal })
       : requestHttp(url, options);
     request.on("response", (response) => {
       text(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
     });
-    request.on("error", (error) => reject(error.name === "AbortError" ? new Error("no answer in time") : error));
+    request.on("error", (error) => reject(error.name === "AbortError" ? new Error("no response in time") : error));
     request.end(body);
   });
 }

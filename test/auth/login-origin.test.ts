@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coarseNetwork, productOf } from "../../src/auth/origin.ts";
+import { coarseNetwork, productOf } from "../../src/auth/login-origin.ts";
 
 for (const [address, expected] of [
   ["203.0.113.77", "203.0.113.0/24"],
@@ -11,7 +11,7 @@ for (const [address, expected] of [
   ["::1", "::/48"],
   ["fe80::1", "fe80::/48"],
 ] as const) {
-  test(`a login from ${address} came from ${expected}`, () => assert.equal(coarseNetwork(address), expected));
+  test(`the network of ${address} is ${expected}`, () => assert.equal(coarseNetwork(address), expected));
 }
 
 const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64)";
