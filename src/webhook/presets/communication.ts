@@ -1,0 +1,89 @@
+import type { Preset } from "./preset.ts";
+import { base64OfBody, FORM, hmacOfBody, JSON_OR_FORM, preset, timestamped } from "./signing.ts";
+
+/** Messages, calls and the desks that answer them. */
+export const COMMUNICATION: Record<string, Preset> = {
+  front: preset(
+    "Front",
+    "https://dev.frontapp.com/docs/application-webhooks",
+    timestamped("x-front-signature", { header: "x-front-request-timestamp", unit: "ms" }, "{timestamp}:{body}", {
+      encodings: ["base64"],
+    }),
+    { type: ["body:type"] },
+  ),
+  intercom: preset(
+    "Intercom",
+    "https://developers.intercom.com/docs/webhooks/setting-up-webhooks",
+    hmacOfBody("x-hub-signature", { label: "sha1=", algorithm: "sha1" }),
+    { id: ["body:id"], type: ["body:topic"] },
+  ),
+  line: preset(
+    "LINE",
+    "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
+    base64OfBody("x-line-signature"),
+    { id: ["body:events.0.webhookEventId"], type: ["body:events.0.type"] },
+  ),
+  ms_teams: preset(
+    "Microsoft Teams",
+    "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook",
+    base64OfBody("authorization", { label: "HMAC ", key: "base64" }),
+    { id: ["body:id"], type: ["body:type"] },
+  ),
+  nylas: preset("Nylas", "https://developer.nylas.com/docs/v3/notifications/", hmacOfBody("x-nylas-signature"), {
+    id: ["body:id"],
+    type: ["body:type"],
+  }),
+  sendbird: preset(
+    "Sendbird",
+    "https://sendbird.com/docs/chat/platform-api/v3/webhook/webhook-overview",
+    hmacOfBody("x-sendbird-signature"),
+    { type: ["body:category"] },
+  ),
+  sinch: preset(
+    "Sinch",
+    "https://developers.sinch.com/docs/conversation/callbacks",
+    timestamped(
+      "x-sinch-webhook-signature",
+      { header: "x-sinch-webhook-signature-timestamp" },
+      "{body}.{header:x-sinch-webhook-signature-nonce}.{timestamp}",
+      { encodings: ["base64"] },
+    ),
+  ),
+  slack: preset(
+    "Slack",
+    "https://docs.slack.dev/authentication/verifying-requests-from-slack/",
+    timestamped("x-slack-signature", { header: "x-slack-request-timestamp" }, "v0:{timestamp}:{body}", {
+      label: "v0=",
+    }),
+    { id: ["body:event_id"], type: ["body:event.type", "body:type"], contentTypes: JSON_OR_FORM },
+  ),
+  twilio: preset(
+    "Twilio",
+    "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
+    base64OfBody("x-twilio-signature", { algorithm: "sha1", signed: "{url}{form}" }),
+    {
+      // The SID of a message or call is the same in each of its status callbacks.
+      id: ["header:i-twilio-idempotency-token"],
+      type: ["form:MessageStatus", "form:CallStatus", "form:SmsStatus"],
+      // A JSON body is not covered by this text.
+      contentTypes: [FORM],
+    },
+  ),
+  zendesk: preset(
+    "Zendesk",
+    "https://developer.zendesk.com/documentation/webhooks/verifying/",
+    timestamped(
+      "x-zendesk-webhook-signature",
+      { header: "x-zendesk-webhook-signature-timestamp", unit: "iso" },
+      "{timestamp}{body}",
+      { encodings: ["base64"] },
+    ),
+    { id: ["body:id"], type: ["body:type"] },
+  ),
+  zoom: preset(
+    "Zoom",
+    "https://developers.zoom.us/docs/api/webhooks/",
+    timestamped("x-zm-signature", { header: "x-zm-request-timestamp" }, "v0:{timestamp}:{body}", { label: "v0=" }),
+    { id: ["header:x-zm-request-id"], type: ["body:event"] },
+  ),
+};

@@ -1,0 +1,131 @@
+import { createHmac } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { mock } from "node:test";
+
+/** What a provider sends. Headers in lower case. */
+export interface Delivery {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A delivery that a provider's own package signed, or one that it accepted. Its body is base64. */
+export interface Vector extends Delivery {
+  preset: string;
+  /** `package@version` */
+  by: string;
+  how: "signed" | "checked";
+  secret: string;
+  /** When the signature is fresh, in Unix milliseconds. */
+  at: number;
+}
+
+/** What a package exports: any, since types are there only once the packages are installed. */
+export type Package = Awaited<ReturnType<typeof load>>;
+
+export interface Provider {
+  preset: string;
+  package: string;
+  /** What is imported, when not the package's main module. */
+  module?: string;
+  /** Whether the package signs, or the recipe does and the package only checks. */
+  how: Vector["how"];
+  secret: string;
+  /** Makes a delivery at a time, which the clock shows as well. */
+  send(lib: Package, secret: string, at: number): Partial<Delivery> | Promise<Partial<Delivery>>;
+  /** Whether the package's own check lets a delivery pass. It may throw instead of answering false. */
+  accepts(lib: Package, delivery: Delivery, secret: string): unknown;
+  /** Changes something that the signature covers; the amount in the body unless given. */
+  alter?(delivery: Delivery): Delivery;
+}
+
+const HERE = import.meta.dirname;
+const { dependencies } = JSON.parse(readFileSync(join(HERE, "package.json"), "utf8")) as {
+  dependencies: Record<string, string>;
+};
+
+export const isInstalled = () =>
+  Object.keys(dependencies).every((name) => existsSync(join(HERE, "node_modules", name)));
+
+const load = (specifier: string) => import(specifier);
+
+export const URL_OF_RECEIVER = "https://hooks.example.com/webhooks/provider?tenant=7&note=a%20b";
+
+/** An event with characters beyond ASCII, which a signature covers as UTF-8. */
+export const EVENT = JSON.stringify({
+  id: "evt_5Hq2",
+  type: "order.paid",
+  data: { amount: 4200, currency: "EUR", buyer: "Zoë Ångström", note: "日本 – 🙂 </script>" },
+});
+
+const AMOUNT = /4200/;
+
+const alterAmount = (delivery: Delivery): Delivery => ({ ...delivery, body: delivery.body.replace(AMOUNT, "4201") });
+
+type Encoding = "hex" | "base64" | "base64url";
+
+export function hmac(algorithm: string, key: string | Uint8Array, encoding: Encoding, content: string): string {
+  return createHmac(algorithm, key).update(content).digest(encoding);
+}
+
+export const hmac256 = (key: string | Uint8Array, encoding: Encoding, content: string) =>
+  hmac("sha256", key, encoding, content);
+
+export const seconds = (at: number) => String(Math.floor(at / 1000));
+
+/** Runs with the clock at a time: what packages call fresh lies between five seconds and five minutes. */
+async function atTime<T>(at: number, run: () => T | Promise<T>): Promise<T> {
+  mock.timers.enable({ apis: ["Date"], now: at });
+  try {
+    return await run();
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+async function passes(provider: Provider, lib: Package, delivery: Delivery): Promise<boolean> {
+  try {
+    return Boolean(await provider.accepts(lib, delivery, provider.secret));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Makes a delivery and has the provider's package judge it.
+ *
+ * @returns the vector, and the same with a change that the package refuses
+ * @throws Error when the package refuses the delivery, or accepts the changed one
+ */
+export async function prove(provider: Provider, at: number): Promise<{ genuine: Vector; altered: Vector }> {
+  const { preset, how, secret } = provider;
+  const lib = await load(provider.module ?? provider.package);
+  const by = `${provider.package}@${dependencies[provider.package]}`;
+  return await atTime(at, async () => {
+    const sent = await provider.send(lib, secret, at);
+    const delivery: Delivery = {
+      url: URL_OF_RECEIVER,
+      method: "POST",
+      body: EVENT,
+      ...sent,
+      headers: { "content-type": "application/json", ...sent.headers },
+    };
+    const changed = (provider.alter ?? alterAmount)(delivery);
+    if (!(await passes(provider, lib, delivery))) throw new Error(`${by} refuses the delivery of ${preset}`);
+    if (await passes(provider, lib, changed)) throw new Error(`${by} accepts a changed delivery of ${preset}`);
+    const vectorOf = ({ url, method, headers, body }: Delivery): Vector => ({
+      preset,
+      by,
+      how,
+      secret,
+      url,
+      method,
+      headers,
+      body: Buffer.from(body).toString("base64"),
+      at,
+    });
+    return { genuine: vectorOf(delivery), altered: vectorOf(changed) };
+  });
+}

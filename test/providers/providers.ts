@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { checked } from "./checked.ts";
+import { type Provider, prove, type Vector } from "./delivery.ts";
+import { signed } from "./signed.ts";
+import { standard } from "./standard.ts";
+
+export const FIXTURE = join(import.meta.dirname, "../fixtures/provider-vectors.json");
+
+const FIXED_TIME = Date.UTC(2026, 8, 1, 12, 0, 0);
+
+/** All providers whose package signs or checks, sorted by preset. */
+export const providers: readonly Provider[] = [...standard, ...signed, ...checked].sort((a, b) =>
+  a.preset < b.preset ? -1 : 1,
+);
+
+/** What the fixture holds: each provider's delivery, at a time that is always the same. */
+export async function fixedVectors(): Promise<Vector[]> {
+  const vectors: Vector[] = [];
+  for (const provider of providers) vectors.push((await prove(provider, FIXED_TIME)).genuine);
+  return vectors;
+}

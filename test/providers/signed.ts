@@ -1,0 +1,178 @@
+import { EVENT, type Provider, seconds, URL_OF_RECEIVER } from "./delivery.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const BRAINTREE_PUBLIC_KEY = "integration_public_key";
+
+/** Twilio calls them parameters. The blank and the plus sign tell whether a form was decoded once. */
+const SMS = { MessageSid: "SM5f2c", From: "+4915112345678", To: "+12025550143", Body: "4200 € für Zoë + tea" };
+
+function braintree(
+  lib: { BraintreeGateway: new (config: object) => never; Environment: { Sandbox: object } },
+  key: string,
+) {
+  const environment = lib.Environment.Sandbox;
+  return new lib.BraintreeGateway({
+    environment,
+    merchantId: "integration_merchant_id",
+    publicKey: BRAINTREE_PUBLIC_KEY,
+    privateKey: key,
+  });
+}
+
+/** Providers whose package signs. */
+export const signed: Provider[] = [
+  {
+    preset: "stripe",
+    package: "stripe",
+    how: "signed",
+    // All of this text is the key, `whsec_` included.
+    secret: "whsec_test_7Yw2uEoWc1pS",
+    send: (lib, secret, at) => ({
+      headers: {
+        "stripe-signature": new lib.default("sk_test_unused").webhooks.generateTestHeaderString({
+          payload: EVENT,
+          secret,
+          timestamp: Number(seconds(at)),
+        }),
+      },
+    }),
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.default("sk_test_unused").webhooks.constructEvent(body, headers["stripe-signature"], secret),
+  },
+  {
+    preset: "github",
+    package: "@octokit/webhooks-methods",
+    how: "signed",
+    secret: "It's a Secret to Everybody",
+    send: async (lib, secret) => ({
+      headers: {
+        "x-github-event": "ping",
+        "x-github-delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+        "x-hub-signature-256": await lib.sign(secret, EVENT),
+      },
+    }),
+    accepts: (lib, { body, headers }, secret) => lib.verify(secret, body, headers["x-hub-signature-256"]),
+  },
+  {
+    preset: "twilio",
+    package: "twilio",
+    how: "signed",
+    secret: "0123456789abcdef0123456789abcdef",
+    send: (lib, secret) => ({
+      headers: {
+        "content-type": FORM,
+        "x-twilio-signature": lib.default.getExpectedTwilioSignature(secret, URL_OF_RECEIVER, SMS),
+      },
+      body: new URLSearchParams(SMS).toString(),
+    }),
+    accepts: (lib, { url, body, headers }, secret) =>
+      lib.default.validateRequest(
+        secret,
+        headers["x-twilio-signature"],
+        url,
+        Object.fromEntries(new URLSearchParams(body)),
+      ),
+  },
+  {
+    preset: "hubspot",
+    package: "@hubspot/api-client",
+    how: "signed",
+    secret: "6f1c8f9e-client-secret",
+    send: (lib, clientSecret, at) => {
+      const options = { clientSecret, url: URL_OF_RECEIVER, requestBody: EVENT, timestamp: at };
+      return {
+        headers: {
+          "x-hubspot-request-timestamp": String(at),
+          "x-hubspot-signature-v3": lib.Signature.getSignature("POST", "v3", options),
+        },
+      };
+    },
+    accepts: (lib, { url, method, body, headers }, clientSecret) =>
+      lib.Signature.isValid({
+        signatureVersion: "v3",
+        signature: headers["x-hubspot-signature-v3"],
+        timestamp: Number(headers["x-hubspot-request-timestamp"]),
+        requestBody: body,
+        clientSecret,
+        method,
+        url,
+      }),
+  },
+  {
+    preset: "sanity",
+    package: "@sanity/webhook",
+    how: "signed",
+    secret: "sanity webhook secret",
+    send: async (lib, secret, at) => ({
+      headers: { "sanity-webhook-signature": await lib.encodeSignatureHeader(EVENT, at, secret) },
+    }),
+    accepts: (lib, { body, headers }, secret) =>
+      lib.isValidSignature(body, headers["sanity-webhook-signature"], secret),
+  },
+  {
+    preset: "notion",
+    package: "@notionhq/client",
+    how: "signed",
+    secret: "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl",
+    send: async (lib, verificationToken) => ({
+      headers: { "x-notion-signature": await lib.signWebhookPayload({ body: EVENT, verificationToken }) },
+    }),
+    accepts: (lib, { body, headers }, verificationToken) =>
+      lib.verifyWebhookSignature({ body, signature: headers["x-notion-signature"], verificationToken }),
+  },
+  {
+    preset: "braintree",
+    package: "braintree",
+    how: "signed",
+    secret: "integration_private_key",
+    send: async (lib, secret) => {
+      const gateway: BraintreeWebhooks = braintree(lib.default, secret);
+      const notification = await gateway.webhookTesting.sampleNotification("subscription_went_past_due", "sub_4200");
+      return { headers: { "content-type": FORM }, body: new URLSearchParams(notification).toString() };
+    },
+    accepts: (lib, { body }, secret) => {
+      const gateway: BraintreeWebhooks = braintree(lib.default, secret);
+      const form = new URLSearchParams(body);
+      return gateway.webhookNotification.parse(form.get("bt_signature"), form.get("bt_payload"));
+    },
+    alter: (delivery) => {
+      const form = new URLSearchParams(delivery.body);
+      const xml = Buffer.from(form.get("bt_payload") ?? "", "base64").toString("utf8");
+      form.set("bt_payload", `${Buffer.from(xml.replace("sub_4200", "sub_4201")).toString("base64")}\n`);
+      return { ...delivery, body: form.toString() };
+    },
+  },
+  {
+    preset: "coinbase_commerce",
+    package: "coinbase-commerce-node",
+    how: "signed",
+    secret: "4c3f1a2b-shared-secret",
+    send: (lib, secret) => ({
+      headers: { "x-cc-webhook-signature": lib.default.Webhook.computeSignature(EVENT, secret) },
+    }),
+    accepts: (lib, { body, headers }, secret) =>
+      lib.default.Webhook.verifySigHeader(body, headers["x-cc-webhook-signature"], secret),
+  },
+  {
+    preset: "workos",
+    package: "@workos-inc/node",
+    how: "signed",
+    secret: "workos webhook secret",
+    send: async (lib, secret, at) => {
+      const { webhooks } = new lib.WorkOS("sk_unused");
+      const signature = await webhooks.computeSignature(at, JSON.parse(EVENT), secret);
+      return { headers: { "workos-signature": `t=${at}, v1=${signature}` } };
+    },
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.WorkOS("sk_unused").webhooks.verifyHeader({
+        payload: JSON.parse(body),
+        sigHeader: headers["workos-signature"],
+        secret,
+      }),
+  },
+];
+
+interface BraintreeWebhooks {
+  webhookTesting: { sampleNotification(kind: string, id: string): Promise<Record<string, string>> };
+  webhookNotification: { parse(signature: string | null, payload: string | null): Promise<object> };
+}

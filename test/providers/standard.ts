@@ -1,0 +1,97 @@
+import { type Delivery, EVENT, hmac256, type Provider, seconds } from "./delivery.ts";
+
+const ID = "msg_2mVnTq8Zr4";
+const KEY = Buffer.from("a key of thirty-two bytes, fixed");
+const SECRET = `whsec_${KEY.toString("base64")}`;
+
+type Prefix = "webhook" | "svix";
+
+/** The three headers of Standard Webhooks, or of Svix, which it stems from. */
+function headersOf(prefix: Prefix, at: number, key: string | Uint8Array = KEY): Record<string, string> {
+  const timestamp = seconds(at);
+  return {
+    [`${prefix}-id`]: ID,
+    [`${prefix}-timestamp`]: timestamp,
+    [`${prefix}-signature`]: `v1,${hmac256(key, "base64", `${ID}.${timestamp}.${EVENT}`)}`,
+  };
+}
+
+const asRequest = ({ url, method, headers, body }: Delivery) => new Request(url, { method, headers, body });
+
+/** Providers that send Standard Webhooks, and the package of that specification. */
+export const standard: Provider[] = [
+  {
+    preset: "standard_webhooks",
+    package: "standardwebhooks",
+    how: "signed",
+    secret: SECRET,
+    send: (lib, secret, at) => ({
+      headers: {
+        "webhook-id": ID,
+        "webhook-timestamp": seconds(at),
+        "webhook-signature": new lib.Webhook(secret).sign(ID, new Date(at), EVENT),
+      },
+    }),
+    accepts: (lib, { body, headers }, secret) => new lib.Webhook(secret).verify(body, headers),
+  },
+  {
+    preset: "clerk",
+    package: "@clerk/backend",
+    module: "@clerk/backend/webhooks",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("svix", at) }),
+    accepts: (lib, delivery, secret) => lib.verifyWebhook(asRequest(delivery), { signingSecret: secret }),
+  },
+  {
+    preset: "resend",
+    package: "resend",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("svix", at) }),
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.Resend("re_unused").webhooks.verify({
+        payload: body,
+        headers: {
+          id: headers["svix-id"],
+          timestamp: headers["svix-timestamp"],
+          signature: headers["svix-signature"],
+        },
+        webhookSecret: secret,
+      }),
+  },
+  {
+    preset: "openai",
+    package: "openai",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("webhook", at) }),
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.default({ apiKey: "unused", webhookSecret: secret }).webhooks.unwrap(body, headers),
+  },
+  {
+    preset: "replicate",
+    package: "replicate",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("webhook", at) }),
+    accepts: (lib, { body, headers }, secret) => lib.validateWebhook({ headers, body }, secret),
+  },
+  {
+    preset: "polar",
+    package: "@polar-sh/sdk",
+    module: "@polar-sh/sdk/webhooks",
+    how: "checked",
+    // The bytes of this text are the key: nothing of it is base64.
+    secret: "polar_whs_3fQxT8mLZ0aYkR",
+    send: (_lib, secret, at) => ({ headers: headersOf("webhook", at, secret) }),
+    accepts: (lib, { body, headers }, secret) => {
+      try {
+        return lib.validateEvent(body, headers, secret);
+      } catch (error) {
+        // The signature counted first: what is left is the shape of an event that Polar does not have.
+        return !(error instanceof lib.WebhookVerificationError);
+      }
+    },
+  },
+];

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { PRESETS } from "../../../src/webhook/presets/index.ts";
+import type { Preset, Scheme } from "../../../src/webhook/presets/preset.ts";
+import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
+
+const PLACEHOLDER = /^\{(?:body|timestamp|url|path|method|form|(?:header|headers|pair|query|form|json):[^{}:]+)\}$/;
+const HEADER_NAME = /^[a-z0-9-]+$/;
+const PLACE = /^(?:header:[a-z0-9-]+|(?:body|form):[^:]+)$/;
+const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]+$/;
+
+const presets = Object.entries(PRESETS);
+const schemes = presets.flatMap(([slug, { schemes }]) => schemes.map((scheme) => [slug, scheme] as const));
+
+const placeholdersIn = ({ signed }: Scheme) => signed.match(/\{[^}]*\}?/g) ?? [];
+const headersOf = (scheme: Scheme) => ("headers" in scheme.signature ? scheme.signature.headers : []);
+
+/** The slugs of the presets that a rule does not hold for. */
+const breaking = (holds: (preset: Preset) => boolean) =>
+  presets.filter(([, preset]) => !holds(preset)).map(([slug]) => slug);
+/** As `breaking`, of a rule for each scheme. */
+const breakingScheme = (holds: (scheme: Scheme) => boolean) =>
+  schemes.filter(([, scheme]) => !holds(scheme)).map(([slug]) => slug);
+
+suite("the presets", () => {
+  test("hold every known provider", () => {
+    assert.equal(slugs.length, 111);
+    assert.deepEqual(
+      slugs.filter((slug) => !(slug in PRESETS)),
+      [],
+    );
+  });
+
+  test("hold the senders that a provider may run", () => {
+    const others = Object.keys(PRESETS).filter((slug) => !slugs.includes(slug));
+    assert.deepEqual(others, ["convoy", "hook0", "line", "outpost"]);
+  });
+
+  test("are in alphabetical order", () => {
+    assert.deepEqual(Object.keys(PRESETS), Object.keys(PRESETS).sort());
+  });
+
+  test("have a title, a page by https and a scheme", () => {
+    assert.deepEqual(
+      breaking(({ title, docs, schemes }) => title !== "" && new URL(docs).protocol === "https:" && schemes.length > 0),
+      [],
+    );
+  });
+
+  test("name places and media types that can exist", () => {
+    assert.deepEqual(
+      breaking(({ id = [], type = [] }) => [...id, ...type].every((place) => PLACE.test(place))),
+      [],
+    );
+    assert.deepEqual(
+      breaking(({ contentTypes = ["application/json"] }) => contentTypes.every((type) => MEDIA_TYPE.test(type))),
+      [],
+    );
+  });
+
+  test("do not take a place twice", () => {
+    assert.deepEqual(
+      breaking(({ id = [], type = [] }) => new Set([...id, ...type]).size === id.length + type.length),
+      [],
+    );
+  });
+});
+
+suite("the scheme of a preset", () => {
+  test("signs only what the verifier can read", () => {
+    assert.deepEqual(
+      breakingScheme((scheme) => placeholdersIn(scheme).every((placeholder) => PLACEHOLDER.test(placeholder))),
+      [],
+    );
+  });
+
+  test("names headers in lower case", () => {
+    const named = (scheme: Scheme) => [
+      ...headersOf(scheme),
+      ...(scheme.timestamp && "header" in scheme.timestamp ? [scheme.timestamp.header] : []),
+      ...placeholdersIn(scheme).flatMap((placeholder) => /^\{header:(.*)\}$/.exec(placeholder)?.[1] ?? []),
+    ];
+    assert.deepEqual(
+      breakingScheme((scheme) => named(scheme).every((header) => HEADER_NAME.test(header))),
+      [],
+    );
+  });
+
+  test("has a place for its signature", () => {
+    assert.deepEqual(
+      breakingScheme(({ signature }) => !("headers" in signature) || signature.headers.length > 0),
+      [],
+    );
+  });
+
+  test("has a place for the timestamp exactly when it signs one", () => {
+    assert.deepEqual(
+      breakingScheme(({ signed, timestamp }) => signed.includes("{timestamp}") === (timestamp !== undefined)),
+      [],
+    );
+  });
+
+  test("reads items of a header only where it has items", () => {
+    const readsItems = ({ signed, timestamp }: Scheme) =>
+      /\{(?:pair|headers):/.test(signed) || (timestamp !== undefined && "pair" in timestamp);
+    assert.deepEqual(
+      breakingScheme((scheme) => !readsItems(scheme) || scheme.format === "pairs"),
+      [],
+    );
+  });
+
+  test("covers the body where the preset says so", () => {
+    const bodies = /\{body\}|\{form\}/;
+    assert.deepEqual(
+      breaking(({ covers, schemes }) => covers !== "body" || schemes.every(({ signed }) => bodies.test(signed))),
+      [],
+    );
+  });
+
+  test("takes forms where it signs their fields", () => {
+    const signsForm = ({ schemes }: Preset) => schemes.some(({ signed }) => /\{form[:}]/.test(signed));
+    assert.deepEqual(
+      breaking((preset) => !signsForm(preset) || preset.contentTypes?.join() === "application/x-www-form-urlencoded"),
+      [],
+    );
+  });
+});
