@@ -48,7 +48,7 @@ suite("the official release of Node", needsGpg(), () => {
   });
 
   test("is refused when anybody else has signed its checksums, or they were changed", () => {
-    assert.throws(() => sumsOf(signed, [...RELEASE_KEYS]), /signed by [0-9A-F]{40}, who does not release Node/);
+    assert.throws(() => sumsOf(signed, [...RELEASE_KEYS]), /signed by [0-9A-F]{40}, not by a release key of Node/);
     assert.throws(() => sumsOf(signed.replace("other", "0ther")), /not signed by a known key/);
     assert.throws(() => sumsOf(`${"0".repeat(64)}  ${NAME}\n`), /not signed by a known key/);
   });
@@ -56,7 +56,7 @@ suite("the official release of Node", needsGpg(), () => {
   test("is refused when it is another file than the checksums name, or of another version", () => {
     const other = join(dir, "other.tar.gz");
     writeFileSync(other, "another archive");
-    assert.throws(() => assertSum(other, NAME, sumsOf(signed)), /has the SHA-256 .* and the release names/);
+    assert.throws(() => assertSum(other, NAME, sumsOf(signed)), /has the SHA-256 .* but the release lists/);
     assert.throws(() => executableIn(archive, TARGET, "24.0.1"), /name the official archive node-v24\.0\.1-linux-x64/);
   });
 });
