@@ -1,4 +1,4 @@
--- Plays each line of a corpus once with wrk. RATE is the deliveries per second over all connections; without it, as fast as possible.
+-- Plays each line of a corpus once with wrk. SOURCES spreads them over /webhook/s1, /webhook/s2 and so on. RATE is the deliveries per second over all connections; without it, as fast as possible.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long seconds; long nanoseconds; } moment;
@@ -7,7 +7,8 @@ ffi.cdef [[
 local MONOTONIC = 1
 local at = ffi.new("moment")
 local rate = tonumber(os.getenv("RATE") or "0")
-local start, corpus, played, paced, startedAt
+local sources = tonumber(os.getenv("SOURCES") or "0")
+local starts, corpus, played, paced, startedAt
 
 local function now()
   ffi.C.clock_gettime(MONOTONIC, at)
@@ -17,7 +18,11 @@ end
 function init()
   corpus = assert(io.open(os.getenv("CORPUS")))
   played, paced = 0, 0
-  start = "POST " .. wrk.path .. " HTTP/1.1\r\nHost: " .. wrk.headers["Host"] .. "\r\nContent-Type: application/json\r\nX-Signature: "
+  starts = {}
+  for number = 1, math.max(sources, 1) do
+    local path = sources > 0 and "/webhook/s" .. number or wrk.path
+    starts[number] = "POST " .. path .. " HTTP/1.1\r\nHost: " .. wrk.headers["Host"] .. "\r\nContent-Type: application/json\r\nX-Signature: "
+  end
 end
 
 function request()
@@ -27,7 +32,7 @@ function request()
   local afterSignature = line:find("\t", 1, true)
   local afterId = line:find("\t", afterSignature + 1, true)
   -- `wrk.format` and a pattern would cost 2.7 µs more, on cores that the server also uses.
-  return start .. line:sub(1, afterSignature - 1) .. "\r\nX-Request-ID: " .. line:sub(afterSignature + 1, afterId - 1)
+  return starts[played % #starts + 1] .. line:sub(1, afterSignature - 1) .. "\r\nX-Request-ID: " .. line:sub(afterSignature + 1, afterId - 1)
     .. "\r\nContent-Length: " .. #line - afterId .. "\r\n\r\n" .. line:sub(afterId + 1)
 end
 

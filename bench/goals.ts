@@ -9,6 +9,8 @@ export const GOALS = {
   intakeOfBare: { least: 0.45 },
   intakeOfNest: { least: 4 },
   intakeP99Ms: { most: 30 },
+  manySources: { least: 0.95 },
+  verifyMicroseconds: { most: 15 },
   meOfBare: { least: 0.75 },
   executableMb: { most: 120 },
   versionOfBare: { most: 2.5 },

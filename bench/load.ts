@@ -23,16 +23,18 @@ export interface Load {
   corpus: string;
   /** Deliveries per second. Without it, as many as possible. */
   rate?: number;
+  /** Spreads the deliveries over the paths of this many sources. Without it, the target's path is used. */
+  sources?: number;
 }
 
 /** Plays a corpus with wrk, in one thread, and parses its output. */
 export async function playCorpus(
   target: Target,
-  { connections, seconds, corpus, rate = 0 }: Load,
+  { connections, seconds, corpus, rate = 0, sources = 0 }: Load,
 ): Promise<LoadResult> {
   const script = join(import.meta.dirname, "deliveries.lua");
   const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-s", script];
-  const env = { ...process.env, CORPUS: corpus, RATE: String(rate) };
+  const env = { ...process.env, CORPUS: corpus, RATE: String(rate), SOURCES: String(sources) };
   const out = await runWrk([...args, target.url + target.path], env);
   const match = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(out);
   if (!match) throw new Error(`wrk gave no result for ${target.name}: ${out}`);
@@ -63,9 +65,14 @@ export async function prepareRun(scratch: string, seconds: number, prefix: strin
 }
 
 /** Warms a server up and measures it. */
-export async function playRun(target: Target, connections: number, { warmUp, ...run }: Run): Promise<LoadResult> {
-  await playCorpus(target, { connections, seconds: WARM_UP_SECONDS, corpus: warmUp });
-  return playCorpus(target, { connections, ...run });
+export async function playRun(
+  target: Target,
+  connections: number,
+  { warmUp, ...run }: Run,
+  sources = 0,
+): Promise<LoadResult> {
+  await playCorpus(target, { connections, seconds: WARM_UP_SECONDS, corpus: warmUp, sources });
+  return playCorpus(target, { connections, ...run, sources });
 }
 
 /** Runs wrk and returns its output. */

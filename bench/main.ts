@@ -1,6 +1,6 @@
 /**
  * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random` with
- * random ids. `-- sustained` delivers at a steady rate for minutes.
+ * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -9,6 +9,7 @@ import { drawChart } from "./chart.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
+import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
 import { buildProduct, makeScratch, removeScratch } from "./targets.ts";
@@ -57,6 +58,9 @@ try {
     const ids = process.argv[3] === "random" ? "random" : "sequential";
     const total = Number(process.env.BENCH_EVENTS ?? 10_000_000);
     await measureGrowth(scratch, { total, ids, rounds: ROUNDS, seconds: SECONDS });
+  } else if (process.argv[2] === "sources") {
+    measureVerification();
+    await measureSources(scratch, ROUNDS, SECONDS);
   } else if (process.argv[2] === "sustained") {
     await measureSustained(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 5000));
   } else {

@@ -16,8 +16,7 @@ import {
 import type { Route } from "./http/route.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Intake } from "./webhook/intake.ts";
-import { DeliveryAnswer, DeliveryBody, webhookRoute } from "./webhook/routes.ts";
+import { type DeliveryParts, sourceRoute } from "./webhook/routes.ts";
 import type { Source } from "./webhook/source.ts";
 
 /** What the routes use. */
@@ -27,9 +26,7 @@ export interface AppParts {
   authenticate: Authenticate;
   sessions: SessionStore;
   sources: readonly Source[];
-  intake: Intake;
-  /** Called for each refused delivery. */
-  onRefused(code: ErrorCode, reason?: string): void;
+  deliveries: DeliveryParts;
   ready: ReadyParts;
   /** The id of this start of the server. */
   instance: string;
@@ -53,7 +50,7 @@ const GUARDED: ErrorCode[] = [
 
 /** All routes. */
 export function listRoutes(parts: AppParts): Route[] {
-  const { log, login, authenticate, sessions, sources, intake, onRefused, ready, metrics } = parts;
+  const { log, login, authenticate, sessions, sources, deliveries, ready, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
   return [
     {
@@ -94,29 +91,7 @@ export function listRoutes(parts: AppParts): Route[] {
       handler: meRoute(authenticate),
       quiet: true,
     },
-    ...sources.map(
-      (source): Route => ({
-        method: "POST",
-        path: source.path,
-        summary:
-          "Receives a delivery, and answers when the event is on disk. `duplicate` is true if it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist.",
-        needs: `a signature in one of the headers ${source.schemes.map(({ header }) => `\`${header}\``).join(", ")}`,
-        request: DeliveryBody,
-        response: DeliveryAnswer,
-        problems: [
-          "invalid_payload",
-          "address_not_allowed",
-          "signature_mismatch",
-          "payload_too_large",
-          "unsupported_media_type",
-          "queue_full",
-          "store_unavailable",
-        ],
-        handler: webhookRoute(source, intake, log),
-        quiet: true,
-        onProblem: onRefused,
-      }),
-    ),
+    ...sources.map((source) => sourceRoute(source, deliveries)),
     {
       method: "GET",
       path: "/healthz",

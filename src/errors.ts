@@ -26,7 +26,7 @@ export const PROBLEMS = {
   invalid_payload: {
     status: 400,
     detail: "The event payload is not valid",
-    when: "A signed delivery is not a JSON object, or not strict JSON as for `malformed_json`. Or its Stripe or OpenAI envelope is incomplete, its id exceeds 512 characters, or its type 256.",
+    when: "A signed JSON delivery is not strict JSON as for `malformed_json`. Or, at the source `default`, it is no object, or its Stripe or OpenAI envelope is incomplete. Or its id exceeds 512 characters, or its type 256.",
   },
   invalid_credentials: {
     status: 401,
@@ -51,12 +51,12 @@ export const PROBLEMS = {
   address_not_allowed: {
     status: 403,
     detail: "This address may not deliver here",
-    when: "The client is not in `WEBHOOK_ALLOWED_ADDRESSES`.",
+    when: "The client is not in `WEBHOOK_ALLOWED_ADDRESSES`, or not in `allowedAddresses` of the source.",
   },
   signature_mismatch: {
     status: 403,
     detail: "No valid signature was found for this body",
-    when: "The delivery has no valid signature, or its timestamp is more than 5 minutes off.",
+    when: "The delivery has no valid signature, or its timestamp is too far off: 5 minutes unless the source says otherwise.",
   },
   not_found: {
     status: 404,
@@ -80,8 +80,8 @@ export const PROBLEMS = {
   },
   unsupported_media_type: {
     status: 415,
-    detail: "Send application/json in UTF-8 without Content-Encoding",
-    when: "The `Content-Type` is not `application/json` in UTF-8, or there is a `Content-Encoding`.",
+    detail: "This path does not accept the Content-Type, or there is a Content-Encoding",
+    when: "The `Content-Type` is not `application/json` in UTF-8, or not one that the source accepts. Or there is a `Content-Encoding`. `Accept-Post` lists the accepted types.",
   },
   too_many_attempts: {
     status: 429,

@@ -27,6 +27,21 @@ export const LOG_EVENTS = {
     meaning: "`DATA_DIR/server.json` cannot be written. Commands cannot find this server.",
     fields: ["error"],
   },
+  config_reloaded: {
+    level: "info",
+    meaning: "The configuration file was read again, and is in use.",
+    fields: ["file", "sources"],
+  },
+  config_reload_failed: {
+    level: "error",
+    meaning: "The changed configuration file has errors. The configuration before it stays in use.",
+    fields: ["file", "errors"],
+  },
+  source_counts_error: {
+    level: "warn",
+    meaning: "The counts of `sources list` could not be stored, and are tried again.",
+    fields: ["error"],
+  },
   request_completed: {
     level: "info",
     orLevel: "debug",
@@ -72,6 +87,11 @@ export const LOG_EVENTS = {
     meaning:
       "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `credentials_changed` if the password hash or the e-mail changed.",
     fields: ["userId", "reason"],
+  },
+  delivery_from_other_address: {
+    level: "warn",
+    meaning: "A delivery came from an address outside of `allowedAddresses`, and `addressMode` is `watch`.",
+    fields: ["requestId", "source", "address"],
   },
   delivery_conflict: {
     level: "warn",

@@ -14,6 +14,7 @@ export interface Metrics {
   logins: Counter<"outcome">;
   passwordHashes: Counter;
   refusedConnections: Counter<"limit">;
+  configReloadSuccessful: Gauge;
   /** Returns the current metrics. */
   render(): Promise<Exposition>;
 }
@@ -87,12 +88,13 @@ export const LABELS = {
     label: "reason",
     values: {
       no_signature: "No signature header is present.",
-      malformed_signature: "The signature header holds no HMAC-SHA256 in hex or base64.",
+      malformed_signature: "The signature header does not have the form of a signature.",
       signature_mismatch: "The signature does not match the body and the secret.",
-      timestamp_missing: "The signed timestamp is missing or not a number.",
-      timestamp_too_old: "The signed timestamp is more than 5 minutes old.",
-      timestamp_in_future: "The signed timestamp is more than 5 minutes ahead.",
-      address_not_allowed: "The sender is not in `WEBHOOK_ALLOWED_ADDRESSES`.",
+      timestamp_missing: "The signed timestamp is missing or malformed.",
+      timestamp_too_old: "The signed timestamp is too old: more than 5 minutes, unless the source says otherwise.",
+      timestamp_in_future:
+        "The signed timestamp is too far ahead: more than 5 minutes, unless the source says otherwise.",
+      address_not_allowed: "The sender is not in the allowed addresses.",
     },
   },
   attempts_total: {
@@ -140,6 +142,12 @@ export function createMetrics(sources: MetricSources): Metrics {
     "Age of the oldest queued event since its receipt, also after a replay. 0 when none is queued.",
   );
 
+  const configReloadSuccessful = gauge(
+    "config_last_reload_successful",
+    "1 if the configuration file in use is the newest, 0 if a newer one has errors.",
+  );
+  configReloadSuccessful.set(1);
+
   return {
     deliveries: labelledCounter("deliveries_total", "Genuine deliveries."),
     refusals: labelledCounter("deliveries_refused_total", "Deliveries answered with an error."),
@@ -166,6 +174,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     logins: labelledCounter("logins_total", "Well-formed login requests."),
     passwordHashes: counter("password_hashes_total", "Password hashes computed."),
     refusedConnections: labelledCounter("connections_refused_total", "Connections closed at once because of a limit."),
+    configReloadSuccessful,
     async render() {
       const backlog = await sources.backlog();
       waiting.set(sources.waiting());

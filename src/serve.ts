@@ -7,9 +7,12 @@ import { canonicalEmail } from "./auth/email.ts";
 import { createLogin, type Login } from "./auth/login.ts";
 import { createPasswordVerifier } from "./auth/password.ts";
 import { createThrottle } from "./auth/throttle/rules.ts";
+import type { ConfigFile } from "./config/file/config-file.ts";
+import { type WatchedConfigFile, watchConfigFile } from "./config/file/reload.ts";
 import type { Settings } from "./config/settings.ts";
+import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
-import { faultText, OperatorError } from "./errors.ts";
+import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
 import { isTrusted } from "./http/client-address.ts";
 import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
@@ -26,8 +29,7 @@ import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openServerStores, type ServerStores, type Stores } from "./stores.ts";
 import { createIntake, type Intake } from "./webhook/intake.ts";
-import { DEFAULT_SCHEMES } from "./webhook/schemes.ts";
-import { DEFAULT_TOLERANCE_SECONDS, type Source } from "./webhook/source.ts";
+import { createSourceCounter } from "./webhook/source-counter.ts";
 import { createHttpHandler } from "./worker/handlers/http.ts";
 import { createLogHandler } from "./worker/handlers/log.ts";
 import { createWorker, type Worker } from "./worker/worker.ts";
@@ -36,6 +38,8 @@ import { createMustYield } from "./worker/yield.ts";
 /** A server that is listening. */
 export interface RunningServer {
   url: string;
+  /** Reads the configuration file again. If it has errors, the configuration before it stays in use. */
+  reload(): void;
   /** Drains and closes everything within `SHUTDOWN_TIMEOUT`. Throws {@link OperatorError} if that takes longer. */
   stop(): Promise<void>;
 }
@@ -43,19 +47,33 @@ export interface RunningServer {
 // Added to the deadline: cutting off requests and handlers takes a moment. Waiting for a stalled disk would never end.
 const STOP_GRACE_MS = 3000;
 
+/** What a server is started with. `readFile` reads the configuration file; null if there is none. */
+export interface Configuration {
+  settings: Settings;
+  file: string;
+  readFile(): ConfigFile | null;
+}
+
 /** Opens the stores, connects the parts and serves. Throws {@link OperatorError} on failure, with nothing left open. */
-export async function serve(settings: Settings, log: Log): Promise<RunningServer> {
+export async function serve(configuration: Configuration, log: Log): Promise<RunningServer> {
+  const { settings } = configuration;
   for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
+  const config = watchConfigFile(configuration.file, configuration.readFile, log);
   const stores = await openServerStores(settings, log);
   try {
-    return await wire(settings, stores, log);
+    return await wire(settings, config, stores, log);
   } catch (error) {
     await stores.close();
     throw error;
   }
 }
 
-async function wire(settings: Settings, stores: ServerStores, log: Log): Promise<RunningServer> {
+async function wire(
+  settings: Settings,
+  config: WatchedConfigFile,
+  stores: ServerStores,
+  log: Log,
+): Promise<RunningServer> {
   const { events, sessions } = stores;
   const metrics: Metrics = createMetrics({
     backlog: () => events.backlog(),
@@ -71,22 +89,35 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
 
   const instanceFile = createInstanceFile(settings.DATA_DIR, log);
-  const routes = listRoutes({
+  const counter = createSourceCounter(stores.sources, {
+    onError: (error) =>
+      log.warn({ event: "source_counts_error", error: describeError(error) }, "the counts of sources were not stored"),
+  });
+  const countRefusal = countRefused(metrics);
+  const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
     authenticate: createAuthenticate(user, sessions, secrets),
     sessions,
-    sources: sourcesOf(settings),
-    intake,
-    onRefused: countRefused(metrics),
+    deliveries: {
+      intake,
+      log,
+      trustedProxies,
+      onReceived: counter.received,
+      onRefused(source: string, code: ErrorCode, reason?: string) {
+        countRefusal(code, reason);
+        counter.refused(source);
+      },
+    },
     ready: { events: () => events.check(), sessions: () => sessions.check(user.id) },
     instance: instanceFile.id,
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
-  });
+  };
+  const routesFor = (file: ConfigFile | null) => listRoutes({ ...parts, sources: sourcesOf(settings, file) });
   const stopping = new AbortController();
-  const { listener, refusal } = createRouter(routes, {
+  const { listener, refusal, replaceRoutes } = createRouter(routesFor(config.current), {
     trustedProxies,
     watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
       log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
@@ -101,6 +132,11 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
   instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });
+  const unwatchConfig = config.watch((file, fault) => {
+    metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
+    instanceFile.update({ configFault: fault });
+    if (fault === null) replaceRoutes(routesFor(file));
+  });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   worker.start();
 
@@ -111,7 +147,9 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
     stopping.abort();
     await closeServer(server, settings.SHUTDOWN_TIMEOUT);
     unwatchTls();
+    unwatchConfig();
     await intake.flush();
+    await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
     instanceFile.remove();
     await stores.close();
@@ -119,6 +157,7 @@ async function wire(settings: Settings, stores: ServerStores, log: Log): Promise
 
   return {
     url,
+    reload: config.reload,
     async stop() {
       log.info({ event: "server_stopping" }, "stopping");
       await timeout(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drain(), notDrained);
@@ -170,23 +209,6 @@ async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, l
     now: Date.now,
   });
   return countLogins(login, metrics);
-}
-
-/** The webhook source that the settings define; none without `WEBHOOK_SECRET`. */
-function sourcesOf(settings: Settings): Source[] {
-  if (settings.WEBHOOK_SECRET === undefined) return [];
-  return [
-    {
-      name: "default",
-      path: settings.WEBHOOK_PATH,
-      secrets: [settings.WEBHOOK_SECRET, settings.WEBHOOK_SECRET_PREVIOUS].filter((secret) => secret !== undefined),
-      schemes: DEFAULT_SCHEMES,
-      toleranceSeconds: DEFAULT_TOLERANCE_SECONDS,
-      dedupe: "bytes",
-      allowedAddresses: settings.WEBHOOK_ALLOWED_ADDRESSES,
-      bodyLimitBytes: settings.WEBHOOK_BODY_LIMIT,
-    },
-  ];
 }
 
 const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };

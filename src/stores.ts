@@ -11,12 +11,14 @@ import type { RedisOptions, RedisServers } from "./redis/client.ts";
 import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { SqliteStores } from "./sqlite/stores.ts";
+import type { SourceStore } from "./webhook/source-store.ts";
 
-/** The stores. Events are in SQLite; sessions and the throttle are in Redis if the settings name one, else in SQLite. */
+/** The stores. Events and sources are in SQLite; sessions and the throttle are in Redis if the settings name one, else in SQLite. */
 export interface Stores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
+  sources: SourceStore;
   close(): Promise<void>;
 }
 
@@ -64,16 +66,17 @@ async function withAuthStores(
   log: Log,
   server?: string,
 ): Promise<Stores> {
-  const { events, sessions, throttle } = sqlite;
+  const { events, sessions, throttle, sources } = sqlite;
   try {
     const redis = await openRedis(settings, log);
-    if (redis === null) return { events, sessions, throttle, close: () => events.close() };
+    if (redis === null) return { events, sessions, throttle, sources, close: () => events.close() };
     const { createRedisSessionStore } = await import("./redis/sessions.ts");
     const { createRedisThrottleStore } = await import("./redis/throttle.ts");
     return {
       events,
       sessions: createRedisSessionStore(redis),
       throttle: createRedisThrottleStore(redis, server),
+      sources,
       async close() {
         redis.close();
         await events.close();

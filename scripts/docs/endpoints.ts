@@ -3,26 +3,16 @@ import { type AppParts, listRoutes } from "../../src/app.ts";
 import { SETTINGS } from "../../src/config/setting-table.ts";
 import { type ErrorCode, PROBLEMS } from "../../src/errors.ts";
 import type { Route } from "../../src/http/route.ts";
-import { DEFAULT_SCHEMES } from "../../src/webhook/schemes.ts";
-import { DEFAULT_TOLERANCE_SECONDS, type Source } from "../../src/webhook/source.ts";
+import { defaultSource } from "../../src/webhook/default-source.ts";
 import { code, list, page } from "./markdown.ts";
 import { shapeOf } from "./shape.ts";
 
-const SOURCE: Source = {
-  name: "default",
-  path: SETTINGS.WEBHOOK_PATH.schema.default,
-  secrets: [],
-  schemes: DEFAULT_SCHEMES,
-  toleranceSeconds: DEFAULT_TOLERANCE_SECONDS,
-  dedupe: "bytes",
-  allowedAddresses: undefined,
-  bodyLimitBytes: 0,
-};
+const SOURCE = defaultSource({ path: SETTINGS.WEBHOOK_PATH.schema.default, secrets: [], bodyLimitBytes: 0 });
 
 /** The page of endpoints. */
 export function endpointsPage(): string {
   // The handlers are created but never run, so the other parts may be missing.
-  const parts: Partial<AppParts> = { sources: [SOURCE] };
+  const parts: Partial<AppParts> = { sources: [SOURCE], deliveries: {} as AppParts["deliveries"] };
   const routes = listRoutes(parts as AppParts);
   const named = new Set(routes.flatMap(({ problems = [] }) => problems));
   const ofAny = (Object.keys(PROBLEMS) as ErrorCode[]).filter((name) => !named.has(name));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { commandsPage } from "./commands.ts";
+import { configurationFilePage } from "./configuration-file.ts";
 import { endpointsPage } from "./endpoints.ts";
 import { errorsPage } from "./errors.ts";
 import { logEventsPage } from "./log-events.ts";
@@ -12,6 +13,7 @@ export const REFERENCE_DIR = join(import.meta.dirname, "../../docs/reference");
 /** The pages of the reference: file names and their render functions. */
 export const PAGES: Record<string, () => string | Promise<string>> = {
   "commands.md": commandsPage,
+  "configuration-file.md": configurationFilePage,
   "endpoints.md": endpointsPage,
   "errors.md": errorsPage,
   "log-events.md": logEventsPage,

@@ -5,6 +5,7 @@ import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { type Finding, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
+import { checkSources } from "./checks/sources.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { styled } from "./table.ts";
 
@@ -34,6 +35,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (redis) findings.push(...notReported(findings, await checkRedis(redis)));
   const tls = readUsable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...notReported(findings, checkTls(tls)));
+  const canRead = database.findings.every(({ verdict }) => verdict === "ok");
+  findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
   const address = readUsable(environment, ["DATA_DIR", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

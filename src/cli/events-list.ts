@@ -24,6 +24,7 @@ interface ListOptions {
 }
 
 const FOLLOW_INTERVAL_MS = 500;
+const FOLLOW_PAGE = 1000;
 
 /** Prints stored events, newest first. With `--follow`, prints oldest first and goes on. Throws {@link OperatorError} for a bad option. */
 export function runEventsList(options: ListOptions): Promise<void> {
@@ -86,18 +87,22 @@ async function follow(
   let { after } = filter;
   for (;;) {
     await delay(FOLLOW_INTERVAL_MS);
-    const page = await newerThan(events, { ...filter, after });
-    for (const event of page.items.reverse()) printLine(event, options);
-    after = page.newer;
+    const found = await newerThan(events, { ...filter, after, limit: FOLLOW_PAGE });
+    for (const event of found.items.reverse()) printLine(event, options);
+    after = found.newer;
   }
 }
 
-/** All events after a cursor, newest first. */
+/** All events after a cursor, newest first. `limit` is the size of the pages that are read. */
 async function newerThan(events: EventStore, filter: EventFilter): Promise<{ items: EventSummary[]; newer: string }> {
-  const { items, older, newer } = await events.list(filter);
-  if (older === null) return { items, newer };
-  const rest = await newerThan(events, { ...filter, before: older });
-  return { items: [...items, ...rest.items], newer };
+  const first = await events.list(filter);
+  const items = [...first.items];
+  for (let { older } = first; older !== null; ) {
+    const page = await events.list({ ...filter, before: older });
+    items.push(...page.items);
+    older = page.older;
+  }
+  return { items, newer: first.newer };
 }
 
 /** Prints one event as a line. The columns are not aligned, because later events are not known yet. */

@@ -40,6 +40,7 @@ function printDetail(event: EventDetail, time: FormatTime): void {
   printFact("source", printable(event.source));
   printFact("status", styled(STATUS_STYLE[status], status));
   printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
+  printFact("secret", printable(event.secret));
   for (const job of event.jobs) printJob(job, time);
   for (const conflict of event.conflicts) printConflict(conflict, time);
   for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
@@ -78,6 +79,7 @@ function detailForOutput(event: EventDetail) {
   return {
     ...summaryForOutput(event),
     address: event.address,
+    secret: event.secret,
     contentType: event.contentType,
     headers: event.headers,
     jobs: event.jobs.map(jobForOutput),

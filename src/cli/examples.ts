@@ -30,6 +30,28 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events send-test", "Send a signed event to the running server"],
     ["authserve events send-test --type order.paid --id evt_1", "Choose its type and id"],
   ],
+  "config check": [["authserve config check", "Check the file before the server takes it up"]],
+  "config schema": [["authserve config schema >authserve.schema.json", "Let an editor complete and check the file"]],
+  "sources list": [["authserve sources list", "See which secret each source used last"]],
+  "sources presets": [
+    ["authserve sources presets", "Look up the name of a provider"],
+    ["authserve sources presets --json | jq -r '.[] | select(.evidence == \"sdk\").name'", "Filter by evidence"],
+  ],
+  "sources explain": [
+    ["authserve sources explain shop <request.txt", "Find out why a delivery is refused"],
+    [
+      "authserve sources explain shop --at 2026-11-24T08:00:00Z --url https://hooks.example.com/shop <request.txt",
+      "Check it as of its time, at the URL that the sender used",
+    ],
+  ],
+  send: [
+    ["authserve send --source stripe", "Send a signed sample to the running server"],
+    [
+      "authserve send --preset github --secret-file secret.txt --type push --to https://example.com/hook",
+      "Send elsewhere",
+    ],
+    ["authserve send --source stripe --count 1000 --rate 50/s", "Make some load"],
+  ],
   "session show": [["authserve session show", "Check whether the user is logged in"]],
   "session revoke": [["authserve session revoke", "Log the user out"]],
   "throttle show": [["authserve throttle show --address 203.0.113.9", "Show the failed logins of an address"]],

@@ -7,8 +7,8 @@ export interface OutgoingRequest {
   /** The server is on this machine. Its certificate is not verified: it names the public host, not this address. */
   isLocal: boolean;
   timeoutMs: number;
-  /** JSON for a POST. Without it, the request is a GET. */
-  body?: string;
+  /** The body of a POST, JSON unless the headers say otherwise. Without it, the request is a GET. */
+  body?: string | Uint8Array;
   headers?: Record<string, string>;
 }
 
@@ -23,7 +23,7 @@ export function sendRequest({
   return new Promise((resolve, reject) => {
     const options = {
       method: body === undefined ? "GET" : "POST",
-      headers: body === undefined ? {} : { "Content-Type": "application/json", ...headers },
+      headers: body === undefined ? {} : { "content-type": "application/json", ...headers },
       signal: AbortSignal.timeout(timeoutMs),
     };
     const request = url.startsWith("https:")

@@ -1,7 +1,9 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { ConfigFileError } from "../config/file/errors.ts";
 import { AppError, describeError, type Fault, OperatorError, PROBLEMS, SettingsError } from "../errors.ts";
 import { STATUSES } from "../events/event.ts";
+import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import { EVENT_IDS } from "./command-tree.ts";
 import { exampleText } from "./examples.ts";
 
@@ -85,7 +87,54 @@ export function createProgram(): Command {
     .option("--id <id>", "Id of the event (default: a new one)")
     .option("--url <url>", "URL to send it to (default: the running server)")
     .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("./send-test.ts")).runSendTest(options));
+    .action(async ({ url, ...options }) =>
+      (await import("./send.ts")).runSend({ ...options, source: DEFAULT_SOURCE_NAME, to: url }),
+    );
+
+  const config = program.command("config").description("Check the configuration file");
+  config
+    .command("check")
+    .description("Check authserve.yaml, or the file that CONFIG_FILE names, and exit 2 if it is wrong")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("./config.ts")).runConfigCheck(options));
+  config
+    .command("schema")
+    .description("Print the JSON Schema of the configuration file, for editors")
+    .action(async () => (await import("./config.ts")).runConfigSchema());
+
+  const sources = program.command("sources").description("Show the senders of webhooks, and check their deliveries");
+  sources
+    .command("list")
+    .description("List the sources with what they received")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("./sources-list.ts")).runSourcesList(options));
+  sources
+    .command("presets")
+    .description("List the known providers, and what proves that their signatures verify")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("./sources-presets.ts")).runSourcesPresets(options));
+  sources
+    .command("explain <name>")
+    .description("Show which checks a captured HTTP request passes, from standard input")
+    .option("--at <time>", "Check it at this time, ISO 8601 (default: now)")
+    .option("--url <url>", "URL that the sender used (default: from Host)")
+    .option("--json", "Print a JSON object")
+    .action(async (name, options) => (await import("./sources-explain.ts")).runSourcesExplain(name, options));
+  program
+    .command("send")
+    .description("Send signed deliveries as a provider does")
+    .option("--source <name>", "Sign as the sender of this source (default: default, or the only one)")
+    .option("--preset <slug>", "Sign as this provider, with --secret-file")
+    .option("--secret-file <file>", "File with the secret")
+    .option("--type <type>", "Type of the event (default: that of the sample)")
+    .option("--id <id>", "Id of the event (default: a new one)")
+    .option("--body <file>", "Send this file instead of a sample")
+    .option("--to <url>", "URL to send to (default: the running server)")
+    .option("--count <number>", "Number of deliveries", "1")
+    .option("--rate <rate>", "Deliveries per second, e.g. 50/s (default: as fast as possible)")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("./send.ts")).runSend(options));
 
   const session = program.command("session").description("Show or end the active session");
   session
@@ -221,6 +270,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** The lines for a failed command: the error, with a hint if it has one. A defect is shown with its stack. */
 function errorText(error: unknown): string {
+  if (error instanceof ConfigFileError) return error.lines.map((line) => `${line}\n`).join("");
   if (error instanceof SettingsError) return error.faults.map(faultLines).join("");
   if (error instanceof OperatorError) return error.fault ? faultLines(error.fault) : `error: ${error.message}\n`;
   if (error instanceof AppError) {

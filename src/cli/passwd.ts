@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { OperatorError, systemCode } from "../errors.ts";
+import { replaceFile } from "../lib/files.ts";
 import { newPasswordHash } from "./hash-password.ts";
 import { printData, say } from "./output.ts";
 
@@ -38,17 +38,13 @@ function readEnvFile(): string | null {
   }
 }
 
-/** Replaces `.env` atomically. */
+/** Replaces `.env`, or the file that it is a link to. */
 function replaceEnvFile(content: string): void {
-  const partial = `${ENV_FILE}.${randomUUID()}.partial`;
   try {
     const file = realpathSync(ENV_FILE);
-    writeFileSync(partial, content, { mode: statSync(file).mode & 0o777, flag: "wx", flush: true });
-    renameSync(partial, file);
+    replaceFile(file, content, { mode: statSync(file).mode & 0o777, flush: true });
   } catch (error) {
     const remedy = "run this as its owner; nothing was changed";
     throw new OperatorError({ found: `.env cannot be written (${systemCode(error)})`, remedy }, 1);
-  } finally {
-    rmSync(partial, { force: true });
   }
 }

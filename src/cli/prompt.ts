@@ -82,13 +82,18 @@ function disableEcho(onContinue: () => void): () => void {
 
 /** Reads all of standard input as UTF-8, and removes one final line end. */
 export async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-      .decode(Buffer.concat(chunks))
+      .decode(await readStdinBytes())
       .replace(/\r?\n$/, "");
   } catch {
     throw new OperatorError("Standard input is not UTF-8");
   }
+}
+
+/** Reads all of standard input. */
+export async function readStdinBytes(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }

@@ -2,6 +2,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isatty } from "node:tty";
 import { envFileModeFault, misspelledNames, readEnvironment, workingDirectory } from "../config/env-file.ts";
+import { configFileName, readConfigFile } from "../config/file/config-file.ts";
 import { readServerSettings } from "../config/server-settings.ts";
 import { type Environment, readSettings, type Settings } from "../config/settings.ts";
 import { faultText, OperatorError } from "../errors.ts";
@@ -31,7 +32,12 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const log = createLog(settings.LOG_LEVEL, { format });
   warnOfEnvFile(environment, log);
   const signals = handleSignals();
-  const server = await serve(settings, log);
+  // Each reload also reads `.env`, which may have new secrets.
+  const server = await serve(
+    { settings, file: configFileName(environment), readFile: () => readConfigFile(readEnvironment()) },
+    log,
+  );
+  signals.onReload(server.reload);
   if (options.init) say(firstSteps(server.url, settings, password));
   await signals.first;
   await Promise.race([server.stop().then(pendingLookups), signals.second]);
@@ -61,12 +67,19 @@ async function assertPortFree(): Promise<void> {
   if (address.PORT !== 0) await findPort({ port: address.PORT, host: hostOf(address) });
 }
 
+interface Signals {
+  first: Promise<void>;
+  second: Promise<never>;
+  /** Calls a function at each SIGHUP, which does not come from a terminal. */
+  onReload(reload: () => void): void;
+}
+
 /**
  * Handles SIGTERM, SIGINT, and SIGHUP of a terminal. A signal during the start stops the server once it has started. A second
  * signal ends the process at once. That is safe: all acknowledged deliveries are on disk, and the next start takes over
  * the leases.
  */
-function handleSignals(): { first: Promise<void>; second: Promise<never> } {
+function handleSignals(): Signals {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<never>();
   // Avoids an unhandled rejection: nothing awaits this promise before the first signal.
@@ -83,10 +96,16 @@ function handleSignals(): { first: Promise<void>; second: Promise<never> } {
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
-  // A closed terminal sends SIGHUP. Without a terminal it is ignored: it may mean "reload", or nohup may have told the
-  // process to ignore it, which Node undoes.
-  process.on("SIGHUP", hasTerminal() ? onSignal : () => {});
-  return { first: first.promise, second: second.promise };
+  // A closed terminal sends SIGHUP. Without a terminal it means "reload".
+  let reload = () => {};
+  process.on("SIGHUP", hasTerminal() ? onSignal : () => reload());
+  return {
+    first: first.promise,
+    second: second.promise,
+    onReload(run) {
+      reload = run;
+    },
+  };
 }
 
 // At exit, Node waits for pending DNS queries and handles no signals meanwhile.

@@ -1,11 +1,18 @@
 import { statSync } from "node:fs";
 import { readEnvironment } from "../config/env-file.ts";
-import { REDIS_SETTING_NAMES, readSettings, type SettingName, type Settings } from "../config/settings.ts";
+import {
+  type Environment,
+  REDIS_SETTING_NAMES,
+  readSettings,
+  type SettingName,
+  type Settings,
+} from "../config/settings.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
+import type { SourceRecord } from "../webhook/source-store.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
 
@@ -35,16 +42,30 @@ export async function withStores<const More extends SettingName = never>(
 
 /** Throws {@link OperatorError} if the database does not exist: only a server may create it. */
 export function requireDatabase(dataDir: string): void {
-  try {
-    const file = databaseFile(dataDir);
-    // A write-ahead log without its database is refused when it is opened.
-    if (statSync(file, { throwIfNoEntry: false }) || hasOnlyWal(file)) return;
-  } catch (error) {
-    const code = systemCode(error);
-    throw new OperatorError({ found: `DATA_DIR cannot be read (${code})`, remedy: "run this as the server's user" });
-  }
+  if (hasDatabase(dataDir)) return;
   throw new OperatorError({
     found: `DATA_DIR has no ${DATABASE_FILE}`,
     remedy: "start the server once, or set DATA_DIR to its directory",
   });
+}
+
+function hasDatabase(dataDir: string): boolean {
+  try {
+    const file = databaseFile(dataDir);
+    // A write-ahead log without its database is refused when it is opened.
+    return statSync(file, { throwIfNoEntry: false }) !== undefined || hasOnlyWal(file);
+  } catch (error) {
+    const code = systemCode(error);
+    throw new OperatorError({ found: `DATA_DIR cannot be read (${code})`, remedy: "run this as the server's user" });
+  }
+}
+
+/** What the sources have received and refused; nothing before the first start of a server. */
+export async function sourceRecords(environment: Environment): Promise<SourceRecord[]> {
+  if (!hasDatabase(readSettings(environment, ["DATA_DIR"]).DATA_DIR)) return [];
+  let records: SourceRecord[] = [];
+  await withStores(async ({ sources }) => {
+    records = await sources.list();
+  });
+  return records;
 }

@@ -283,6 +283,13 @@ const OPERATION = {
     meaning: "Directory of the database `authserve.db`. It is created with mode 0700 if it is missing.",
     example: "/var/lib/authserve",
   },
+  CONFIG_FILE: {
+    schema: v.optional(file),
+    defaultText: "`authserve.yaml` in the working directory, if it is there",
+    meaning:
+      "The [configuration file](configuration-file.md), which has further sources. It is read again when it changes.",
+    example: "/etc/authserve/authserve.yaml",
+  },
   ADDON_DIR: {
     schema: v.optional(directory),
     defaultText: "a cache directory of the user",

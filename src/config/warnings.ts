@@ -1,5 +1,5 @@
 import { isLoopback } from "../http/listen.ts";
-import { bytesOfWhsec } from "../webhook/signature.ts";
+import { bytesOfWhsec } from "../webhook/secret-key.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
 import { REDIS_LOCATION_NAMES, REDIS_SETTING_NAMES, readSettings, type Settings, usesRedis } from "./settings.ts";
 
@@ -38,7 +38,7 @@ function passwordWarnings({ DEMO_PASSWORD: hash }: Settings): string[] {
 const MAKE_HASH = "make a stronger one with authserve hash-password";
 
 // Standard Webhooks: 24 to 64 bytes.
-const LEAST_WHSEC_BYTES = 24;
+export const LEAST_WHSEC_BYTES = 24;
 
 function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
   if (secret === undefined) return ["WEBHOOK_SECRET is not set: there is no webhook route"];

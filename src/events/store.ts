@@ -8,8 +8,8 @@ export interface NewEvent {
   type: string;
   /** The SHA-256 of the payload in hex if the id is unsigned, so that the bytes identify a duplicate. Else null. */
   bytesSha256: string | null;
-  /** The index of the secret that verified the signature. The source's newest secret is the first. */
-  secret: number;
+  /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
+  secret: string;
   contentType: string;
   payload: Uint8Array;
   address: string;
@@ -103,6 +103,8 @@ export interface JobDetail {
 /** A stored event with its jobs and conflicts. */
 export interface EventDetail extends EventSummary {
   address: string;
+  /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
+  secret: string;
   headers: Record<string, string>;
   contentType: string;
   payload: Uint8Array;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
+import { isInRanges, isJson } from "../lib/media-type.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 import { headerValues } from "./headers.ts";
@@ -14,11 +15,31 @@ const MAX_TYPE_LENGTH = 256;
 
 /** Throws `unsupported_media_type` unless the request has one Content-Type, JSON in UTF-8, and no Content-Encoding. */
 export function requireJson(request: IncomingMessage): void {
+  requireMediaType(request, JSON_ONLY);
+}
+
+const JSON_ONLY = ["application/json"];
+
+/**
+ * Returns the media type of a request, in lower case. Throws `unsupported_media_type` unless it is one of those accepted,
+ * and there is no Content-Encoding. JSON must be in UTF-8. Ranges such as `text/*` count; with the range of all types, a
+ * request may have none.
+ */
+export function requireMediaType(request: IncomingMessage, accepted: readonly string[]): string {
   const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
-  if (headerValues(request.rawHeaders, "content-type").length > 1) throw new AppError("unsupported_media_type");
-  if (announced === "application/json" && encoding === undefined) return;
   // Limits the work that an unverified client can cause.
-  if (announced.length > MAX_TYPE_LENGTH) throw new AppError("unsupported_media_type");
+  const isReadable =
+    announced.length <= MAX_TYPE_LENGTH && headerValues(request.rawHeaders, "content-type").length <= 1;
+  const mediaType = isReadable && encoding === undefined ? readMediaType(announced) : null;
+  if (mediaType === null || !isInRanges(mediaType, accepted)) {
+    throw new AppError("unsupported_media_type", { headers: { "Accept-Post": accepted.join(", ") } });
+  }
+  return mediaType;
+}
+
+/** Returns the media type without its parameters; null for JSON in another charset than UTF-8. */
+function readMediaType(announced: string): string | null {
+  if (announced === "application/json") return announced;
   const [type = "", ...parameters] = announced.split(";").map((part) =>
     part
       .replace(/^[ \t]+|[ \t]+$/g, "")
@@ -27,7 +48,7 @@ export function requireJson(request: IncomingMessage): void {
   );
   const charsets = parameters.filter((parameter) => parameter.startsWith("charset="));
   const isUtf8 = charsets.every((charset) => /^charset=(?:utf-?8|"utf-?8")$/.test(charset));
-  if (type !== "application/json" || !isUtf8 || encoding !== undefined) throw new AppError("unsupported_media_type");
+  return isUtf8 || !isJson(type) ? type : null;
 }
 
 /** Requests whose senders wait for `100 Continue` before they send the body (RFC 9110, 10.1.1). */

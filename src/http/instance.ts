@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { replaceFile } from "../lib/files.ts";
 import type { Log } from "../log.ts";
 
 const Instance = v.object({
@@ -12,6 +13,8 @@ const Instance = v.object({
   url: v.string(),
   /** The address of a proxy that forwards clients' addresses and is not in `TRUSTED_PROXIES`. */
   unnamedProxy: v.nullable(v.string()),
+  /** Why the configuration file that is there is not in use. */
+  configFault: v.nullable(v.string()),
 });
 
 /** What a running server tells commands on the same machine, in a file in its data directory. */
@@ -30,7 +33,7 @@ export interface InstanceFile {
 /** Creates the id of this start. The file is written at the first update, when the address is known. */
 export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
   const id = randomUUID();
-  let instance: Instance = { id, url: "", unnamedProxy: null };
+  let instance: Instance = { id, url: "", unnamedProxy: null, configFault: null };
   return {
     id,
     update(known) {
@@ -43,10 +46,9 @@ export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
 
 /** Writes the file. A failure is only logged, because the server works without the file. */
 function write(file: string, instance: Instance, log: Log): void {
-  const unfinished = `${file}.new`;
   try {
-    writeFileSync(unfinished, `${JSON.stringify(instance)}\n`, { mode: 0o600 });
-    renameSync(unfinished, file);
+    // Not flushed: a stalled disk must not delay requests, and the file is of no use after the machine has restarted.
+    replaceFile(file, `${JSON.stringify(instance)}\n`, { mode: 0o600, flush: false });
   } catch (error) {
     const message = `${INSTANCE_FILE} cannot be written: the commands ready, doctor and events send-test cannot find this server`;
     log.warn({ event: "instance_file_error", error: describeError(error) }, message);

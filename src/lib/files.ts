@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -9,9 +10,12 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
+  rmSync,
   type Stats,
   statfsSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -77,6 +81,23 @@ export function linkOrCopy(file: string, name: string): void {
   } catch (error) {
     if (!NO_LINK.includes(systemCode(error))) throw error;
     copyFileSync(file, name, constants.COPYFILE_EXCL);
+  }
+}
+
+/** Replaces or creates a file atomically. `flush` waits until its content is on disk. */
+export function replaceFile(
+  file: string,
+  content: string | Uint8Array,
+  { mode, flush }: { mode: number; flush: boolean },
+): void {
+  // Not the process id: in containers it repeats, and a killed process may have left a file of that name.
+  const partial = `${file}.${randomUUID()}.partial`;
+  try {
+    writeFileSync(partial, content, { mode, flag: "wx", flush });
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
-import { hash, randomUUID } from "node:crypto";
-import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { lstatSync, readFileSync } from "node:fs";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { replaceFile } from "../lib/files.ts";
 import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
 import { readAsset } from "./assets.ts";
 import type { AddonReport } from "./checkout.ts";
@@ -58,15 +59,7 @@ function unpack(name: string, { dir }: Candidate): string {
   const problem = problemOf(name, file);
   if (problem === null) return file;
   if (problem !== "is missing") process.stderr.write(`warning: ${file} ${problem}: it was replaced\n`);
-  // Not the process id: in containers it repeats, and a killed start may have left a file of that name.
-  const half = `${file}.${randomUUID()}`;
-  try {
-    writeFileSync(half, readAsset(name), { mode: 0o600, flag: "wx", flush: true });
-    renameSync(half, file);
-  } catch (error) {
-    rmSync(half, { force: true });
-    throw error;
-  }
+  replaceFile(file, readAsset(name), { mode: 0o600, flush: true });
   return file;
 }
 

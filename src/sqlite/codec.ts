@@ -13,8 +13,8 @@ export interface PackedEvents {
   payloads: Uint8Array;
 }
 
-const TEXTS_PER_EVENT = 7;
-const NUMBERS_PER_EVENT = 3;
+const TEXTS_PER_EVENT = 8;
+const NUMBERS_PER_EVENT = 2;
 
 /** Packs a batch. Payloads are copied, so the batch stays usable. `transfer` is the transfer list of the message. */
 export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; transfer: Transferable[] } {
@@ -25,12 +25,11 @@ export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; 
   const texts: string[] = [];
   let offset = 0;
   for (const [index, event] of batch.entries()) {
-    const { source, eventId, type, bytesSha256, contentType, address, headers } = event;
-    texts.push(source, eventId, type, bytesSha256 ?? "", contentType, address, headers);
+    const { source, eventId, type, bytesSha256, secret, contentType, address, headers } = event;
+    texts.push(source, eventId, type, bytesSha256 ?? "", secret, contentType, address, headers);
     const at = index * NUMBERS_PER_EVENT;
     numbers[at] = event.receivedAt;
-    numbers[at + 1] = event.secret;
-    numbers[at + 2] = event.payload.length;
+    numbers[at + 1] = event.payload.length;
     payloads.set(event.payload, offset);
     offset += event.payload.length;
   }
@@ -42,19 +41,19 @@ export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEve
   const batch: NewEvent[] = [];
   let offset = 0;
   for (let index = 0; index < numbers.length / NUMBERS_PER_EVENT; index++) {
-    const [source, eventId, type, bytesSha256, contentType, address, headers] = texts.slice(
+    const [source, eventId, type, bytesSha256, secret, contentType, address, headers] = texts.slice(
       index * TEXTS_PER_EVENT,
       (index + 1) * TEXTS_PER_EVENT,
-    ) as [string, string, string, string, string, string, string];
+    ) as [string, string, string, string, string, string, string, string];
     const at = index * NUMBERS_PER_EVENT;
-    const bytes = numbers[at + 2] as number;
+    const bytes = numbers[at + 1] as number;
     const payload = payloads.subarray(offset, offset + bytes);
     batch.push({
       source,
       eventId,
       type,
       bytesSha256: bytesSha256 === "" ? null : bytesSha256,
-      secret: numbers[at + 1] as number,
+      secret,
       contentType,
       address,
       headers,

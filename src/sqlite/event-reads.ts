@@ -18,7 +18,7 @@ interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "r
   id: number;
 }
 
-interface DetailRow extends EventRow, Pick<EventDetail, "address" | "contentType" | "payload"> {
+interface DetailRow extends EventRow, Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> {
   headers: string;
 }
 
@@ -119,9 +119,10 @@ function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] |
     };
   }
 
-  return ({ address, contentType, headers, payload, ...event }, jobs) => ({
+  return ({ address, secret, contentType, headers, payload, ...event }, jobs) => ({
     ...summaryOf(event, jobs),
     address,
+    secret,
     headers: JSON.parse(headers) as Record<string, string>,
     contentType,
     payload,

@@ -162,7 +162,7 @@ const EVENT = `events.id, events.source, events.event_id AS eventId, events.type
 
 /** The events with an id, of one source, or of every source when `@source` is null. */
 export const GET = `
-SELECT ${EVENT}, address, headers, content_type AS contentType, payload
+SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload
 FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
 
 /** The jobs of an event. */

@@ -7,7 +7,7 @@ const STEPS: readonly string[] = [
   -- Deliveries, each written once. The newest row is never removed, because its id would be reused.
   CREATE TABLE events (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, event_id TEXT NOT NULL, type TEXT NOT NULL, received_at INTEGER NOT NULL,
-    secret INTEGER NOT NULL, bytes_sha256 BLOB, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
+    secret TEXT NOT NULL, bytes_sha256 BLOB, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
     payload_crc32 INTEGER NOT NULL,  -- detects a disk that returns other bytes
     payload BLOB NOT NULL  -- last, so that lists never read its overflow pages
   ) STRICT;
@@ -63,11 +63,20 @@ const STEPS: readonly string[] = [
 
   -- Other bytes that came under the signed id of an event.
   CREATE TABLE conflicts (
-    event INTEGER NOT NULL, payload_sha256 BLOB NOT NULL, type TEXT NOT NULL, secret INTEGER NOT NULL, address TEXT NOT NULL,
+    event INTEGER NOT NULL, payload_sha256 BLOB NOT NULL, type TEXT NOT NULL, secret TEXT NOT NULL, address TEXT NOT NULL,
     headers TEXT NOT NULL, content_type TEXT NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
     deliveries INTEGER NOT NULL, payload_crc32 INTEGER NOT NULL, payload BLOB NOT NULL,
     PRIMARY KEY (event, payload_sha256)
   ) STRICT;
+
+  -- What each source has received and refused.
+  CREATE TABLE source_counts (
+    source TEXT PRIMARY KEY, received INTEGER NOT NULL, refused INTEGER NOT NULL, last_received_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  -- When each secret, by name, verified deliveries of a source.
+  CREATE TABLE source_secrets (
+    source TEXT, name TEXT, first_used_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, PRIMARY KEY (source, name)
+  ) STRICT, WITHOUT ROWID;
 
   -- The one live session of a user.
   CREATE TABLE sessions (user_id TEXT PRIMARY KEY, sid TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -90,8 +99,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest supported schema. Schemas 1 to 8 are from before the first release. */
-const FIRST_SCHEMA = 9;
+/** The oldest supported schema. Schemas 1 to 9 are from before the first release. */
+const FIRST_SCHEMA = 10;
 
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

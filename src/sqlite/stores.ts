@@ -1,11 +1,13 @@
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { Appended, EventStore, NewEvent, Replayed } from "../events/store.ts";
+import type { SourceStore } from "../webhook/source-store.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { createEmbeddedSessionStore } from "./sessions.ts";
+import { sqliteSources } from "./source-counts.ts";
 import type { ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
 import { withAttemptsInFlight } from "./throttle-attempts.ts";
@@ -15,6 +17,7 @@ export interface SqliteStores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
+  sources: SourceStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
@@ -26,6 +29,7 @@ export function localStores(database: Database, reader?: Database): SqliteStores
     }),
     sessions: createEmbeddedSessionStore(database),
     throttle: createSqliteThrottleStore(database),
+    sources: asAsync<SourceStore>(sqliteSources(database)),
   };
 }
 
@@ -59,6 +63,7 @@ export function storesOnThread(thread: ThreadClient, reader: Database, close: ()
       supersession: sessions.supersession,
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
+    sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
   };
 }
 

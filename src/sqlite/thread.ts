@@ -4,6 +4,7 @@ import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { assertInPlace, type FileId, openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { embeddedSessions } from "./sessions.ts";
+import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { monitorWrites } from "./writes.ts";
 
@@ -25,6 +26,7 @@ function run(): void {
   const reader = openReader(database);
   const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);
+  const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
   const end = () => {
     reader.close();
     database.close();
@@ -51,6 +53,7 @@ function run(): void {
       },
     },
     throttle: sqliteFailures(database),
+    sources: sqliteSources(database),
     thread: {
       ready: () => {},
       // After the answer to this call is sent.
@@ -62,7 +65,7 @@ function run(): void {
     try {
       // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled
       // disk would delay all requests.
-      events.check();
+      anyRead.get();
     } catch {
       // The change is committed. The next read reports the error.
     }

@@ -1,13 +1,12 @@
 import { createHash, hash } from "node:crypto";
+import type { DigestName } from "./schemes.ts";
 
-/** The hash functions that senders sign with, and the size of their blocks and digests in bytes. */
-const DIGESTS = {
+/** The size of the blocks and digests of each hash function in bytes. */
+export const DIGESTS: Record<DigestName, { blockBytes: number; digestBytes: number }> = {
   sha1: { blockBytes: 64, digestBytes: 20 },
   sha256: { blockBytes: 64, digestBytes: 32 },
   sha512: { blockBytes: 128, digestBytes: 64 },
 };
-
-export type DigestName = keyof typeof DIGESTS;
 
 // A larger message is not copied: it would be in memory twice, and the set-up of a hash object is small beside its hashing.
 const MAX_COPIED_BYTES = 64 * 1024;

@@ -2,8 +2,12 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
-import { isObject, parseStrictJson } from "../lib/strict-json.ts";
-import type { Verified } from "./signature.ts";
+import { isJson } from "../lib/media-type.ts";
+import { isObject } from "../lib/strict-json.ts";
+import type { Verified } from "./bound-scheme.ts";
+import type { Content } from "./content.ts";
+import type { Place } from "./schemes.ts";
+import type { Source } from "./source.ts";
 
 /** The identity of a delivered event within its source. */
 export interface Identity {
@@ -20,30 +24,28 @@ export interface Identity {
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
-/** The `id` and `type` of a payload, if they are non-empty texts. */
-export interface Payload {
-  id: string | undefined;
-  type: string | undefined;
-}
-
-/** Reads a verified payload, a JSON object. With `"object": "event"` it must be an envelope. Throws `invalid_payload`. */
-export function readPayload(body: Buffer): Payload {
-  const parsed = parseStrictJson(body);
+/** Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. */
+export function requirePayload(
+  { contentTypes, isEnvelope }: Pick<Source, "contentTypes" | "isEnvelope">,
+  content: Content,
+): void {
+  // A source that takes any media type takes any bytes.
+  if (!isJson(content.mediaType) || contentTypes.includes("*/*")) return;
+  const parsed = content.json();
   if (!parsed.ok) throw invalid("", parsed.reason);
+  if (!isEnvelope) return;
   const { value } = parsed;
   if (!isObject(value)) throw invalid("", "must be an object");
-  const payload = { id: textOf(value.id), type: textOf(value.type) };
-  if (value.object === "event") requireEnvelope(payload, value);
-  return payload;
+  if (value.object === "event") requireEnvelope(value);
 }
 
 /**
  * Checks the envelope of a payload with `"object": "event"`. With `created_at` and no `created` it is OpenAI's
  * (https://platform.openai.com/docs/api-reference/webhook-events), otherwise Stripe's.
  */
-function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): void {
-  if (id === undefined) throw invalid("id", "must be a non-empty string");
-  if (type === undefined) throw invalid("type", "must be a non-empty string");
+function requireEnvelope(body: Record<string, unknown>): void {
+  if (textOf(body.id) === undefined) throw invalid("id", "must be a non-empty string");
+  if (textOf(body.type) === undefined) throw invalid("type", "must be a non-empty string");
   if (body.created_at !== undefined && body.created === undefined) {
     if (!Number.isSafeInteger(body.created_at)) throw invalid("created_at", "must be an integer");
     if (!isObject(body.data)) throw invalid("data", "must be an object");
@@ -54,38 +56,97 @@ function requireEnvelope({ id, type }: Payload, body: Record<string, unknown>): 
   if (typeof body.livemode !== "boolean") throw invalid("livemode", "must be a boolean");
 }
 
+/** What an event is identified by. */
+export interface IdentifiedBy {
+  source: Pick<Source, "id" | "type">;
+  verified: Verified;
+  headers: IncomingHttpHeaders;
+  content: Content;
+}
+
 /**
- * Identifies a genuine delivery. Signed ids come first: a signed `webhook-id`, then the body's `id` if the body also has a
- * `type`. Otherwise the id is the sender's delivery header, or else a digest of the body. Throws `invalid_payload` if the id
- * or the type cannot be stored.
+ * Identifies a genuine delivery. Its id is in the first of the source's places that has one. Otherwise it is a signed
+ * `webhook-id`; the body's `id` if the body also has a `type`; an unsigned delivery header; or the digest of the body.
+ * Throws `invalid_payload` if the id or the type cannot be stored.
  */
-export function identify(verified: Verified, headers: IncomingHttpHeaders, payload: Payload, body: Buffer): Identity {
-  const signedId = signedIdOf(verified, headers, payload);
-  const bytesSha256 = signedId === undefined ? hash("sha256", body) : null;
-  const eventId = signedId ?? unsignedIdOf(verified, headers) ?? `${DIGEST_PREFIX}${bytesSha256}`;
-  const type = payload.type ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown";
+export function identify(delivery: IdentifiedBy): Identity {
+  const id = idOf(delivery);
+  const bytesSha256 = id?.isSigned ? null : hash("sha256", delivery.content.bytes);
+  const eventId = id?.text ?? `${DIGEST_PREFIX}${bytesSha256}`;
+  const type = typeOf(delivery);
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);
   return { eventId, bytesSha256, type };
 }
 
-function signedIdOf(
-  { signedHeaders }: Verified,
-  headers: IncomingHttpHeaders,
-  { id, type }: Payload,
-): string | undefined {
-  const [name] = signedHeaders;
-  return (name === undefined ? undefined : textOf(headers[name])) ?? (type === undefined ? undefined : id);
+interface Id {
+  text: string;
+  isSigned: boolean;
 }
 
-/**
- * Returns the unsigned id of a delivery: GitHub's if its signature verified, else `x-request-id`. Ids with the digest
- * prefix are ignored, because they could be the id of another body.
- */
-function unsignedIdOf({ scheme }: Verified, headers: IncomingHttpHeaders): string | undefined {
-  const ofGitHub = scheme.header.startsWith("x-hub-") ? textOf(headers["x-github-delivery"]) : undefined;
-  const id = ofGitHub ?? textOf(headers["x-request-id"]);
-  return id?.startsWith(DIGEST_PREFIX) ? undefined : id;
+/** Returns the id of a delivery; null if it is the digest of the body. */
+function idOf(delivery: IdentifiedBy): Id | null {
+  const { source, verified, headers, content } = delivery;
+  for (const place of source.id) {
+    if (place === "bytes") return null;
+    const text = textAt(place, delivery);
+    if (text === undefined) continue;
+    const isSigned = isCovered(place, delivery);
+    if (isSigned || !isReserved(text)) return { text, isSigned };
+  }
+  const { covers } = verified;
+  const signedHeader = covers.headers.find((name) => name === "webhook-id" || name === "svix-id");
+  const signed = signedHeader && textOf(headers[signedHeader]);
+  if (signed !== undefined) return { text: signed, isSigned: true };
+  const id = textOf(content.member("id"));
+  const isEventShaped = id !== undefined && textOf(content.member("type")) !== undefined;
+  if (isEventShaped && (covers.body || !isReserved(id))) return { text: id, isSigned: covers.body };
+  const ofGitHub = usesHubHeader(verified) ? textOf(headers["x-github-delivery"]) : undefined;
+  const unsigned = ofGitHub ?? textOf(headers["x-request-id"]);
+  return unsigned === undefined || isReserved(unsigned) ? null : { text: unsigned, isSigned: false };
+}
+
+/** Unsigned ids with the digest prefix are ignored, because they could be the id of another body. */
+function isReserved(id: string): boolean {
+  return id.startsWith(DIGEST_PREFIX);
+}
+
+function usesHubHeader({ scheme }: Verified): boolean {
+  return (
+    scheme.type === "hmac" &&
+    "headers" in scheme.signature &&
+    scheme.signature.headers.some((name) => name.startsWith("x-hub-"))
+  );
+}
+
+function typeOf(delivery: IdentifiedBy): string {
+  const { source, headers, content } = delivery;
+  for (const place of source.type) {
+    const text = textAt(place, delivery);
+    if (text !== undefined) return text;
+  }
+  return (
+    textOf(content.member("type")) ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown"
+  );
+}
+
+/** The text at a place. A number is written as text. */
+function textAt(place: Place, { headers, content }: IdentifiedBy): string | undefined {
+  const [kind, name] = splitPlace(place);
+  if (kind === "header") return textOf(headers[name]);
+  const member = content.member(name);
+  return Number.isSafeInteger(member) ? String(member) : textOf(member);
+}
+
+/** Whether the signature covers a place. */
+function isCovered(place: Place, { verified: { covers } }: IdentifiedBy): boolean {
+  const [kind, name] = splitPlace(place);
+  return kind === "header" ? covers.headers.includes(name) : covers.body || covers.members.includes(name);
+}
+
+function splitPlace(place: Place): ["header" | "body", string] {
+  const colon = place.indexOf(":");
+  return [place.slice(0, colon) as "header" | "body", place.slice(colon + 1)];
 }
 
 function requireStorable(path: string, text: string, maxLength: number): void {

@@ -1,52 +1,108 @@
 import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
 import * as v from "valibot";
-import { AppError } from "../errors.ts";
-import { readRawBody, requireJson } from "../http/body.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { readRawBody, requireMediaType } from "../http/body.ts";
 import { isIn } from "../http/client-address.ts";
-import { type Handler, reply } from "../http/route.ts";
+import { type Handler, type Route, reply } from "../http/route.ts";
+import { sentOrigin } from "../http/sent-url.ts";
 import type { Log } from "../log.ts";
-import { identify, readPayload } from "./identity.ts";
+import type { RefusalReason } from "./bound-scheme.ts";
+import { openContent } from "./content.ts";
+import { identify, requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
-import { createVerifier, type RefusalReason } from "./signature.ts";
+import { createVerifier } from "./signature.ts";
 import type { Source } from "./source.ts";
 
-/** Any JSON object, as the sender writes it. */
+/** A delivery's body, as the sender writes it. */
 export const DeliveryBody = v.record(v.string(), v.unknown());
 
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
+/** What the routes of sources use. */
+export interface DeliveryParts {
+  intake: Intake;
+  log: Log;
+  trustedProxies: BlockList | undefined;
+  /** Called for each stored delivery, also a duplicate. */
+  onReceived(source: string, secret: string, at: number): void;
+  /** Called for each refused delivery. */
+  onRefused(source: string, code: ErrorCode, reason?: string): void;
+  now?(): number;
+}
+
+/** The route of a source. */
+export function sourceRoute(source: Source, parts: DeliveryParts): Route {
+  return {
+    method: "POST",
+    path: source.path,
+    summary:
+      "Receives a delivery, and answers when the event is on disk. `duplicate` is true if it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.",
+    needs: `a signature in one of the headers ${headersOf(source).join(", ")}`,
+    request: DeliveryBody,
+    response: DeliveryAnswer,
+    problems: [
+      "invalid_payload",
+      "address_not_allowed",
+      "signature_mismatch",
+      "payload_too_large",
+      "unsupported_media_type",
+      "queue_full",
+      "store_unavailable",
+    ],
+    handler: receive(source, parts),
+    quiet: true,
+    onProblem: (code, reason) => parts.onRefused(source.name, code, reason),
+  };
+}
+
+function headersOf({ schemes }: Source): string[] {
+  return schemes.flatMap((scheme) =>
+    scheme.type === "hmac" && "headers" in scheme.signature
+      ? scheme.signature.headers.map((name) => `\`${name}\``)
+      : [],
+  );
+}
+
 /**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
- * So no body is read without a plausible signature, and none is parsed before it is verified. The answer 200 is sent when
- * the event is on disk.
+ * So no body is read without a plausible signature, and none is parsed before it is verified, unless the signature is in it.
+ * The answer 200 is sent when the event is on disk.
  */
-export function webhookRoute(source: Source, intake: Intake, log: Log, now: () => number = Date.now): Handler {
+function receive(source: Source, parts: DeliveryParts): Handler {
+  const { intake, log, trustedProxies, onReceived, now = Date.now } = parts;
   const verifier = createVerifier(source);
   return async ({ request, requestId, address }) => {
-    const { headers, method = "", url = "" } = request;
-    requireJson(request);
-    if (source.allowedAddresses && !isIn(source.allowedAddresses, address))
-      throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
-    const read = verifier.read(headers, Math.floor(now() / 1000));
+    const { headers, method = "", url: target = "" } = request;
+    const mediaType = requireMediaType(request, source.contentTypes);
+    if (source.allowedAddresses && !isIn(source.allowedAddresses, address)) {
+      if (source.addressMode === "enforce")
+        throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
+      log.warn({ event: "delivery_from_other_address", requestId, source: source.name, address }, "accepted");
+    }
+    const read = verifier.read(headers, now());
     if ("reason" in read) throw notGenuine(read.reason);
-    const body = await readRawBody(request, source.bodyLimitBytes, address);
+    const content = openContent(await readRawBody(request, source.bodyLimitBytes, address), mediaType);
     const receivedAt = now();
-    const verified = verifier.verify({ method, url, headers, body }, read.candidates);
-    if (verified === null) throw notGenuine("signature_mismatch");
-    const { eventId, bytesSha256, type } = identify(verified, headers, readPayload(body), body);
+    const origin = sentOrigin(request, trustedProxies);
+    const verified = verifier.verify({ method, origin, target, headers, content }, read.candidates);
+    if (typeof verified === "string") throw notGenuine(verified);
+    requirePayload(source, content);
+    const { eventId, bytesSha256, type } = identify({ source, verified, headers, content });
 
     const appended = await intake.append({
       source: source.name,
       eventId,
       type,
       bytesSha256: source.dedupe === "id" ? null : bytesSha256,
-      secret: verified.secret,
-      contentType: headers["content-type"] ?? "application/json",
-      payload: body,
+      secret: verified.secret.name,
+      contentType: headers["content-type"] ?? "application/octet-stream",
+      payload: content.bytes,
       address,
       headers: storedHeaders(request),
       receivedAt,
     });
+    onReceived(source.name, verified.secret.name, receivedAt);
     if (appended.conflict) {
       log.warn(
         { event: "delivery_conflict", requestId, source: source.name, eventId, address },

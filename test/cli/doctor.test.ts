@@ -52,6 +52,7 @@ suite("authserve doctor", () => {
       "fsync",
       "clock",
       "Redis",
+      "sources",
       "server",
     ];
     assert.deepEqual(

@@ -148,6 +148,7 @@ test("wrong usage gives exit code 2, an error that names the option, and no data
 test("show prints the event with its attempts, origin and payload", async () => {
   const stored = await show(server, "second");
   assert.deepEqual(Object.keys(stored).slice(0, KEYS.length), KEYS);
+  assert.equal(stored.secret, "env:WEBHOOK_SECRET");
   assert.deepEqual(Object.keys(stored.jobs[0] ?? {}), JOB_KEYS);
   assert.deepEqual(
     stored.jobs[0]?.history.map(({ attempt, outcome }) => [attempt, outcome]),
@@ -156,7 +157,7 @@ test("show prints the event with its attempts, origin and payload", async () => 
   assert.equal(stored.payload, JSON.stringify(event("second", { type: "fails" })));
   const { code, stdout } = await server.run(["events", "show", "second"]);
   assert.equal(code, 0);
-  for (const text of ["second", "fails", "attempt 1", "500", "127.0.0.1", stored.payload]) {
+  for (const text of ["second", "fails", "attempt 1", "500", "127.0.0.1", "env:WEBHOOK_SECRET", stored.payload]) {
     assert.ok(stdout.includes(text), text);
   }
 });

@@ -15,7 +15,7 @@ const INSTANCE = "the only start";
 /** Writes the instance file of a server. */
 function leaveInstance(dir: string, url: string): void {
   mkdirSync(join(dir, "data"), { recursive: true, mode: 0o700 });
-  const instance = { id: INSTANCE, url, unnamedProxy: null };
+  const instance = { id: INSTANCE, url, unnamedProxy: null, configFault: null };
   writeFileSync(join(dir, "data/server.json"), JSON.stringify(instance), { mode: 0o600 });
 }
 

@@ -59,6 +59,7 @@ suite("settings", () => {
       TLS_KEY_FILE: "key.pem",
       TRUSTED_PROXIES: "10.0.0.0/8, ::1",
       DATA_DIR: "/var/lib/x",
+      CONFIG_FILE: "/etc/authserve.yaml",
       ADDON_DIR: "/var/lib/addons",
       LOG_LEVEL: "debug",
       LOG_FORMAT: "text",

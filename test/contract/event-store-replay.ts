@@ -126,6 +126,18 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.backlog()).failed, failedAgain.length);
     });
 
+    test("of a conflict queues its bytes as an event of its own, with the secret that verified them", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ secret: "env:NEW" })]);
+      await store.append([newEvent({ secret: "env:OLD", payload: Buffer.from("other") })]);
+      const conflict = { eventId: "e-1", source: "default", conflict: 1 };
+      assert.equal((await store.replay(conflict, LATER)).count, 1);
+      const sha256 = (await store.get("e-1"))[0]?.conflicts[0]?.payloadSha256;
+      const [replayed] = await store.get(`sha256:${sha256}`);
+      assert.deepEqual([replayed?.secret, replayed?.receivedAt], ["env:OLD", LATER]);
+      assert.equal(Buffer.from(replayed?.payload ?? []).toString(), "other");
+    });
+
     test("prevents the worker of an earlier attempt from settling", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);

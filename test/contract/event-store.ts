@@ -35,11 +35,20 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
         processedAt: null,
         lastError: null,
         address: "192.0.2.1",
+        secret: "env:SECRET",
         headers: { a: "ñ", b: "" },
         contentType: "application/json",
         jobs: [],
         conflicts: [],
       });
+    });
+
+    test("each event has the name of the secret that verified it", async (t) => {
+      const store = await open(t);
+      const secrets = { a: "env:NEW", b: "file:/run/secrets/contraseña", c: "" };
+      const rows = Object.entries(secrets);
+      await store.append(rows.map(([eventId, secret]) => newEvent({ eventId, secret })));
+      for (const [eventId, secret] of rows) assert.equal((await store.get(eventId))[0]?.secret, secret);
     });
 
     test("the same delivery again is a duplicate and changes nothing", async (t) => {

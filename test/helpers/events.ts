@@ -10,7 +10,7 @@ export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
     eventId: "e-1",
     type: "push",
     bytesSha256: null,
-    secret: 0,
+    secret: "env:SECRET",
     contentType: "application/json",
     payload: Buffer.from('{"a":1}'),
     address: "192.0.2.1",

@@ -25,6 +25,7 @@ export interface ShownJob {
 
 export interface Shown extends Listed {
   address: string;
+  secret: string;
   contentType: string;
   headers: Record<string, string>;
   jobs: ShownJob[];

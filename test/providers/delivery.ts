@@ -28,6 +28,8 @@ export type Package = Awaited<ReturnType<typeof load>>;
 export interface Provider {
   preset: string;
   package: string;
+  /** Where the provider's own documentation or example names the package, if it is not the provider's own. */
+  prescribedBy?: string;
   /** What is imported, when not the package's main module. */
   module?: string;
   /** Whether the package signs, or the recipe does and the package only checks. */

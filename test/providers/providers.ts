@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { checked } from "./checked.ts";
+import { commerce } from "./commerce.ts";
 import { type Provider, prove, type Vector } from "./delivery.ts";
+import { prescriptions } from "./prescribed.ts";
 import { signed } from "./signed.ts";
 import { standard } from "./standard.ts";
 
@@ -9,8 +11,8 @@ export const FIXTURE = join(import.meta.dirname, "../fixtures/provider-vectors.j
 const FIXED_TIME = Date.UTC(2026, 8, 1, 12, 0, 0);
 
 /** All providers whose package signs or checks, sorted by preset. */
-export const providers: readonly Provider[] = [...standard, ...signed, ...checked].sort((a, b) =>
-  a.preset < b.preset ? -1 : 1,
+export const providers: readonly Provider[] = [...standard, ...prescriptions, ...signed, ...checked, ...commerce].sort(
+  (a, b) => (a.preset < b.preset ? -1 : 1),
 );
 
 /** What the fixture holds: each provider's delivery, at a time that is always the same. */

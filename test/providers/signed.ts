@@ -1,4 +1,4 @@
-import { EVENT, type Provider, seconds, URL_OF_RECEIVER } from "./delivery.ts";
+import { EVENT, type Package, type Provider, seconds, URL_OF_RECEIVER } from "./delivery.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const BRAINTREE_PUBLIC_KEY = "integration_public_key";
@@ -170,7 +170,37 @@ export const signed: Provider[] = [
         secret,
       }),
   },
+  {
+    preset: "segment",
+    package: "@segment/action-destinations",
+    module: "@segment/action-destinations/dist/destinations/webhook/index.js",
+    how: "signed",
+    secret: "segment shared secret",
+    send: (lib, secret) => {
+      const destination = segmentOf(lib);
+      let body = "";
+      const payload = { url: URL_OF_RECEIVER, method: "POST", data: JSON.parse(EVENT) };
+      destination.actions.send.perform((_url, { json }) => (body = JSON.stringify(json)), { payload });
+      return { headers: { "x-signature": segmentSignature(destination, body, secret) }, body };
+    },
+    // It signs only: what it would sign tells.
+    accepts: (lib, { body, headers }, secret) =>
+      segmentSignature(segmentOf(lib), body, secret) === headers["x-signature"],
+  },
 ];
+
+/** A module of CommonJS, which tsx unwraps and Node does not. */
+const segmentOf = (lib: Package): SegmentWebhook => lib.default.default ?? lib.default;
+
+const segmentSignature = (destination: SegmentWebhook, body: string, sharedSecret: string) =>
+  destination.extendRequest({ settings: { sharedSecret }, payload: { data: JSON.parse(body) } }).headers["X-Signature"];
+
+interface SegmentWebhook {
+  extendRequest(sent: { settings: object; payload: object }): { headers: { "X-Signature": string } };
+  actions: {
+    send: { perform(request: (url: string, options: { json: object }) => void, sent: { payload: object }): void };
+  };
+}
 
 interface BraintreeWebhooks {
   webhookTesting: { sampleNotification(kind: string, id: string): Promise<Record<string, string>> };

@@ -1,10 +1,10 @@
 import { type Delivery, EVENT, hmac256, type Provider, seconds } from "./delivery.ts";
 
-const ID = "msg_2mVnTq8Zr4";
+export const ID = "msg_2mVnTq8Zr4";
 const KEY = Buffer.from("a key of thirty-two bytes, fixed");
-const SECRET = `whsec_${KEY.toString("base64")}`;
+export const SECRET = `whsec_${KEY.toString("base64")}`;
 
-type Prefix = "webhook" | "svix";
+export type Prefix = "webhook" | "svix";
 
 /** The three headers of Standard Webhooks, or of Svix, which it stems from. */
 function headersOf(prefix: Prefix, at: number, key: string | Uint8Array = KEY): Record<string, string> {
@@ -93,5 +93,15 @@ export const standard: Provider[] = [
         return !(error instanceof lib.WebhookVerificationError);
       }
     },
+  },
+  {
+    preset: "increase",
+    package: "increase",
+    how: "checked",
+    // All of this text is the key: the receiver chooses it.
+    secret: "increase shared secret, 32 bytes",
+    send: (_lib, secret, at) => ({ headers: headersOf("webhook", at, secret) }),
+    accepts: (lib, { body, headers }, webhookSecret) =>
+      new lib.default({ apiKey: "unused", webhookSecret }).events.unwrap(body, { headers }),
   },
 ];

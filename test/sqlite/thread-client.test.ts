@@ -11,6 +11,7 @@ import { localStores, type SqliteStores } from "../../src/sqlite/stores.ts";
 import type { StorageThreadData } from "../../src/sqlite/thread.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
+import { sourceStoreContract } from "../contract/source-store.ts";
 import { supersessionContract } from "../contract/supersession.ts";
 import { throttleCountsContract } from "../contract/throttle-counts.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
@@ -42,6 +43,7 @@ sessionStoreContract("embedded on its thread", async (t) => (await open(t)).sess
 supersessionContract("embedded on its thread", async (t) => (await open(t)).sessions);
 throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).throttle);
 throttleCountsContract("SQLite on its thread", async (t) => (await open(t)).throttle);
+sourceStoreContract("SQLite on its thread", async (t) => (await open(t)).sources);
 
 test("events are stored after the storage thread has closed", async (t) => {
   const dataDir = tempDir(t);

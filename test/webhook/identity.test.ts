@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
-import { identify, readPayload } from "../../src/webhook/identity.ts";
-import { DEFAULT_SCHEMES } from "../../src/webhook/schemes.ts";
-import type { Verified } from "../../src/webhook/signature.ts";
+import type { Verified } from "../../src/webhook/bound-scheme.ts";
+import { openContent } from "../../src/webhook/content.ts";
+import { DEFAULT_SCHEMES } from "../../src/webhook/default-source.ts";
+import { identify, requirePayload } from "../../src/webhook/identity.ts";
+import { PRESETS } from "../../src/webhook/presets/index.ts";
+import type { Place } from "../../src/webhook/schemes.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 
 const ENVELOPE = {
@@ -16,26 +19,31 @@ const ENVELOPE = {
   type: "payment_intent.succeeded",
 };
 
-const parse = (value: unknown) => readPayload(Buffer.from(JSON.stringify(value)));
+const JSON_ONLY = { contentTypes: ["application/json"], isEnvelope: true };
+
+const contentOf = (value: unknown) => openContent(Buffer.from(JSON.stringify(value)), "application/json");
+const check = (value: unknown) => requirePayload(JSON_ONLY, contentOf(value));
 
 suite("a payload", () => {
-  test("that is an envelope is accepted", () => assert.equal(parse(ENVELOPE).id, "evt_1"));
+  test("that is an envelope is accepted", () => check(ENVELOPE));
 
   test('without "object": "event" may be any object', () => {
     for (const value of [{}, { action: "opened", number: 1 }, { object: "other" }, { id: 5, type: null }]) {
-      assert.deepEqual(parse(value), { id: undefined, type: undefined });
+      check(value);
     }
   });
 
   for (const value of [null, [], [ENVELOPE], "event", 1, true]) {
     test(`that is ${JSON.stringify(value).slice(0, 10)} is invalid`, () => {
-      throwsCode("invalid_payload", () => parse(value));
+      throwsCode("invalid_payload", () => check(value));
     });
   }
 
   for (const text of ["", "{", "{'a':1}", '{"a":1,"a":2}', "\ufeff{}", "a=1&b=2"]) {
     test(`that is not strict JSON (${text}) is invalid`, () => {
-      throwsCode("invalid_payload", () => readPayload(Buffer.from(text)));
+      throwsCode("invalid_payload", () =>
+        requirePayload(JSON_ONLY, openContent(Buffer.from(text), "application/json")),
+      );
     });
   }
 
@@ -49,7 +57,7 @@ suite("a payload", () => {
     test(`that is an envelope needs ${path}; the error names it without its value`, () => {
       for (const value of values) {
         const changed = path === "data.object" ? { data: { object: value } } : { [path]: value };
-        const error = throwsCode("invalid_payload", () => parse({ ...ENVELOPE, ...changed }));
+        const error = throwsCode("invalid_payload", () => check({ ...ENVELOPE, ...changed }));
         assert.equal(error.errors?.length, 1);
         assert.equal(error.errors[0]?.path, path);
       }
@@ -57,14 +65,30 @@ suite("a payload", () => {
   }
 
   test("that is an envelope needs data to be an object", () => {
-    for (const data of [undefined, null, "x", []]) throwsCode("invalid_payload", () => parse({ ...ENVELOPE, data }));
+    for (const data of [undefined, null, "x", []]) throwsCode("invalid_payload", () => check({ ...ENVELOPE, data }));
+  });
+});
+
+suite("a payload of a source with a preset", () => {
+  const source = { contentTypes: ["application/json", "text/plain"], isEnvelope: false };
+
+  test("may be any JSON, and any text if it is not JSON", () => {
+    for (const value of [[], "event", { ...ENVELOPE, id: undefined }]) requirePayload(source, contentOf(value));
+    requirePayload(source, openContent(Buffer.from("{"), "text/plain"));
+    throwsCode("invalid_payload", () => requirePayload(source, openContent(Buffer.from("{"), "application/json")));
+  });
+
+  test("may be any bytes if the source takes every media type", () => {
+    for (const type of ["", "application/json", "image/png"]) {
+      requirePayload({ contentTypes: ["*/*"], isEnvelope: false }, openContent(Buffer.from([0xff, 0]), type));
+    }
   });
 });
 
 suite("a payload that is an envelope of OpenAI", () => {
   const COMPLETE = { id: "evt_1", object: "event", created_at: 1_800_000_000, type: "response.completed", data: {} };
 
-  test("is accepted", () => assert.equal(parse(COMPLETE).id, "evt_1"));
+  test("is accepted", () => check(COMPLETE));
 
   for (const [path, values] of Object.entries({
     id: [undefined, "", 1],
@@ -74,7 +98,7 @@ suite("a payload that is an envelope of OpenAI", () => {
   })) {
     test(`needs ${path}`, () => {
       for (const value of values) {
-        const error = throwsCode("invalid_payload", () => parse({ ...COMPLETE, [path]: value }));
+        const error = throwsCode("invalid_payload", () => check({ ...COMPLETE, [path]: value }));
         assert.deepEqual(
           error.errors?.map((found) => found.path),
           [path],
@@ -84,26 +108,27 @@ suite("a payload that is an envelope of OpenAI", () => {
   }
 
   test("is checked as one of Stripe if it also has created", () => {
-    throwsCode("invalid_payload", () => parse({ ...COMPLETE, created: 1_800_000_000 }));
+    throwsCode("invalid_payload", () => check({ ...COMPLETE, created: 1_800_000_000 }));
   });
 });
 
-/** A delivery verified with the scheme of a header. */
+/** A delivery verified with the default source's scheme of a header. */
 const by = (header: string): Verified => {
-  const scheme = DEFAULT_SCHEMES.find((candidate) => candidate.header === header);
+  const scheme = DEFAULT_SCHEMES.find(
+    (candidate) =>
+      candidate.type === "hmac" && "headers" in candidate.signature && candidate.signature.headers.includes(header),
+  );
   assert.ok(scheme);
-  return { scheme, secret: 0, signedHeaders: header === "webhook-signature" ? ["webhook-id"] : [] };
+  const headers = header === "webhook-signature" ? ["webhook-id"] : [];
+  return { scheme, secret: { name: "env:SECRET", value: "" }, covers: { body: true, members: [], headers } };
 };
 
+const USUAL = { id: [], type: [] };
+
 suite("an event's id", () => {
-  const body = Buffer.from('{"n":1}');
   const headers = { "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "r" };
-  const identityOf = (
-    given: Record<string, string>,
-    payload: Record<string, unknown>,
-    scheme = "x-signature",
-    bytes: Buffer = body,
-  ) => identify(by(scheme), given, parse(payload), bytes);
+  const identityOf = (given: Record<string, string>, payload: Record<string, unknown>, scheme = "x-signature") =>
+    identify({ source: USUAL, verified: by(scheme), headers: given, content: contentOf(payload) });
   const idOf = (...args: Parameters<typeof identityOf>) => identityOf(...args).eventId;
 
   test("is webhook-id only if that is signed", () => {
@@ -127,7 +152,8 @@ suite("an event's id", () => {
       { id: "e", type: 1 },
     ]) {
       const { eventId, bytesSha256 } = identityOf(headers, payload, "x-hub-signature-256");
-      assert.deepEqual([eventId, bytesSha256], ["g", createHash("sha256").update(body).digest("hex")]);
+      const digest = createHash("sha256").update(JSON.stringify(payload)).digest("hex");
+      assert.deepEqual([eventId, bytesSha256], ["g", digest]);
       assert.equal(idOf(headers, payload), "r");
     }
     assert.equal(idOf({ "x-request-id": "r" }, {}, "x-hub-signature"), "r");
@@ -138,9 +164,11 @@ suite("an event's id", () => {
     assert.match(id, /^sha256:[0-9a-f]{64}$/);
     assert.equal(idOf({ "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "" }, { n: 1 }), id);
     // Otherwise a captured body could take the id of another body.
-    const ofOthers = idOf({}, {}, "x-signature", Buffer.from("{}"));
+    const ofOthers = idOf({}, {});
     assert.equal(idOf({ "x-request-id": ofOthers }, { n: 1 }), id);
-    assert.notEqual(idOf({}, { n: 1 }, "x-signature", Buffer.from('{"n": 1}')), id);
+    const spaced = openContent(Buffer.from('{"n": 1}'), "application/json");
+    const other = identify({ source: USUAL, verified: by("x-signature"), headers: {}, content: spaced });
+    assert.notEqual(other.eventId, id);
   });
 
   test("may not contain U+0000", () => {
@@ -175,7 +203,7 @@ suite("an event's id", () => {
 
 suite("an event's type", () => {
   const typeOf = (headers: Record<string, string>, payload: Record<string, unknown>) =>
-    identify(by("x-signature"), headers, parse(payload), Buffer.from("{}")).type;
+    identify({ source: USUAL, verified: by("x-signature"), headers, content: contentOf(payload) }).type;
 
   test("is the body's type, else X-Event-Type, else X-GitHub-Event, else unknown", () => {
     const headers = { "x-event-type": "a", "x-github-event": "b" };
@@ -189,4 +217,71 @@ suite("an event's type", () => {
     assert.equal(typeOf({}, { type: "x".repeat(256) }).length, 256);
     throwsCode("invalid_payload", () => typeOf({}, { type: "x".repeat(257) }));
   });
+});
+
+suite("the places of a source", () => {
+  const FORM = "application/x-www-form-urlencoded";
+  const covering = (covers: Partial<Verified["covers"]>): Verified => ({
+    ...by("x-signature"),
+    covers: { body: false, members: [], headers: [], ...covers },
+  });
+  const identityFrom = (
+    places: { id?: (Place | "bytes")[]; type?: Place[] },
+    verified: Verified,
+    content = contentOf({ id: "evt_1", type: "t", data: { id: 7, list: [{ name: "first" }] } }),
+  ) =>
+    identify({
+      source: { ...USUAL, ...places },
+      verified,
+      headers: { "x-id": "h", "x-topic": "topic", "x-request-id": "r" },
+      content,
+    });
+
+  test("give id and type, the first place that is there", () => {
+    const whole = covering({ body: true });
+    const { eventId, type } = identityFrom({ id: ["body:data.none", "body:data.id"], type: ["header:x-topic"] }, whole);
+    assert.deepEqual([eventId, type], ["7", "topic"]);
+    assert.equal(identityFrom({ id: ["body:data.list.0.name"] }, whole).eventId, "first");
+    assert.equal(identityFrom({ id: ["body:data.none"] }, whole).eventId, "evt_1");
+    assert.match(identityFrom({ id: ["bytes"] }, whole).eventId, /^sha256:/);
+  });
+
+  test("give a signed id only if the signature covers them", () => {
+    const isSigned = (place: Place, covers: Partial<Verified["covers"]>) =>
+      identityFrom({ id: [place] }, covering(covers)).bytesSha256 === null;
+    assert.equal(isSigned("body:data.id", { body: true }), true);
+    assert.equal(isSigned("body:data.id", { members: ["data.id"] }), true);
+    assert.equal(isSigned("body:data.id", { members: ["data"], headers: ["x-id"] }), false);
+    assert.equal(isSigned("header:x-id", { headers: ["x-id"] }), true);
+    assert.equal(isSigned("header:x-id", { body: true }), false);
+  });
+
+  test("do not give an id of a body that is not signed the form of a digest", () => {
+    const content = contentOf({ data: { id: `sha256:${"0".repeat(64)}` } });
+    assert.equal(identityFrom({ id: ["body:data.id"] }, covering({}), content).eventId, "r");
+  });
+
+  test("may be fields of a form, or of the JSON in its field payload", () => {
+    const form = (text: string) => openContent(Buffer.from(text), FORM);
+    const places = { id: ["body:data.id"], type: ["body:type"] } satisfies { id: Place[]; type: Place[] };
+    const plain = identityFrom(places, covering({ body: true }), form("data.id=a%20b&data.id=second&type=x"));
+    assert.deepEqual([plain.eventId, plain.type], ["a b", "x"]);
+    const nested = form(`payload=${encodeURIComponent('{"data":{"id":"n"},"type":"y"}')}`);
+    const inside = identityFrom(places, covering({ body: true }), nested);
+    assert.deepEqual([inside.eventId, inside.type], ["n", "y"]);
+  });
+});
+
+test("a webhook-id that Hook0 did not list as signed is no signed id", () => {
+  const places = PRESETS.hook0;
+  assert.ok(places?.id);
+  const headers = { "x-event-id": "e", "x-event-type": "t" };
+  const listed = (names: string[]): Verified => ({
+    ...by("x-signature"),
+    covers: { body: true, members: [], headers: names },
+  });
+  const idOf = (names: string[]) =>
+    identify({ source: { id: places.id ?? [], type: [] }, verified: listed(names), headers, content: contentOf({}) });
+  assert.equal(idOf(["x-event-id"]).bytesSha256, null);
+  assert.notEqual(idOf([]).bytesSha256, null);
 });

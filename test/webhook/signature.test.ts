@@ -4,7 +4,8 @@ import { suite, test } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
-import { DEFAULT_SCHEMES } from "../../src/webhook/schemes.ts";
+import { openContent } from "../../src/webhook/content.ts";
+import { DEFAULT_SCHEMES } from "../../src/webhook/default-source.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
 
 const NOW = 1_800_000_000;
@@ -18,13 +19,16 @@ const BODIES = {
 
 type Headers = Record<string, string>;
 
-/** Verifies a delivery. Returns the index of its secret, or why it is refused. */
-function verdict(headers: Headers, body: string | Uint8Array, secrets = [SECRET], now = NOW): number | string {
-  const verifier = createVerifier({ schemes: DEFAULT_SCHEMES, secrets, toleranceSeconds: 300 });
-  const read = verifier.read(headers, now);
+/** Verifies a delivery at a time in seconds. Returns the index of its secret, or why it is refused. */
+function verdict(headers: Headers, body: string | Uint8Array, values = [SECRET], now = NOW): number | string {
+  const secrets = values.map((value, index) => ({ name: `env:SECRET_${index}`, value }));
+  const verifier = createVerifier({ schemes: DEFAULT_SCHEMES, secrets });
+  const read = verifier.read(headers, now * 1000);
   if ("reason" in read) return read.reason;
-  const request = { method: "POST", url: "/webhook", headers, body: Buffer.from(body) };
-  return verifier.verify(request, read.candidates)?.secret ?? "signature_mismatch";
+  const content = openContent(Buffer.from(body), "application/json");
+  const request = { method: "POST", origin: "http://127.0.0.1", target: "/webhook", headers, content };
+  const verified = verifier.verify(request, read.candidates);
+  return typeof verified === "string" ? verified : secrets.indexOf(verified.secret);
 }
 
 const accepts = (headers: Headers, body: string | Uint8Array, secret = SECRET, now = NOW) =>

@@ -103,15 +103,19 @@ async function checkRunning(dataDir: string): Promise<Finding[]> {
     const { found, remedy } = error.fault ?? { found: error.message, remedy: "see its log, and start it again" };
     return [wrong("server", `a server runs on this DATA_DIR, but ${found}`, remedy)];
   }
-  const { status, url, unnamedProxy } = server;
+  const { status, url, unnamedProxy, configFault } = server;
   if (status !== 200) {
     const remedy = "see not_ready in the server's log for the part and the reason";
     return [wrong("server", `${url}/readyz says ${status}`, remedy)];
   }
-  const found = ok("server", `runs at ${url} and is ready`);
-  if (unnamedProxy === null) return [found];
+  const findings = [ok("server", `runs at ${url} and is ready`)];
+  if (configFault !== null) {
+    const found = `the running server uses the configuration before the newest change (${configFault})`;
+    findings.push(wrong("sources", found, "correct the file; the server then takes it up by itself"));
+  }
+  if (unnamedProxy === null) return findings;
   const fault = faultOfUnnamedProxy(unnamedProxy);
-  return [found, warning("proxy", fault.found, fault.remedy)];
+  return [...findings, warning("proxy", fault.found, fault.remedy)];
 }
 
 function isServerRunning(dataDir: string): boolean {

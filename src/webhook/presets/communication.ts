@@ -64,7 +64,7 @@ export const COMMUNICATION: Record<string, Preset> = {
     {
       // The SID of a message or call is the same in each of its status callbacks.
       id: ["header:i-twilio-idempotency-token"],
-      type: ["form:MessageStatus", "form:CallStatus", "form:SmsStatus"],
+      type: ["body:MessageStatus", "body:CallStatus", "body:SmsStatus"],
       // A JSON body is not covered by this text.
       contentTypes: [FORM],
     },

@@ -50,7 +50,10 @@ export const CONTENT: Record<string, Preset> = {
   webflow: preset(
     "Webflow",
     "https://developers.webflow.com/data/reference/request-signatures",
-    timestamped("x-webflow-signature", { header: "x-webflow-timestamp" }, "{timestamp}:{body}"),
+    // The page's example compares milliseconds.
+    (["ms", "s"] as const).map((unit) =>
+      timestamped("x-webflow-signature", { header: "x-webflow-timestamp", unit }, "{timestamp}:{body}"),
+    ),
     { type: ["body:triggerType"] },
   ),
 };

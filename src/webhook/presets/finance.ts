@@ -16,7 +16,7 @@ export const FINANCE: Record<string, Preset> = {
     "Chargify",
     "https://maxio-chargify.zendesk.com/hc/en-us/articles/5405357509645-Webhooks-Reference",
     hmacOfBody("x-chargify-webhook-signature-hmac-sha-256"),
-    { id: ["header:x-chargify-webhook-id"], type: ["form:event"], contentTypes: [FORM] },
+    { id: ["header:x-chargify-webhook-id"], type: ["body:event"], contentTypes: [FORM] },
   ),
   dwolla: preset(
     "Dwolla",
@@ -63,11 +63,14 @@ export const FINANCE: Record<string, Preset> = {
   recurly: preset(
     "Recurly",
     "https://docs.recurly.com/recurly-subscriptions/docs/signature-verification",
-    hmacOfBody("recurly-signature", {
-      format: "positional",
-      timestamp: { position: 0, unit: "ms" },
-      signed: "{timestamp}.{body}",
-    }),
+    // Receivers are known that take seconds.
+    (["ms", "s"] as const).map((unit) =>
+      hmacOfBody("recurly-signature", {
+        format: "positional",
+        timestamp: { position: 0, unit },
+        signed: "{timestamp}.{body}",
+      }),
+    ),
     { id: ["header:recurly-notification-id"], type: ["body:event_type"] },
   ),
   xero: preset(

@@ -33,7 +33,10 @@ export const MARKETING: Record<string, Preset> = {
   klaviyo: preset(
     "Klaviyo",
     "https://developers.klaviyo.com/en/docs/working_with_system_webhooks",
-    timestamped("klaviyo-signature", { header: "klaviyo-timestamp", unit: "http" }, "{body}{timestamp}"),
+    // The page shows a date. Receivers are known that take seconds.
+    (["http", "s"] as const).map((unit) =>
+      timestamped("klaviyo-signature", { header: "klaviyo-timestamp", unit }, "{body}{timestamp}"),
+    ),
   ),
   knock: preset(
     "Knock",

@@ -7,7 +7,7 @@ export const PAYMENTS: Record<string, Preset> = {
     "Affirm",
     "https://docs.affirm.com/developers/docs/checking-webhook-signatures",
     timestampedPairs("x-affirm-signature", { label: "v0", algorithm: "sha512" }),
-    { type: ["form:event", "body:event"], contentTypes: JSON_OR_FORM },
+    { type: ["body:event"], contentTypes: JSON_OR_FORM },
   ),
   airwallex: preset(
     "Airwallex",
@@ -33,17 +33,12 @@ export const PAYMENTS: Record<string, Preset> = {
   braintree: preset(
     "Braintree",
     "https://developer.paypal.com/braintree/docs/guides/webhooks/parse",
-    hmacOfBody(
-      { form: "bt_signature" },
-      {
-        // Pairs of a public key and a signature.
-        format: "pairs",
-        separator: "&",
-        assignment: "|",
-        algorithm: "sha1",
-        signed: "{form:bt_payload}",
-        key: "sha1",
-      },
+    // Pairs of a public key and a signature. Some of Braintree's libraries sign the line end that follows the payload.
+    ["{form:bt_payload}", "{form:bt_payload}\n"].map((signed) =>
+      hmacOfBody(
+        { form: "bt_signature" },
+        { format: "pairs", separator: "&", assignment: "|", algorithm: "sha1", signed, key: "sha1" },
+      ),
     ),
     { covers: "part", contentTypes: [FORM] },
   ),
@@ -68,10 +63,14 @@ export const PAYMENTS: Record<string, Preset> = {
   mercado_pago: preset(
     "Mercado Pago",
     "https://www.mercadopago.com.br/developers/en/docs/your-integrations/notifications/webhooks",
-    timestampedPairs("x-signature", {
-      timestamp: { pair: "ts" },
-      signed: "id:{query:data.id};request-id:{header:x-request-id};ts:{timestamp};",
-    }),
+    // The page asks for the id in lower case, while its libraries take it as sent.
+    ["{query:data.id}", "{query-lower:data.id}"].map((id) =>
+      timestampedPairs("x-signature", {
+        timestamp: { pair: "ts" },
+        optional: [`id:${id};`, "request-id:{header:x-request-id};"],
+        signed: "ts:{timestamp};",
+      }),
+    ),
     { covers: "part", id: ["body:id"], type: ["body:type"] },
   ),
   paystack: preset(

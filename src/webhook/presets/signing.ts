@@ -1,11 +1,13 @@
-import type { Place, Preset, Scheme, TimeUnit } from "./preset.ts";
+import type { HmacScheme, Place, Scheme, TimeUnit } from "../schemes.ts";
+import type { Preset } from "./preset.ts";
 
-/** Where a signature lies: one header, or a place as in `Scheme`. */
-type SignaturePlace = string | Scheme["signature"];
+/** Where a signature lies: one header, or a place as in `HmacScheme`. */
+type SignaturePlace = string | HmacScheme["signature"];
 
 /** The HMAC of the body alone, as one value: SHA-256 in hex unless the options say otherwise. */
-export function hmacOfBody(place: SignaturePlace, options: Partial<Scheme> = {}): Scheme {
+export function hmacOfBody(place: SignaturePlace, options: Partial<HmacScheme> = {}): HmacScheme {
   return {
+    type: "hmac",
     signature: typeof place === "string" ? { headers: [place] } : place,
     format: "bare",
     algorithm: "sha256",
@@ -17,7 +19,7 @@ export function hmacOfBody(place: SignaturePlace, options: Partial<Scheme> = {})
 }
 
 /** As `hmacOfBody`, in base64. */
-export function base64OfBody(place: SignaturePlace, options: Partial<Scheme> = {}): Scheme {
+export function base64OfBody(place: SignaturePlace, options: Partial<HmacScheme> = {}): HmacScheme {
   return hmacOfBody(place, { encodings: ["base64"], ...options });
 }
 
@@ -26,13 +28,13 @@ export function timestamped(
   place: SignaturePlace,
   timestamp: { header: string; unit?: TimeUnit },
   signed: string,
-  options: Partial<Scheme> = {},
-): Scheme {
+  options: Partial<HmacScheme> = {},
+): HmacScheme {
   return hmacOfBody(place, { timestamp, signed, ...options });
 }
 
 /** Stripe's form, which others follow: `t=TIME,v1=SIGNATURE` over the time, a dot and the body. */
-export function timestampedPairs(header: string, options: Partial<Scheme> = {}): Scheme {
+export function timestampedPairs(header: string, options: Partial<HmacScheme> = {}): HmacScheme {
   return hmacOfBody(header, {
     format: "pairs",
     label: "v1",
@@ -43,7 +45,7 @@ export function timestampedPairs(header: string, options: Partial<Scheme> = {}):
 }
 
 /** Standard Webhooks, under the specification's header names or those of Svix. */
-export function standardWebhooks(prefix: "webhook" | "svix", options: Partial<Scheme> = {}): Scheme {
+export function standardWebhooks(prefix: "webhook" | "svix", options: Partial<HmacScheme> = {}): HmacScheme {
   return base64OfBody(`${prefix}-signature`, {
     format: "list",
     label: "v1",
@@ -61,8 +63,8 @@ export function preset(
   scheme: Scheme | readonly Scheme[],
   rest: Partial<Omit<Preset, "title" | "docs" | "schemes">> = {},
 ): Preset {
-  const schemes = "signature" in scheme ? [scheme] : scheme;
-  return { title, docs, schemes, covers: "body", evidence: "self-signed", ...rest };
+  const schemes = "type" in scheme ? [scheme] : scheme;
+  return { title, docs, schemes, covers: "body", ...rest };
 }
 
 /** The preset of a provider that sends Standard Webhooks. */

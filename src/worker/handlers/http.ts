@@ -56,7 +56,7 @@ export function createHttpHandler(url: string): EventHandler {
         const isSuccess = statusCode >= 200 && statusCode < 300;
         // A success does not wait for the body: only what arrived with the head is captured.
         if (isSuccess) process.nextTick(() => resolve(beginning.text()));
-        else void beginning.ended.then(() => reject(refusal(response, beginning.text())));
+        else void beginning.ended().then(() => reject(refusal(response, beginning.text())));
         // A target that refused the event need not read the rest of it.
         if (!isSuccess && !sent.writableFinished) sent.destroy();
       });
@@ -90,25 +90,30 @@ function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string
   return new TargetError(`the target answered ${statusCode}`, { isUnavailable, retryAfterMs, response });
 }
 
-/** Captures the first bytes of an answer's body. `ended` resolves when they are complete, or after {@link MAX_DRAIN_MS}. */
-function captureBeginning(response: IncomingMessage): { ended: Promise<void>; text(): string | undefined } {
+/**
+ * Captures the first bytes of an answer's body. `ended` is called at once or never. It resolves when they are complete, or
+ * after {@link MAX_DRAIN_MS}.
+ */
+function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; text(): string | undefined } {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const ended = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, MAX_DRAIN_MS);
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    response.on("data", (chunk: Buffer) => {
-      if (bytes < MAX_CAPTURED_BYTES) chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= MAX_CAPTURED_BYTES) end();
-    });
-    response.on("end", end).on("close", end);
+  response.on("data", (chunk: Buffer) => {
+    if (bytes < MAX_CAPTURED_BYTES) chunks.push(chunk);
+    bytes += chunk.length;
   });
   return {
-    ended,
+    ended: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, MAX_DRAIN_MS);
+        const end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        response.on("data", () => {
+          if (bytes >= MAX_CAPTURED_BYTES) end();
+        });
+        response.on("end", end).on("close", end);
+      }),
     text() {
       const captured = Buffer.concat(chunks).subarray(0, MAX_CAPTURED_BYTES);
       // With `stream`, the bytes of a character that was cut are left out.
@@ -130,12 +135,17 @@ function headersOf(event: ClaimedJob): OutgoingHttpHeaders {
     "Content-Type": event.contentType,
     "Content-Length": event.payload.length,
     "User-Agent": "authserve",
-    "Idempotency-Key": headerSafe(event.eventId),
+    "Idempotency-Key": headerSafe(idempotencyKeyOf(event)),
     "X-Event-Id": headerSafe(event.eventId),
     "X-Event-Type": headerSafe(event.type),
     "X-Event-Source": event.source,
     "X-Attempt": String(event.attempt),
   };
+}
+
+/** Two sources may have the same event id. */
+function idempotencyKeyOf({ source, eventId }: ClaimedJob): string {
+  return source === "default" ? eventId : `${source}/${eventId}`;
 }
 
 /**

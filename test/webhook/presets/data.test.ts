@@ -1,25 +1,28 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { PRESETS } from "../../../src/webhook/presets/index.ts";
-import type { Preset, Scheme } from "../../../src/webhook/presets/preset.ts";
+import type { Preset } from "../../../src/webhook/presets/preset.ts";
+import type { HmacScheme } from "../../../src/webhook/schemes.ts";
+import { unknownPlaceholder } from "../../../src/webhook/signed-text.ts";
 import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
 
-const PLACEHOLDER = /^\{(?:body|timestamp|url|path|method|form|(?:header|headers|pair|query|form|json):[^{}:]+)\}$/;
 const HEADER_NAME = /^[a-z0-9-]+$/;
-const PLACE = /^(?:header:[a-z0-9-]+|(?:body|form):[^:]+)$/;
+const PLACE = /^(?:header:[a-z0-9-]+|body:[^:]+)$/;
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]+$/;
 
 const presets = Object.entries(PRESETS);
-const schemes = presets.flatMap(([slug, { schemes }]) => schemes.map((scheme) => [slug, scheme] as const));
+const hmacsOf = ({ schemes }: Preset) => schemes.filter((scheme) => scheme.type === "hmac");
+const schemes = presets.flatMap(([slug, preset]) => hmacsOf(preset).map((scheme) => [slug, scheme] as const));
 
-const placeholdersIn = ({ signed }: Scheme) => signed.match(/\{[^}]*\}?/g) ?? [];
-const headersOf = (scheme: Scheme) => ("headers" in scheme.signature ? scheme.signature.headers : []);
+const placeholdersIn = ({ signed, optional = [] }: HmacScheme) =>
+  [...optional, signed].join("").match(/\{[^}]*\}?/g) ?? [];
+const headersOf = (scheme: HmacScheme) => ("headers" in scheme.signature ? scheme.signature.headers : []);
 
 /** The slugs of the presets that a rule does not hold for. */
 const breaking = (holds: (preset: Preset) => boolean) =>
   presets.filter(([, preset]) => !holds(preset)).map(([slug]) => slug);
 /** As `breaking`, of a rule for each scheme. */
-const breakingScheme = (holds: (scheme: Scheme) => boolean) =>
+const breakingScheme = (holds: (scheme: HmacScheme) => boolean) =>
   schemes.filter(([, scheme]) => !holds(scheme)).map(([slug]) => slug);
 
 suite("the presets", () => {
@@ -69,13 +72,15 @@ suite("the presets", () => {
 suite("the scheme of a preset", () => {
   test("signs only what the verifier can read", () => {
     assert.deepEqual(
-      breakingScheme((scheme) => placeholdersIn(scheme).every((placeholder) => PLACEHOLDER.test(placeholder))),
+      breakingScheme(({ signed, optional = [] }) =>
+        [...optional, signed].every((text) => unknownPlaceholder(text) === undefined),
+      ),
       [],
     );
   });
 
   test("names headers in lower case", () => {
-    const named = (scheme: Scheme) => [
+    const named = (scheme: HmacScheme) => [
       ...headersOf(scheme),
       ...(scheme.timestamp && "header" in scheme.timestamp ? [scheme.timestamp.header] : []),
       ...placeholdersIn(scheme).flatMap((placeholder) => /^\{header:(.*)\}$/.exec(placeholder)?.[1] ?? []),
@@ -101,7 +106,7 @@ suite("the scheme of a preset", () => {
   });
 
   test("reads items of a header only where it has items", () => {
-    const readsItems = ({ signed, timestamp }: Scheme) =>
+    const readsItems = ({ signed, timestamp }: HmacScheme) =>
       /\{(?:pair|headers):/.test(signed) || (timestamp !== undefined && "pair" in timestamp);
     assert.deepEqual(
       breakingScheme((scheme) => !readsItems(scheme) || scheme.format === "pairs"),
@@ -112,13 +117,13 @@ suite("the scheme of a preset", () => {
   test("covers the body where the preset says so", () => {
     const bodies = /\{body\}|\{form\}/;
     assert.deepEqual(
-      breaking(({ covers, schemes }) => covers !== "body" || schemes.every(({ signed }) => bodies.test(signed))),
+      breaking((preset) => preset.covers !== "body" || hmacsOf(preset).every(({ signed }) => bodies.test(signed))),
       [],
     );
   });
 
   test("takes forms where it signs their fields", () => {
-    const signsForm = ({ schemes }: Preset) => schemes.some(({ signed }) => /\{form[:}]/.test(signed));
+    const signsForm = (preset: Preset) => hmacsOf(preset).some(({ signed }) => /\{form[:}]/.test(signed));
     assert.deepEqual(
       breaking((preset) => !signsForm(preset) || preset.contentTypes?.join() === "application/x-www-form-urlencoded"),
       [],

@@ -1,0 +1,24 @@
+import type { Environment } from "../../config/settings.ts";
+import { readSources } from "../../config/sources.ts";
+import { rotationFindings } from "../../webhook/rotation.ts";
+import type { Source } from "../../webhook/source.ts";
+import { counted } from "../output.ts";
+import { sourceRecords } from "../stores.ts";
+import { type Finding, ok, warning, wrongSettings } from "./finding.ts";
+
+/** Checks the configuration file and, if the database can be read, whether the senders use the newest secrets. */
+export async function checkSources(environment: Environment, canRead: boolean, now: number): Promise<Finding[]> {
+  let sources: Source[];
+  try {
+    sources = readSources(environment);
+  } catch (error) {
+    return wrongSettings("sources", error);
+  }
+  const records = canRead ? await sourceRecords(environment) : [];
+  const bySource = new Map(records.map((record) => [record.source, record]));
+  const rotations = sources.flatMap((source) => rotationFindings(source, bySource.get(source.name), now));
+  return [
+    ok("sources", counted(sources.length, "source")),
+    ...rotations.map(({ found, remedy }) => warning("secrets", found, remedy)),
+  ];
+}

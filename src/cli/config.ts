@@ -1,0 +1,32 @@
+import { readEnvironment } from "../config/env-file.ts";
+import { configFileName, readConfigFile } from "../config/file/config-file.ts";
+import { ConfigFileError } from "../config/file/errors.ts";
+import { OperatorError } from "../errors.ts";
+import { counted, printData, printJson, say } from "./output.ts";
+
+/** Checks the configuration file. The exit code is 2 if it is wrong. */
+export async function runConfigCheck({ json }: { json?: boolean }): Promise<void> {
+  const environment = readEnvironment();
+  const file = configFileName(environment);
+  try {
+    const config = readConfigFile(environment);
+    if (config === null) {
+      const remedy = "create it, or name a file in CONFIG_FILE";
+      throw new OperatorError({ found: `There is no ${file} in this directory`, remedy });
+    }
+    const { sources, warnings } = config;
+    if (json) return printJson({ file, valid: true, errors: [], warnings });
+    for (const warning of warnings) say(`warning: ${warning}`);
+    printData(`${file} is valid: ${counted(sources.length, "source")}`);
+  } catch (error) {
+    if (!json || !(error instanceof ConfigFileError)) throw error;
+    printJson({ file, valid: false, errors: error.fileFaults, warnings: [] });
+    process.exitCode = 2;
+  }
+}
+
+/** Prints the JSON Schema of the configuration file. */
+export async function runConfigSchema(): Promise<void> {
+  const { configJsonSchema } = await import("../config/file/json-schema.ts");
+  printData(JSON.stringify(configJsonSchema(), null, 2));
+}

@@ -1,0 +1,190 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { readEnvironment } from "../config/env-file.ts";
+import { readSecretFile } from "../config/secrets.ts";
+import { readSettings } from "../config/settings.ts";
+import { readSources } from "../config/sources.ts";
+import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { isLoopback } from "../http/listen.ts";
+import { nearest } from "../lib/nearest.ts";
+import { printable } from "../lib/printable.ts";
+import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
+import { PRESETS } from "../webhook/presets/index.ts";
+import { sampleOf } from "../webhook/samples/index.ts";
+import { signDelivery } from "../webhook/sign.ts";
+import type { Source } from "../webhook/source.ts";
+import { findSource } from "./find-source.ts";
+import { sendRequest } from "./http-client.ts";
+import { printData, printJson, say } from "./output.ts";
+import { noAnswer, probeServer } from "./running-server.ts";
+
+// Longer than the server's own timeout for a stalled disk.
+const TIMEOUT_MS = 15_000;
+
+const MAX_IN_FLIGHT = 16;
+
+export interface SendOptions {
+  source?: string;
+  preset?: string;
+  secretFile?: string;
+  type?: string;
+  id?: string;
+  body?: string;
+  to?: string;
+  count?: string;
+  rate?: string;
+  json?: boolean;
+}
+
+/** What the deliveries are signed with. */
+type Sender = Pick<Source, "name" | "path" | "schemes" | "preset" | "id" | "type" | "contentTypes"> & {
+  secret: string;
+};
+
+/** Sends signed deliveries, as the provider does, to the server on this DATA_DIR or to a URL. */
+export async function runSend(options: SendOptions): Promise<void> {
+  const count = wholeNumber("--count", options.count ?? "1", 1_000_000);
+  const rate = options.rate === undefined ? null : wholeNumber("--rate", options.rate.replace(/\/s$/, ""), 100_000);
+  const environment = readEnvironment();
+  const sender = options.preset === undefined ? ofSource(options, readSources(environment)) : ofPreset(options);
+  const body = options.body === undefined ? null : readBody(options.body);
+  const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);
+  const url = options.to ?? (await probeServer(dataDir, TIMEOUT_MS)).url + sender.path;
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+    throw new OperatorError({
+      found: "--to is not an http or https URL",
+      remedy: `give one such as http://127.0.0.1:3000${sender.path}`,
+    });
+  }
+
+  const isLocal = options.to === undefined || isLoopback(new URL(url).hostname);
+  const statuses: Record<string, number> = {};
+  let last = { status: 0, text: "" };
+  const startedAt = performance.now();
+  await repeat(count, rate, async () => {
+    const request = deliveryOf(sender, options, body, url);
+    last = await sendRequest({ url, isLocal, timeoutMs: TIMEOUT_MS, ...request }).catch((error: unknown) => {
+      throw noAnswer(url, error);
+    });
+    statuses[last.status] = (statuses[last.status] ?? 0) + 1;
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  const accepted = Object.entries(statuses).reduce(
+    (sum, [status, number]) => sum + (/^2/.test(status) ? number : 0),
+    0,
+  );
+  if (options.json) {
+    printJson({ url, status: last.status, answer: last.text, sent: count, accepted, statuses });
+  } else if (count === 1) {
+    printData(printable(last.text));
+    if (accepted === 0) say(`${url} answered ${last.status}`);
+  } else {
+    const answers = Object.entries(statuses).map(([status, number]) => `${number} × ${status}`);
+    printData(`${count} sent in ${seconds.toFixed(1)} s, answered ${answers.join(", ")}`);
+  }
+  if (accepted < count) process.exitCode = 1;
+}
+
+/** Runs a task several times, at most {@link MAX_IN_FLIGHT} at once. The first error ends the rest. */
+async function repeat(count: number, perSecond: number | null, task: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  let begun = 0;
+  const work = async () => {
+    while (begun < count) {
+      const turn = begun++;
+      const waitMs = perSecond === null ? 0 : startedAt + (turn * 1000) / perSecond - performance.now();
+      if (waitMs > 0) await delay(waitMs);
+      await task();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(count, MAX_IN_FLIGHT) }, work));
+}
+
+function deliveryOf(sender: Sender, { id, type }: SendOptions, body: Buffer | null, url: string) {
+  const [scheme] = sender.schemes;
+  if (!scheme) throw new Error("a source has a scheme");
+  const now = Date.now();
+  const places = sender.id.filter((place) => place !== "bytes");
+  const like = { ...sender, id: sender.preset === null && places.length === 0 ? ["body:id" as const] : places };
+  const sample = sampleOf(
+    sender.preset ?? (sender.name === DEFAULT_SOURCE_NAME ? "default" : null),
+    { id, type, now },
+    like,
+  );
+  const { origin } = new URL(url);
+  const target = url.slice(url.indexOf("/", url.indexOf("//") + 2)) || "/";
+  const unsigned = {
+    method: "POST",
+    origin,
+    target,
+    headers: { ...sample.headers, "content-type": sample.contentType },
+    mediaType: sample.contentType,
+    body: body ?? Buffer.from(sample.body),
+  };
+  try {
+    return signDelivery(scheme, sender.secret, unsigned, now);
+  } catch (error) {
+    const remedy = "check the secret and the body";
+    throw new OperatorError({ found: `The delivery cannot be signed: ${describeError(error)}`, remedy }, 1);
+  }
+}
+
+/** Signs as the sender of a source, with its newest secret. */
+function ofSource({ source: name }: SendOptions, sources: readonly Source[]): Sender {
+  const only = sources.length === 1 ? sources[0] : undefined;
+  const source = name === undefined && only ? only : findSource(sources, name ?? DEFAULT_SOURCE_NAME);
+  const [newest] = source.secrets;
+  if (!newest) throw new Error("a source has a secret");
+  return { ...source, secret: newest.value };
+}
+
+function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sender {
+  const preset = Object.hasOwn(PRESETS, slug) ? PRESETS[slug] : undefined;
+  if (!preset) {
+    const meant = nearest(slug, Object.keys(PRESETS));
+    const remedy = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
+    throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy });
+  }
+  if (source !== undefined) {
+    throw new OperatorError({ found: "--source and --preset are given together", remedy: "keep one of them" });
+  }
+  if (secretFile === undefined) {
+    throw new OperatorError({ found: "--preset needs a secret", remedy: "give --secret-file FILE, or --source NAME" });
+  }
+  const { schemes, id = [], type = [], contentTypes = ["application/json"] } = preset;
+  return {
+    name: slug,
+    path: `/webhook/${slug}`,
+    preset: slug,
+    schemes,
+    id,
+    type,
+    contentTypes,
+    secret: secretIn(secretFile),
+  };
+}
+
+function secretIn(file: string): string {
+  try {
+    return readSecretFile(file);
+  } catch (error) {
+    throw new OperatorError({
+      found: `--secret-file cannot be read (${systemCode(error)})`,
+      remedy: "name a readable file",
+    });
+  }
+}
+
+function readBody(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new OperatorError({ found: `--body cannot be read (${systemCode(error)})`, remedy: "name a readable file" });
+  }
+}
+
+function wholeNumber(option: string, text: string, most: number): number {
+  const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= most) return number;
+  throw new OperatorError({ found: `${option} is not usable`, remedy: `give a whole number from 1 to ${most}` });
+}

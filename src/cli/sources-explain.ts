@@ -1,0 +1,63 @@
+import { readEnvironment } from "../config/env-file.ts";
+import { readSources } from "../config/sources.ts";
+import { OperatorError } from "../errors.ts";
+import { explainDelivery, type SentTo } from "../webhook/explain.ts";
+import { parseRawRequest, type RawRequest } from "../webhook/raw-request.ts";
+import { findSource } from "./find-source.ts";
+import { printJson, say } from "./output.ts";
+import { readStdinBytes } from "./prompt.ts";
+import { printTable } from "./table.ts";
+import { parseTime } from "./time.ts";
+
+interface ExplainOptions {
+  at?: string;
+  url?: string;
+  json?: boolean;
+}
+
+/** Explains a captured delivery on standard input. Nothing is stored. The exit code is 1 if the delivery is not genuine. */
+export async function runSourcesExplain(name: string, { at, url, json }: ExplainOptions): Promise<void> {
+  const source = findSource(readSources(readEnvironment()), name);
+  const now = at === undefined ? Date.now() : parseTime("--at", at, Date.now());
+  const raw = parseRawRequest(await readStdinBytes());
+  if (typeof raw === "string") {
+    throw new OperatorError({
+      found: `Standard input is no HTTP request: ${raw}`,
+      remedy: "pass one as it was captured",
+    });
+  }
+  const explanation = explainDelivery(source, raw, sentTo(raw, url), now);
+  if (json) printJson(explanation);
+  else {
+    printTable(
+      ["CHECK", "PASSED", "DETAIL"],
+      explanation.checks.map(({ name, ok, detail }) => [name, ok ? "yes" : "NO", detail]),
+    );
+    const { genuine, reason, eventId, type } = explanation;
+    if (eventId !== null) say(`The event would be ${eventId} of type ${type}.`);
+    say(genuine ? "The delivery is genuine." : `The delivery is not genuine: ${reason}.`);
+  }
+  if (!explanation.genuine) process.exitCode = 1;
+}
+
+/** The address that the sender wrote: the option, else that of the request. */
+function sentTo({ target, headers }: RawRequest, url: string | undefined): SentTo {
+  const address = url ?? (/^https?:/i.test(target) ? target : undefined);
+  if (address === undefined) {
+    const {
+      host = "localhost",
+      "x-forwarded-host": forwardedHost = host,
+      "x-forwarded-proto": scheme = "https",
+    } = headers;
+    return { origin: `${scheme}://${forwardedHost}`, target };
+  }
+  // Not from a URL object, which would change some characters.
+  const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
+  if (origin === undefined) {
+    throw new OperatorError({
+      found: "--url is not an http or https URL",
+      remedy: "give one such as https://example.com/hook",
+    });
+  }
+  return { origin, target: rest.startsWith("/") ? rest : `/${rest}` };
+}

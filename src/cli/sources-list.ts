@@ -1,0 +1,42 @@
+import { readEnvironment } from "../config/env-file.ts";
+import { readSources } from "../config/sources.ts";
+import { printJson, say } from "./output.ts";
+import { sourceRecords } from "./stores.ts";
+import { printTable } from "./table.ts";
+import { isoTime, timeFormat } from "./time.ts";
+
+/** Prints the sources with what they have received and refused. */
+export async function runSourcesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
+  const environment = readEnvironment();
+  const records = new Map((await sourceRecords(environment)).map((record) => [record.source, record]));
+  const sources = readSources(environment).map(({ name, path, preset, secrets }) => {
+    const { received = 0, refused = 0, lastReceivedAt = null, lastSecret = null } = records.get(name) ?? {};
+    const references = secrets.map((secret) => secret.name);
+    return { name, path, preset, secrets: references, received, refused, lastReceivedAt, lastSecret };
+  });
+  if (json) {
+    return printJson(sources.map((source) => ({ ...source, lastReceivedAt: isoTime(source.lastReceivedAt) })));
+  }
+  if (sources.length === 0) return say("There are no sources: set WEBHOOK_SECRET, or add one to authserve.yaml.");
+  const format = timeFormat(utc, Date.now());
+  printTable(
+    [
+      "NAME",
+      { heading: "PATH", leastWidth: 12 },
+      "PRESET",
+      "RECEIVED",
+      "REFUSED",
+      "LAST",
+      { heading: "SECRET", leastWidth: 8 },
+    ],
+    sources.map(({ name, path, preset, received, refused, lastReceivedAt, lastSecret }) => [
+      name,
+      path,
+      preset ?? "-",
+      String(received),
+      String(refused),
+      lastReceivedAt === null ? "-" : format(lastReceivedAt),
+      lastSecret ?? "-",
+    ]),
+  );
+}

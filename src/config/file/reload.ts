@@ -1,0 +1,59 @@
+import { describeError, OperatorError } from "../../errors.ts";
+import { createWatchedFiles } from "../../lib/watched-files.ts";
+import type { Log } from "../../log.ts";
+import type { ConfigFile } from "./config-file.ts";
+
+/** The configuration file of a running server. */
+export interface WatchedConfigFile {
+  /** The newest without errors; null without a file. */
+  readonly current: ConfigFile | null;
+  /** Reads the file again. */
+  reload(): void;
+  /**
+   * Reads the file again whenever it changes. Calls `onReload` with it, or with the reason why the one before it stays in
+   * use. Returns a function that ends the watch.
+   */
+  watch(onReload: (file: ConfigFile | null, fault: string | null) => void): () => void;
+}
+
+/** Reads the file, and throws what `read` throws. */
+export function watchConfigFile(name: string, read: () => ConfigFile | null, log: Log): WatchedConfigFile {
+  const files = createWatchedFiles([name]);
+  let current = files.reading(read);
+  let onReload = (_file: ConfigFile | null, _fault: string | null) => {};
+  warn(current);
+
+  function warn(file: ConfigFile | null): void {
+    for (const message of file?.warnings ?? []) log.warn({ event: "setting_warning" }, message);
+  }
+
+  function reload(): void {
+    try {
+      const next = files.reading(read);
+      if (next === null && current === null) return;
+      if (next === null) throw new OperatorError(`${name} is missing`);
+      current = next;
+      warn(next);
+      log.info({ event: "config_reloaded", file: name, sources: next.sources.length }, `${name} was reloaded`);
+      onReload(next, null);
+    } catch (error) {
+      const fault = describeError(error);
+      log.error(
+        { event: "config_reload_failed", file: name, errors: fault },
+        "the configuration before it stays in use",
+      );
+      onReload(current, fault);
+    }
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    reload,
+    watch(listener) {
+      onReload = listener;
+      return files.watch(reload);
+    },
+  };
+}

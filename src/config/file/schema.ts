@@ -1,0 +1,142 @@
+import type { BlockList } from "node:net";
+import * as v from "valibot";
+import { nearest } from "../../lib/nearest.ts";
+import { PRESETS } from "../../webhook/presets/index.ts";
+import { unknownPlaceholder } from "../../webhook/signed-text.ts";
+import { duration, networks, oneOf, path, size } from "../fields.ts";
+
+const TEXT = v.string("expected text");
+const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+/** Text of a form. */
+const textLike = (form: RegExp, expectation: string) => v.pipe(TEXT, v.regex(form, expectation));
+
+/** A key that may be left out. Its meaning is for the JSON Schema. */
+const key = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
+  v.pipe(v.optional(schema), v.description(meaning));
+
+const header = v.pipe(textLike(HEADER, "expected the name of a header"), v.toLowerCase());
+
+const SLUGS = Object.keys(PRESETS);
+
+const preset = v.picklist(SLUGS, ({ input }) => {
+  const meant = typeof input === "string" ? nearest(input, SLUGS) : undefined;
+  const hint = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
+  return `expected the name of a preset (${hint})`;
+});
+
+const signed = v.pipe(
+  TEXT,
+  v.check(
+    (value) => unknownPlaceholder(value) === undefined,
+    "expected text with {body} {timestamp} {header:NAME} {url} {path} {method} only",
+  ),
+);
+
+const tolerance = duration(1000, "5m");
+
+const timestamp = v.strictObject({
+  header: key(header, "The header that has the time."),
+  pair: key(TEXT, "The key of the time in the signature header, with `format: pairs`."),
+  unit: key(oneOf("s", "ms", "iso"), "Unix seconds, Unix milliseconds or ISO 8601. Default: `s`."),
+});
+
+const verify = v.strictObject({
+  type: key(oneOf("hmac", "token", "basic"), "How the sender proves itself. Default: `hmac`."),
+  header: key(header, "The header with the signature or the token."),
+  algorithm: key(oneOf("sha1", "sha256", "sha512"), "The hash function. Default: `sha256`."),
+  encoding: key(oneOf("hex", "base64", "base64url"), "How the signature is written. Default: `hex`."),
+  prefix: key(TEXT, "Text that precedes the signature or the token."),
+  format: key(
+    oneOf("pairs", "list"),
+    "Several items in the header: `pairs` is `t=1,v1=SIGNATURE`, `list` is `v1,SIGNATURE v1,SIGNATURE`.",
+  ),
+  label: key(TEXT, "The key or version of a signature in `pairs` or `list`, e.g. `v1`."),
+  signed: key(
+    signed,
+    "The signed text, with `{body}` `{timestamp}` `{header:NAME}` `{url}` `{path}` `{method}`. Default: `{body}`.",
+  ),
+  timestamp: key(timestamp, "Where the signed time is."),
+  tolerance: key(tolerance, "Largest difference of the signed time from the clock. Default: `5m`."),
+  key: key(oneOf("utf8", "hex", "base64", "whsec"), "How the secret becomes the key. Default: `utf8`, its text."),
+});
+
+const addresses = v.pipe(
+  v.array(TEXT, "expected a list"),
+  v.rawTransform(({ dataset, addIssue, NEVER }): BlockList => {
+    const parsed = v.safeParse(networks, dataset.value.join(","));
+    if (parsed.success) return parsed.output;
+    addIssue({ message: "expected addresses or ranges, e.g. [192.0.2.0/24]" });
+    return NEVER;
+  }),
+);
+
+const bodyLimit = v.pipe(
+  v.union([v.string(), v.number()], "expected a size from 1 byte to 64m, e.g. 1m"),
+  v.transform(String),
+  size,
+);
+
+/** A source as it is written in the file. */
+export const SourceSchema = v.strictObject(
+  {
+    preset: key(preset, "The provider that sends. `authserve sources presets` lists them."),
+    verify: key(verify, "How the sender signs, if no preset fits."),
+    path: key(path, "The path of the URL. Default: `/webhook/` and the name of the source."),
+    secrets: v.pipe(
+      v.array(TEXT, "expected a list"),
+      v.minLength(1, "expected at least one secret"),
+      v.description("Where the secrets are, the newest first: `env:NAME`, or `file:PATH` relative to this file."),
+    ),
+    id: key(
+      textLike(/^(?:bytes|header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+)$/, "expected body:PATH, header:NAME or bytes"),
+      "Where the id of an event is: `body:PATH` with dots between the names, `header:NAME`, or `bytes` for a digest.",
+    ),
+    type: key(
+      textLike(/^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+)$/, "expected body:PATH or header:NAME"),
+      "Where the type of an event is: `body:PATH` or `header:NAME`.",
+    ),
+    dedupe: key(
+      oneOf("bytes", "id"),
+      "What makes a duplicate if the id is not signed. Default: `bytes`. `id` trusts it.",
+    ),
+    tolerance: key(tolerance, "Largest difference of the signed time from the clock."),
+    contentTypes: key(
+      v.pipe(
+        v.array(
+          v.pipe(
+            textLike(/^(?:\*\/\*|[\w.+-]+\/(?:\*|[\w.+-]+))$/, "expected a media type, e.g. application/json"),
+            v.toLowerCase(),
+          ),
+          "expected a list",
+        ),
+        v.minLength(1, "expected at least one media type"),
+      ),
+      'Accepted media types. `text/*` is a range, and `"*/*"` means any. Default: those of the preset, or JSON.',
+    ),
+    bodyLimit: key(bodyLimit, "Largest body. Default: that of the preset, or `WEBHOOK_BODY_LIMIT`."),
+    allowedAddresses: key(addresses, "Addresses that may deliver. Default: all."),
+    addressMode: key(
+      oneOf("enforce", "watch"),
+      "`enforce` refuses other addresses. `watch` only logs them. Default: `enforce`.",
+    ),
+  },
+  "expected a list such as [env:NAME]",
+);
+
+export type SourceEntry = v.InferOutput<typeof SourceSchema>;
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+export const NAME_EXPECTATION = "expected a name of 1 to 64 small letters, digits and -, e.g. shop";
+
+export const isSourceName = (name: string): boolean => NAME.test(name);
+
+/** The whole file. */
+export const FileSchema = v.strictObject({
+  sources: v.optional(
+    v.pipe(
+      v.record(v.pipe(v.string(), v.regex(NAME)), SourceSchema),
+      v.description("The senders of webhooks, by name."),
+    ),
+  ),
+});

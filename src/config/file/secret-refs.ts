@@ -1,0 +1,65 @@
+import { resolve } from "node:path";
+import { systemCode } from "../../errors.ts";
+import type { HmacScheme, Scheme } from "../../webhook/schemes.ts";
+import { bytesOfWhsec, keysOf } from "../../webhook/secret-key.ts";
+import type { Secret } from "../../webhook/source.ts";
+import { readSecretFile } from "../secrets.ts";
+import type { Environment } from "../settings.ts";
+import { LEAST_WHSEC_BYTES } from "../warnings.ts";
+
+/** A secret, or why it cannot be used. A fault never has its value. */
+export type ReadSecret = { secret: Secret; warnings: string[] } | { fault: string };
+
+const LEAST_LENGTH = 16;
+
+/** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to a folder. */
+export function readSecretRef(reference: string, folder: string, environment: Environment): ReadSecret {
+  const [, kind, rest = ""] = /^(env|file):(.+)$/.exec(reference) ?? [];
+  if (kind === undefined || (kind === "env" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest))) {
+    return { fault: "found a literal value, expected env:NAME or file:PATH" };
+  }
+  let value: string | undefined;
+  try {
+    value = kind === "env" ? environment[rest] : readSecretFile(resolve(folder, rest));
+  } catch (error) {
+    return { fault: `found ${reference}, which cannot be read (${systemCode(error)}), expected a readable file` };
+  }
+  if (value === undefined || value === "") {
+    const found = kind === "env" ? "which is not set" : "which is empty";
+    return { fault: `found ${reference}, ${found}, expected a secret` };
+  }
+  if (value.includes("\uFFFD")) return { fault: `found ${reference}, which is not UTF-8, expected text` };
+  return { secret: { name: reference, value }, warnings: weaknessesOf(value) };
+}
+
+function weaknessesOf(value: string): string[] {
+  const warnings: string[] = [];
+  if (value.length < LEAST_LENGTH) warnings.push(`is shorter than ${LEAST_LENGTH} characters: use a random one`);
+  if (/^\s|\s$/.test(value))
+    warnings.push("begins or ends with white space: remove it, unless the sender's secret has it, too");
+  const bytes = bytesOfWhsec(value);
+  if (bytes !== null && bytes > 0 && bytes < LEAST_WHSEC_BYTES) {
+    warnings.push(`has ${bytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`);
+  }
+  return warnings;
+}
+
+/** What a secret must look like if it fits none of the schemes; null if it fits one. */
+export function formFault({ name, value }: Secret, schemes: readonly Scheme[]): string | null {
+  if (schemes.some((scheme) => fits(scheme, value))) return null;
+  const forms = schemes.map((scheme) => (scheme.type === "hmac" ? FORMS[scheme.key] : "user:password"));
+  return `found ${name}, whose value does not have the form, expected ${[...new Set(forms)].join(" or ")}`;
+}
+
+function fits(scheme: Scheme, value: string): boolean {
+  if (scheme.type === "hmac") return keysOf(scheme.key, value).length > 0;
+  return scheme.type === "token" || value.includes(":");
+}
+
+const FORMS: Record<HmacScheme["key"], string> = {
+  utf8: "text",
+  sha1: "text",
+  hex: "hex",
+  base64: "base64",
+  whsec: "base64, or whsec_ and base64",
+};

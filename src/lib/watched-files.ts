@@ -1,0 +1,58 @@
+import { type BigIntStats, statSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { systemCode } from "../errors.ts";
+
+const WATCH_INTERVAL_MS = 1000;
+
+/** Files that may change at any time, in every way: by a rename, a new symbolic link or a rewrite in place. */
+export interface WatchedFiles {
+  /** Runs a function that reads the files. A change during it counts as a change after it. */
+  reading<T>(read: () => T): T;
+  /** Calls `onChange` within a second of each change since the last read. Returns a function that ends this. */
+  watch(onChange: () => void): () => void;
+}
+
+export function createWatchedFiles(files: readonly string[]): WatchedFiles {
+  let versionRead: string | undefined;
+  return {
+    reading(read) {
+      versionRead = files.map(fileVersionSync).join();
+      return read();
+    },
+    watch(onChange) {
+      let ended = false;
+      let next: NodeJS.Timeout | undefined;
+      const poll = async () => {
+        const version = (await Promise.all(files.map(fileVersion))).join();
+        if (ended) return;
+        if (version !== versionRead) onChange();
+        next = setTimeout(poll, WATCH_INTERVAL_MS).unref();
+      };
+      poll();
+      return () => {
+        ended = true;
+        clearTimeout(next);
+      };
+    },
+  };
+}
+
+function fileVersionSync(file: string): string {
+  try {
+    return versionOf(statSync(file, { bigint: true }));
+  } catch (error) {
+    return systemCode(error);
+  }
+}
+
+/** Like {@link fileVersionSync}, without blocking the event loop on a slow disk. */
+async function fileVersion(file: string): Promise<string> {
+  return stat(file, { bigint: true }).then(versionOf, systemCode);
+}
+
+/** A text that changes whenever the file does. */
+function versionOf(stats: BigIntStats): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+  // Anything else, e.g. a shell's pipe, can be read only once.
+  return stats.isFile() ? `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}` : "no file";
+}

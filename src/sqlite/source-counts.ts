@@ -1,0 +1,50 @@
+import type { SourceCounts, SourceRecord, SourceStore } from "../webhook/source-store.ts";
+import type { SyncPort } from "./async-store.ts";
+import { atomic, type Database } from "./database.ts";
+
+/** Adds the counts of a source. SQLite's `max` of a time and null is null. */
+const ADD = `
+INSERT INTO source_counts (source, received, refused, last_received_at)
+VALUES (@source, @received, @refused, @lastReceivedAt)
+ON CONFLICT (source) DO UPDATE SET received = received + excluded.received, refused = refused + excluded.refused,
+  last_received_at = coalesce(max(last_received_at, excluded.last_received_at), last_received_at, excluded.last_received_at)`;
+
+/** Stores when a secret was used: source, name, first, last. */
+const USE_SECRET = `
+INSERT INTO source_secrets (source, name, first_used_at, last_used_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (source, name) DO UPDATE SET first_used_at = min(first_used_at, excluded.first_used_at),
+  last_used_at = max(last_used_at, excluded.last_used_at)`;
+
+/** All sources. */
+const LIST = `
+SELECT source, received, refused, last_received_at AS lastReceivedAt FROM source_counts ORDER BY source`;
+
+/** The secrets of a source, the last used first. */
+const SECRETS = `
+SELECT name, first_used_at AS firstUsedAt, last_used_at AS lastUsedAt FROM source_secrets WHERE source = ?
+ORDER BY last_used_at DESC, name`;
+
+type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
+
+/** The synchronous form of the source store in the SQLite file. */
+export function sqliteSources(database: Database): SyncPort<SourceStore> {
+  const add = database.prepare(ADD);
+  const useSecret = database.prepare(USE_SECRET);
+  const counts = database.prepare<[], CountsRow>(LIST);
+  const secretsOf = database.prepare<[string], SourceRecord["secrets"][number]>(SECRETS);
+
+  return {
+    add: atomic(database, (reports: SourceCounts[]) => {
+      for (const { secrets, ...report } of reports) {
+        add.run(report);
+        for (const { name, lastUsedAt } of secrets) useSecret.run(report.source, name, lastUsedAt, lastUsedAt);
+      }
+    }),
+    list: database.transaction(() =>
+      counts.all().map((row): SourceRecord => {
+        const secrets = secretsOf.all(row.source);
+        return { ...row, lastSecret: secrets[0]?.name ?? null, secrets };
+      }),
+    ),
+  };
+}

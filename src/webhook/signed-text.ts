@@ -1,0 +1,158 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Content } from "./content.ts";
+
+/** The parts of a delivery that a signature may cover. */
+export interface SignedRequest {
+  method: string;
+  /** Scheme and host as the sender wrote them, e.g. `https://hooks.example.com`. */
+  origin: string;
+  /** The request target as sent: path and query. */
+  target: string;
+  headers: IncomingHttpHeaders;
+  content: Content;
+}
+
+/** The items of a signature header. */
+export interface HeaderItems {
+  /** The timestamp as sent; empty without one. */
+  timestamp: string;
+  pair(name: string): string | undefined;
+}
+
+/** Returns the bytes of one part of the signed text; null if the delivery does not have it. */
+type Part = (request: SignedRequest, items: HeaderItems) => Uint8Array | null;
+
+/** A signed text, ready to be read from deliveries. */
+export interface SignedText {
+  parts: readonly Part[];
+  /** What it covers of a delivery with these items. */
+  coveredBy(items: HeaderItems): Covered;
+}
+
+/** What a signature covers of a delivery. */
+export interface Covered {
+  /** The whole body, or all fields of a form. */
+  body: boolean;
+  /** Paths of members of the body. */
+  members: readonly string[];
+  /** Headers in lower case. */
+  headers: readonly string[];
+}
+
+const NAMED = /^\{(header|headers|query|query-lower|form|json|pair):([^{}]+)\}$/;
+const PLAIN = /^\{(body|timestamp|url|path|method|form)\}$/;
+
+/** Splits a text into literals and placeholders. */
+function split(signed: string): string[] {
+  return signed.split(/(\{[^{}]*\})/).filter((piece) => piece !== "");
+}
+
+/** Returns the first placeholder of a text that does not exist; undefined if there is none. */
+export function unknownPlaceholder(signed: string): string | undefined {
+  return split(signed).find((piece) => piece.startsWith("{") && !PLAIN.test(piece) && !NAMED.test(piece));
+}
+
+/** Prepares a text with placeholders, see `HmacScheme`. */
+export function parseSignedText(signed: string): SignedText {
+  const pieces = split(signed);
+  const named = (kind: string) =>
+    pieces.flatMap((piece) => {
+      const match = NAMED.exec(piece);
+      return match?.[1] === kind ? [match[2] as string] : [];
+    });
+  const listing = named("headers");
+  const covered: Covered = {
+    body: pieces.includes("{body}") || pieces.includes("{form}"),
+    members: [...named("json"), ...named("form")],
+    headers: named("header"),
+  };
+  return {
+    parts: pieces.map(partOf),
+    coveredBy(items) {
+      const listed = listing.flatMap((item) => namesIn(items.pair(item)));
+      return listed.length === 0 ? covered : { ...covered, headers: [...covered.headers, ...listed] };
+    },
+  };
+}
+
+function partOf(piece: string): Part {
+  switch (piece) {
+    case "{body}":
+      return ({ content }) => content.bytes;
+    case "{timestamp}":
+      return (_, { timestamp }) => Buffer.from(timestamp);
+    case "{url}":
+      return ({ origin, target }) => bytesOf(origin + target);
+    case "{path}":
+      return ({ target }) => bytesOf(target);
+    case "{method}":
+      return ({ method }) => bytesOf(method);
+    case "{form}":
+      return ({ content }) => Buffer.from(sortedFields(content.form()));
+  }
+  const [, kind, name = ""] = NAMED.exec(piece) ?? [];
+  switch (kind) {
+    case "header":
+      return ({ headers }) => bytesOf(headerText(headers, name));
+    case "headers":
+      return ({ headers }, items) => bytesOf(namesIn(items.pair(name)).map((listed) => headerText(headers, listed)));
+    case "query":
+      return ({ target }) => textOf(queryOf(target).get(name));
+    case "query-lower":
+      return ({ target }) => textOf(queryOf(target).get(name)?.toLowerCase());
+    case "form":
+      return ({ content }) => textOf(content.form().get(name));
+    case "json":
+      return ({ content }) => textOf(content.member(name));
+    case "pair":
+      return (_, items) => bytesOf(items.pair(name));
+    default: {
+      const literal = Buffer.from(piece);
+      return () => literal;
+    }
+  }
+}
+
+/** The names in an item that lists headers. */
+function namesIn(listed: string | undefined): string[] {
+  return listed === undefined ? [] : listed.toLowerCase().split(" ");
+}
+
+/** Returns the bytes that the text covers; null if a part is missing. */
+export function readSignedText({ parts }: SignedText, request: SignedRequest, items: HeaderItems): Uint8Array[] | null {
+  const pieces: Uint8Array[] = [];
+  for (const part of parts) {
+    const piece = part(request, items);
+    if (piece === null) return null;
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The bytes of a header or the request line, or of several headers joined by dots. Node decodes each byte as one character. */
+function bytesOf(text: string | undefined | (string | undefined)[]): Uint8Array | null {
+  if (!Array.isArray(text)) return text === undefined ? null : Buffer.from(text, "latin1");
+  return text.includes(undefined) ? null : Buffer.from(text.join("."), "latin1");
+}
+
+/** A decoded value as UTF-8. */
+function textOf(value: unknown): Uint8Array | null {
+  if (typeof value === "string") return Buffer.from(value);
+  return typeof value === "number" ? Buffer.from(String(value)) : null;
+}
+
+function queryOf(target: string): URLSearchParams {
+  const at = target.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : target.slice(at + 1));
+}
+
+/** The fields of a form, sorted by name, each name followed by its value. Equal fields count once. */
+function sortedFields(form: URLSearchParams): string {
+  const names = [...new Set(form.keys())].sort();
+  return names.flatMap((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value)).join("");
+}

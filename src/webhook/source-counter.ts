@@ -1,0 +1,125 @@
+import { timeout } from "../lib/timeout.ts";
+import type { SourceCounts, SourceStore } from "./source-store.ts";
+
+/** Counts what the sources receive and refuse, and stores the sums from time to time. */
+export interface SourceCounter {
+  /** Counts a delivery that a secret, by name, has verified. `at` is in Unix milliseconds. */
+  received(source: string, secret: string, at: number): void;
+  /** Counts a refused delivery. */
+  refused(source: string): void;
+  /** Stores what is left, and nothing later, for a server that stops. It takes two seconds at most, and never rejects. */
+  flush(): Promise<void>;
+}
+
+interface CounterOptions {
+  /** How long after the first change the sums are stored. */
+  delayMs?: number;
+  /** Called when the sums could not be stored. They are kept, and stored with the next ones. */
+  onError(error: unknown): void;
+}
+
+/** What was counted for a source since the last write. */
+interface Sums extends Omit<SourceCounts, "source" | "secrets"> {
+  /** When each secret was last used. */
+  secrets: Map<string, number>;
+}
+
+// After a failed write. A store that is down is not asked more often.
+const RETRY_MS = 1000;
+
+// A flush does not wait longer for a store that does not answer, e.g. on a stalled disk.
+const FLUSH_TIMEOUT_MS = 2000;
+
+/** Creates a counter. It counts in memory, because a write for each delivery would double the writes of a source. */
+export function createSourceCounter(
+  store: Pick<SourceStore, "add">,
+  { delayMs = 200, onError }: CounterOptions,
+): SourceCounter {
+  let sums = new Map<string, Sums>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let isEnding = false;
+
+  function schedule(afterMs: number): void {
+    if (sums.size === 0 || timer !== undefined || writing !== undefined || isEnding) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void write();
+    }, afterMs).unref();
+  }
+
+  function sumsOf(source: string): Sums {
+    const known = sums.get(source);
+    if (known !== undefined) return known;
+    const added: Sums = { received: 0, refused: 0, lastReceivedAt: null, secrets: new Map() };
+    sums.set(source, added);
+    schedule(delayMs);
+    return added;
+  }
+
+  /** Stores the sums. A failed write gives them back. */
+  function write(): Promise<void> {
+    const taken = sums;
+    sums = new Map();
+    writing = store.add(countsOf(taken)).then(
+      () => end(delayMs),
+      (error) => {
+        for (const [source, earlier] of taken) merge(sumsOf(source), earlier);
+        onError(error);
+        end(Math.max(delayMs, RETRY_MS));
+      },
+    );
+    return writing;
+  }
+
+  function end(afterMs: number): void {
+    writing = undefined;
+    schedule(afterMs);
+  }
+
+  async function writeRest(): Promise<void> {
+    await writing;
+    if (sums.size > 0) await write();
+  }
+
+  return {
+    received(source, secret, at) {
+      const found = sumsOf(source);
+      found.received++;
+      receivedAt(found, at);
+      useSecret(found, secret, at);
+    },
+    refused: (source) => void sumsOf(source).refused++,
+    flush() {
+      isEnding = true;
+      clearTimeout(timer);
+      timer = undefined;
+      return timeout(FLUSH_TIMEOUT_MS, writeRest(), () => new Error("the store does not answer")).catch(onError);
+    },
+  };
+}
+
+function receivedAt(sums: Sums, at: number): void {
+  if (sums.lastReceivedAt === null || at > sums.lastReceivedAt) sums.lastReceivedAt = at;
+}
+
+function useSecret({ secrets }: Sums, name: string, at: number): void {
+  const known = secrets.get(name);
+  if (known === undefined || at > known) secrets.set(name, at);
+}
+
+/** Adds earlier sums to later ones. */
+function merge(later: Sums, earlier: Sums): void {
+  later.received += earlier.received;
+  later.refused += earlier.refused;
+  if (earlier.lastReceivedAt !== null) receivedAt(later, earlier.lastReceivedAt);
+  for (const [name, at] of earlier.secrets) useSecret(later, name, at);
+}
+
+function countsOf(sums: Map<string, Sums>): SourceCounts[] {
+  return [...sums].map(([source, { secrets, ...counts }]) => ({
+    source,
+    ...counts,
+    secrets: [...secrets].map(([name, lastUsedAt]) => ({ name, lastUsedAt })),
+  }));
+}

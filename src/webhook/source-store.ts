@@ -1,0 +1,29 @@
+/** What a source has received and refused since the last report. All times are Unix milliseconds. */
+export interface SourceCounts {
+  source: string;
+  received: number;
+  refused: number;
+  lastReceivedAt: number | null;
+  /** When each secret, by name, last verified a delivery. */
+  secrets: { name: string; lastUsedAt: number }[];
+}
+
+/** What is known of a source. All times are Unix milliseconds. */
+export interface SourceRecord {
+  source: string;
+  received: number;
+  refused: number;
+  lastReceivedAt: number | null;
+  /** The secret that was used last, by name. */
+  lastSecret: string | null;
+  /** The secrets that have verified deliveries, the last used first. */
+  secrets: { name: string; firstUsedAt: number; lastUsedAt: number }[];
+}
+
+/** Keeps what each source has received and refused. Each method is one transaction. */
+export interface SourceStore {
+  /** Adds counts. Times only move forward: an older one never replaces a newer one. */
+  add(counts: SourceCounts[]): Promise<void>;
+  /** Every source with counts, in the order of the names. Those that are no longer configured are included. */
+  list(): Promise<SourceRecord[]>;
+}

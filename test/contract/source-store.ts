@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { SourceCounts, SourceStore } from "../../src/webhook/source-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+
+const NOW = 1_800_000_000_000;
+
+/** Counts with some members set by the test, and zero for the others. */
+function counts(changes: Partial<SourceCounts> = {}): SourceCounts {
+  return { source: "stripe", received: 0, refused: 0, lastReceivedAt: null, secrets: [], ...changes };
+}
+
+/** Counts of one delivery. */
+function delivery(secret: string, at: number, source = "stripe"): SourceCounts {
+  return counts({ source, received: 1, lastReceivedAt: at, secrets: [{ name: secret, lastUsedAt: at }] });
+}
+
+/** The contract of every source store. `open` returns an empty one, which is closed after the test. */
+export function sourceStoreContract(adapter: string, open: (context: Cleanup) => Promise<SourceStore>): void {
+  suite(`source store: ${adapter}`, () => {
+    test("without counts there are no sources", async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await store.list(), []);
+      await store.add([]);
+      assert.deepEqual(await store.list(), []);
+    });
+
+    test("counts are summed for each source, in the order of the names", async (t) => {
+      const store = await open(t);
+      const other = counts({ source: "github", refused: 7 });
+      await store.add([counts({ received: 3, refused: 1, lastReceivedAt: NOW }), other]);
+      await store.add([counts({ received: 2, refused: 4, lastReceivedAt: NOW + 5 })]);
+      const [github, stripe, ...others] = await store.list();
+      assert.deepEqual(others, []);
+      const nothing = { lastSecret: null, secrets: [] };
+      assert.deepEqual(github, { source: "github", received: 0, refused: 7, lastReceivedAt: null, ...nothing });
+      assert.deepEqual(stripe, { source: "stripe", received: 5, refused: 5, lastReceivedAt: NOW + 5, ...nothing });
+    });
+
+    test("the time of the last delivery only moves forward, and refusals do not change it", async (t) => {
+      const store = await open(t);
+      const lastReceivedAt = async () => (await store.list())[0]?.lastReceivedAt;
+      await store.add([counts({ refused: 1 })]);
+      assert.equal(await lastReceivedAt(), null);
+      await store.add([delivery("env:A", NOW)]);
+      await store.add([delivery("env:A", NOW - 1000)]);
+      await store.add([counts({ refused: 1 })]);
+      assert.equal(await lastReceivedAt(), NOW);
+    });
+
+    test("each secret has its first and its last use, whatever the order of the reports", async (t) => {
+      const store = await open(t);
+      for (const at of [NOW, NOW + 20, NOW - 30, NOW + 10]) await store.add([delivery("env:A", at)]);
+      const use = { name: "env:A", firstUsedAt: NOW - 30, lastUsedAt: NOW + 20 };
+      assert.deepEqual((await store.list())[0]?.secrets, [use]);
+    });
+
+    test("the last secret is the one that was used last", async (t) => {
+      const store = await open(t);
+      const secrets = async () => {
+        const [record] = await store.list();
+        return [record?.lastSecret, record?.secrets.map(({ name }) => name).join(" ")];
+      };
+      await store.add([delivery("env:OLD", NOW + 10)]);
+      await store.add([delivery("env:NEW", NOW)]);
+      assert.deepEqual(await secrets(), ["env:OLD", "env:OLD env:NEW"]);
+      await store.add([delivery("env:NEW", NOW + 20)]);
+      assert.deepEqual(await secrets(), ["env:NEW", "env:NEW env:OLD"]);
+    });
+
+    test("secrets of one name in two sources are apart", async (t) => {
+      const store = await open(t);
+      await store.add([delivery("env:A", NOW, "one"), delivery("env:A", NOW + 1, "two")]);
+      assert.deepEqual(
+        (await store.list()).map(({ secrets }) => secrets[0]?.lastUsedAt),
+        [NOW, NOW + 1],
+      );
+    });
+
+    test("sums beyond 32 bits are exact", async (t) => {
+      const store = await open(t);
+      for (let i = 0; i < 2; i++) await store.add([counts({ received: 2 ** 32 + 1 })]);
+      assert.equal((await store.list())[0]?.received, 2 ** 33 + 2);
+    });
+  });
+}

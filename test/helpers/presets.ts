@@ -1,0 +1,41 @@
+import { openContent } from "../../src/webhook/content.ts";
+import { PRESETS } from "../../src/webhook/presets/index.ts";
+import type { Preset } from "../../src/webhook/presets/preset.ts";
+import { createVerifier } from "../../src/webhook/signature.ts";
+
+/** A delivery that somebody else signed. */
+export interface Vector {
+  preset: string;
+  secret: string;
+  /** The address that it was sent to; null if the signature does not cover it. */
+  url: string | null;
+  method: string;
+  headers: Record<string, string>;
+  /** Base64. */
+  body: string;
+  /** When the signature is fresh, in Unix milliseconds; null if it has no time. */
+  at: number | null;
+}
+
+export function presetNamed(slug: string): Preset {
+  const preset = PRESETS[slug];
+  if (!preset) throw new Error(`there is no preset ${slug}`);
+  return preset;
+}
+
+/** Verifies a delivery with a preset. Returns `genuine`, or why it is refused. */
+export function verdictOf(vector: Vector): string {
+  const { preset, secret, method, headers, at } = vector;
+  const { schemes, contentTypes = ["application/json"] } = presetNamed(preset);
+  const url = new URL(vector.url ?? "https://hooks.example.com/");
+  const verifier = createVerifier({ schemes, secrets: [{ name: "env:SECRET", value: secret }] });
+  const read = verifier.read(headers, at ?? Date.now());
+  if ("reason" in read) return read.reason;
+  // Published deliveries often leave the media type out.
+  const mediaType = headers["content-type"]?.split(";")[0] ?? contentTypes[0] ?? "";
+  const content = openContent(Buffer.from(vector.body, "base64"), mediaType);
+  // The text after the host, as it was sent: a URL object would change some of it.
+  const target = (vector.url ?? "").slice(url.origin.length) || "/";
+  const verified = verifier.verify({ method, origin: url.origin, target, headers, content }, read.candidates);
+  return typeof verified === "string" ? verified : "genuine";
+}

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { type Content, FORM, openContent } from "../../../src/webhook/content.ts";
+import { PRESETS } from "../../../src/webhook/presets/index.ts";
+import type { Preset } from "../../../src/webhook/presets/preset.ts";
+import { genericTemplate } from "../../../src/webhook/samples/generic.ts";
+import { type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";
+import type { Place } from "../../../src/webhook/schemes.ts";
+
+const NOW = Date.UTC(2026, 10, 24, 8, 47, 3, 250);
+
+const WITH_SAMPLE = [
+  ...["braintree", "calendly", "chargify", "clerk", "github", "hubspot", "intercom", "linear", "mailgun", "mandrill"],
+  ...["meta", "notion", "paddle", "razorpay", "resend", "shopify", "slack", "square", "stripe", "twilio", "typeform"],
+  ...["woocommerce", "zoom"],
+];
+
+const presets = Object.entries(PRESETS);
+const contentOf = ({ body, contentType }: Sample): Content => openContent(Buffer.from(body), contentType);
+
+function textAt(sample: Sample, place: Place | undefined): unknown {
+  if (place?.startsWith("header:")) return sample.headers[place.slice("header:".length)];
+  return place && contentOf(sample).member(place.slice("body:".length));
+}
+
+/** The headers that hold a signature or its time. */
+function signingHeaders({ schemes }: Preset): string[] {
+  return schemes.flatMap((scheme) => {
+    if (scheme.type === "token") return [scheme.header];
+    if (scheme.type === "basic") return ["authorization"];
+    const { signature, timestamp } = scheme;
+    const time = timestamp && "header" in timestamp ? [timestamp.header] : [];
+    return [...("headers" in signature ? signature.headers : []), ...time];
+  });
+}
+
+suite("the sample of each preset", () => {
+  for (const [slug, preset] of presets) {
+    test(slug, () => {
+      const options = { id: "id-of-the-user", type: "type.of.the.user", now: NOW };
+      const sample = sampleOf(slug, options);
+      const { contentType, headers, body } = sample;
+      assert.ok((preset.contentTypes ?? ["application/json"]).includes(contentType), contentType);
+      if (contentType !== FORM) assert.equal(contentOf(sample).json().ok, true);
+      if (preset.id?.[0]) assert.equal(textAt(sample, preset.id[0]), options.id);
+      if (preset.type?.[0]) assert.equal(textAt(sample, preset.type[0]), options.type);
+      assert.ok(body.length > 0 && body.length <= 3000, `${body.length} characters`);
+      for (const [name, value] of Object.entries(headers)) {
+        assert.match(name, /^[a-z0-9-]+$/);
+        assert.match(value, /^[\x20-\x7e]+$/);
+        assert.doesNotMatch(name, /signature|hmac|authorization|host|content-/);
+      }
+      for (const name of signingHeaders(preset)) assert.equal(headers[name], undefined);
+    });
+  }
+});
+
+suite("each preset", () => {
+  test("has a new id for each sample, or a new body if it has no id", () => {
+    for (const [slug, { id }] of presets) {
+      const [one, other] = [sampleOf(slug, { now: NOW }), sampleOf(slug, { now: NOW })];
+      const of = (sample: Sample) => (id?.[0] ? textAt(sample, id[0]) : sample.body);
+      assert.ok(of(one), slug);
+      assert.notEqual(of(one), of(other), slug);
+    }
+  });
+
+  test("has a type for each sample that is asked for without one", () => {
+    for (const [slug, { type }] of presets)
+      if (type?.[0]) assert.ok(textAt(sampleOf(slug, { now: NOW }), type[0]), slug);
+  });
+});
+
+suite("a provider's own sample", () => {
+  for (const slug of WITH_SAMPLE) {
+    test(`of ${slug} has the provider's shape and the usual size`, () => {
+      assert.ok(slug in PRESETS);
+      const { body, headers } = sampleOf(slug, { now: NOW });
+      assert.doesNotMatch(body + JSON.stringify(headers), /sample\.created|"object":"sample"/);
+      assert.ok(body.length >= 250 && body.length <= 2400, `${body.length} characters`);
+    });
+
+    test(`of ${slug} has addresses at example.com only, and no time but around now`, () => {
+      const { body } = sampleOf(slug, { now: NOW });
+      const text = decodeURIComponent(body);
+      for (const [address] of text.matchAll(/[\w.+-]+@[\w.-]+/g)) assert.match(address, /[@.]example\.com$|@upi$/);
+      for (const [time] of text.matchAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/g))
+        assert.ok(Math.abs(Date.parse(`${time}Z`) - NOW) < 7_200_000, time);
+    });
+  }
+
+  test("of Mailgun has a place for its signature", () => {
+    const content = contentOf(sampleOf("mailgun", { now: NOW }));
+    assert.equal(content.member("signature.timestamp"), String(Math.floor(NOW / 1000)));
+    assert.match(String(content.member("signature.token")), /^[0-9a-f]{50}$/);
+    assert.equal(content.member("signature.signature"), "");
+  });
+
+  test("of Braintree names its kind in the payload", () => {
+    const content = contentOf(sampleOf("braintree", { type: "dispute_opened", now: NOW }));
+    const xml = Buffer.from(String(content.member("bt_payload")), "base64").toString("utf8");
+    assert.match(xml, /<kind>dispute_opened<\/kind>/);
+    assert.match(xml, /<timestamp type="datetime">2026-11-24T08:47:03Z</);
+  });
+
+  test("of Twilio repeats the status for old receivers", () => {
+    const content = contentOf(sampleOf("twilio", { type: "undelivered", now: NOW }));
+    assert.equal(content.member("SmsStatus"), "undelivered");
+    assert.equal(content.member("RawDlrDoneDate"), "2611240847");
+  });
+
+  for (const [slug, pattern] of [
+    ["clerk", /^msg_[A-Za-z0-9]{27}$/],
+    ["github", /^[0-9a-f-]{36}$/],
+    ["intercom", /^notif_[0-9a-f-]{36}$/],
+    ["openai", /^msg_[A-Za-z0-9]{27}$/],
+    ["paddle", /^evt_[a-z\d]{26}$/],
+    ["razorpay", /^[A-Za-z0-9]{14}$/],
+    ["slack", /^Ev[A-Z0-9]{9}$/],
+    ["stripe", /^evt_[A-Za-z0-9]{24}$/],
+    ["woocommerce", /^[0-9a-f]{32}$/],
+  ] as const) {
+    test(`of ${slug} has an id in its style`, () => {
+      assert.match(String(textAt(sampleOf(slug, { now: NOW }), PRESETS[slug]?.id?.[0])), pattern);
+    });
+  }
+});
+
+suite("the sample without a preset", () => {
+  test("is a generic event", () => {
+    const { contentType, headers, body } = sampleOf(null, { id: "1", type: "order.paid", now: NOW });
+    const { data, ...rest } = JSON.parse(body);
+    assert.equal(contentType, "application/json");
+    assert.deepEqual(headers, {});
+    assert.deepEqual(rest, { id: "1", type: "order.paid", created_at: "2026-11-24T08:47:03.250Z" });
+    assert.equal(data.object, "sample");
+  });
+
+  test("of the default source is an event of Stripe", () => {
+    const { type, created, id, ...rest } = JSON.parse(sampleOf("default", { now: NOW }).body);
+    assert.match(id, /^evt_test_[0-9a-f-]{36}$/);
+    assert.equal(type, "payment_intent.succeeded");
+    assert.equal(created, Math.floor(NOW / 1000));
+    assert.equal(rest.object, "event");
+    assert.equal(rest.livemode, false);
+  });
+
+  test("is generic for an unknown name", () => {
+    assert.match(sampleOf("constructor", { now: NOW }).body, /"type":"sample\.created"/);
+  });
+});
+
+suite("the generic template", () => {
+  const preset: Preset = { title: "Sender", docs: "https://example.com/", schemes: [], covers: "body" };
+  const event = { id: "1", type: "order.paid", now: NOW };
+
+  test("is a batch of one event for places in an array", () => {
+    const { content } = genericTemplate({ ...preset, id: ["body:0.event.id"], type: ["body:0.type"] });
+    assert.ok("json" in content);
+    const [only, ...others] = JSON.parse(JSON.stringify(content.json(event)));
+    assert.deepEqual(others, []);
+    assert.deepEqual([only.event, only.type, only.data.object], [{ id: "1" }, "order.paid", "sample"]);
+  });
+
+  test("is a form for a sender of forms only", () => {
+    const { content } = genericTemplate({
+      ...preset,
+      id: ["body:EventId"],
+      type: ["body:Status"],
+      contentTypes: [FORM],
+    });
+    assert.ok("form" in content);
+    const { EventId, Status } = content.form(event);
+    assert.deepEqual([EventId, Status], ["1", "order.paid"]);
+  });
+});

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createSourceCounter } from "../../src/webhook/source-counter.ts";
+import type { SourceCounts } from "../../src/webhook/source-store.ts";
+
+const NOW = 1_800_000_000_000;
+
+/** A counter with a store whose writes the test ends, and with time that the test moves. */
+function open({ mock }: TestContext) {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const writes: { counts: SourceCounts[]; gate: PromiseWithResolvers<void> }[] = [];
+  const errors: unknown[] = [];
+  const store = {
+    add(counts: SourceCounts[]) {
+      const gate = Promise.withResolvers<void>();
+      writes.push({ counts, gate });
+      return gate.promise;
+    },
+  };
+  const counter = createSourceCounter(store, { onError: (error) => void errors.push(error) });
+  /** Ends the last write, with this error if there is one. */
+  async function end(error?: Error): Promise<void> {
+    await nextTurn();
+    if (error) writes.at(-1)?.gate.reject(error);
+    else writes.at(-1)?.gate.resolve();
+    await nextTurn();
+  }
+  return { counter, writes, errors, end, tick: (ms: number) => mock.timers.tick(ms) };
+}
+
+const receivedOf = ({ counts }: { counts: SourceCounts[] }) => counts.map(({ received }) => received);
+
+suite("the source counter", () => {
+  test("stores the sums of each source once, 200 ms after the first change", (t) => {
+    const { counter, writes, tick } = open(t);
+    counter.received("stripe", "env:OLD", NOW + 2);
+    counter.received("stripe", "env:NEW", NOW + 3);
+    tick(199);
+    counter.received("stripe", "env:OLD", NOW + 1);
+    counter.refused("stripe");
+    counter.refused("github");
+    assert.equal(writes.length, 0);
+    tick(1);
+    assert.deepEqual(writes[0]?.counts, [
+      {
+        source: "stripe",
+        received: 3,
+        refused: 1,
+        lastReceivedAt: NOW + 3,
+        secrets: [
+          { name: "env:OLD", lastUsedAt: NOW + 2 },
+          { name: "env:NEW", lastUsedAt: NOW + 3 },
+        ],
+      },
+      { source: "github", received: 0, refused: 1, lastReceivedAt: null, secrets: [] },
+    ]);
+  });
+
+  test("writes nothing while nothing changes", async (t) => {
+    const { counter, writes, end, tick } = open(t);
+    tick(10_000);
+    assert.equal(writes.length, 0);
+    counter.refused("a");
+    tick(200);
+    await end();
+    tick(10_000);
+    assert.equal(writes.length, 1);
+    await counter.flush();
+    assert.equal(writes.length, 1);
+  });
+
+  test("starts no write while one is running, and stores what came meanwhile after it", async (t) => {
+    const { counter, writes, end, tick } = open(t);
+    counter.received("a", "env:A", NOW);
+    tick(200);
+    counter.received("a", "env:A", NOW);
+    counter.received("a", "env:A", NOW);
+    tick(10_000);
+    assert.equal(writes.length, 1);
+    await end();
+    tick(200);
+    assert.deepEqual(writes.map(receivedOf), [[1], [2]]);
+  });
+
+  test("keeps the sums of a failed write, and tries again after a second", async (t) => {
+    const { counter, writes, errors, end, tick } = open(t);
+    counter.received("a", "env:A", NOW + 5);
+    tick(200);
+    counter.received("a", "env:A", NOW);
+    counter.refused("b");
+    await end(new Error("full"));
+    assert.match(String(errors), /full/);
+    tick(999);
+    counter.refused("b");
+    assert.equal(writes.length, 1);
+    tick(1);
+    const secrets = [{ name: "env:A", lastUsedAt: NOW + 5 }];
+    assert.deepEqual(writes[1]?.counts, [
+      { source: "a", received: 2, refused: 0, lastReceivedAt: NOW + 5, secrets },
+      { source: "b", received: 0, refused: 2, lastReceivedAt: null, secrets: [] },
+    ]);
+    await end();
+    tick(10_000);
+    assert.equal(writes.length, 2);
+  });
+
+  test("a flush stores the rest at once, after the running write", async (t) => {
+    const { counter, writes, end, tick } = open(t);
+    counter.received("a", "env:A", NOW);
+    tick(200);
+    counter.received("a", "env:A", NOW);
+    const flushed = counter.flush();
+    await nextTurn();
+    assert.equal(writes.length, 1);
+    await end();
+    assert.equal(writes.length, 2);
+    await end();
+    await flushed;
+  });
+
+  test("a flush of a store that fails reports the error, resolves, and is not followed by writes", async (t) => {
+    const { counter, writes, errors, end, tick } = open(t);
+    counter.refused("a");
+    const flushed = counter.flush();
+    await end(new Error("closed"));
+    await flushed;
+    counter.refused("b");
+    tick(10_000);
+    assert.deepEqual([writes.length, errors.length], [1, 1]);
+  });
+
+  test("a flush does not wait longer than two seconds for a store that does not answer", async (t) => {
+    const { counter, errors, tick } = open(t);
+    counter.refused("a");
+    const flushed = counter.flush();
+    tick(2000);
+    await flushed;
+    assert.match(String(errors), /does not answer/);
+  });
+});
+
+test("a source counter does not keep the process alive", () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  createSourceCounter({ add: async () => {} }, { onError: assert.ifError }).refused("a");
+  assert.equal(timers(), before);
+});
