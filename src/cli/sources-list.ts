@@ -1,5 +1,6 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
+import { rotationFindings } from "../webhook/rotation.ts";
 import { printJson, say } from "./output.ts";
 import { sourceRecords } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -9,7 +10,8 @@ import { isoTime, timeFormat } from "./time.ts";
 export async function runSourcesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
   const environment = readEnvironment();
   const records = new Map((await sourceRecords(environment)).map((record) => [record.source, record]));
-  const sources = readSources(environment).map(({ name, path, preset, secrets }) => {
+  const configured = readSources(environment);
+  const sources = configured.map(({ name, path, preset, secrets }) => {
     const { received = 0, refused = 0, lastReceivedAt = null, lastSecret = null } = records.get(name) ?? {};
     const references = secrets.map((secret) => secret.name);
     return { name, path, preset, secrets: references, received, refused, lastReceivedAt, lastSecret };
@@ -39,4 +41,6 @@ export async function runSourcesList({ utc, json }: { utc?: boolean; json?: bool
       lastSecret ?? "-",
     ]),
   );
+  const findings = configured.flatMap((source) => rotationFindings(source, records.get(source.name), Date.now()));
+  for (const { found, remedy } of findings) say(`warning: ${found}: ${remedy}`);
 }
