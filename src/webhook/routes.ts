@@ -38,7 +38,9 @@ export function sourceRoute(source: Source, parts: DeliveryParts): Route {
     path: source.path,
     summary:
       "Receives a delivery, and answers when the event is on disk. `duplicate` is true if it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.",
-    needs: `a signature in one of the headers ${headersOf(source).join(", ")}`,
+    needs: `a signature in one of the headers ${headersOf(source)
+      .map((name) => `\`${name}\``)
+      .join(", ")}`,
     request: DeliveryBody,
     response: DeliveryAnswer,
     problems: [
@@ -56,12 +58,13 @@ export function sourceRoute(source: Source, parts: DeliveryParts): Route {
   };
 }
 
+/** The headers in which a source looks for signatures, tokens and credentials. */
 function headersOf({ schemes }: Source): string[] {
-  return schemes.flatMap((scheme) =>
-    scheme.type === "hmac" && "headers" in scheme.signature
-      ? scheme.signature.headers.map((name) => `\`${name}\``)
-      : [],
-  );
+  return schemes.flatMap((scheme) => {
+    if (scheme.type === "basic") return ["authorization"];
+    if (scheme.type === "token") return [scheme.header];
+    return "headers" in scheme.signature ? scheme.signature.headers : [];
+  });
 }
 
 /**
@@ -72,13 +75,17 @@ function headersOf({ schemes }: Source): string[] {
 function receive(source: Source, parts: DeliveryParts): Handler {
   const { intake, log, trustedProxies, onReceived, now = Date.now } = parts;
   const verifier = createVerifier(source);
+  const own = new Set(headersOf(source));
   return async ({ request, requestId, address }) => {
     const { headers, method = "", url: target = "" } = request;
     const mediaType = requireMediaType(request, source.contentTypes);
     if (source.allowedAddresses && !isIn(source.allowedAddresses, address)) {
       if (source.addressMode === "enforce")
         throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
-      log.warn({ event: "delivery_from_other_address", requestId, source: source.name, address }, "accepted");
+      log.warn(
+        { event: "delivery_from_other_address", requestId, source: source.name, address },
+        "accepted, because addressMode is watch",
+      );
     }
     const read = verifier.read(headers, now());
     if ("reason" in read) throw notGenuine(read.reason);
@@ -99,7 +106,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       contentType: headers["content-type"] ?? "application/octet-stream",
       payload: content.bytes,
       address,
-      headers: storedHeaders(request),
+      headers: storedHeaders(request, own),
       receivedAt,
     });
     onReceived(source.name, verified.secret.name, receivedAt);
@@ -134,12 +141,15 @@ function isConfidential(name: string): boolean {
   return confidential;
 }
 
-/** Returns the headers to store with a delivery, as JSON: names in lower case, without confidential headers. */
-export function storedHeaders(request: IncomingMessage): string {
+/** Returns the headers to store with a delivery, as JSON: names in lower case, without confidential and omitted ones. */
+export function storedHeaders(request: IncomingMessage, omitted: ReadonlySet<string> = NONE): string {
   const kept: Record<string, string> = {};
   for (const name in request.headers) {
     const value = request.headers[name];
-    if (value !== undefined && !isConfidential(name)) kept[name] = Array.isArray(value) ? value.join(", ") : value;
+    if (value === undefined || isConfidential(name) || omitted.has(name)) continue;
+    kept[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return JSON.stringify(kept);
 }
+
+const NONE: ReadonlySet<string> = new Set();

@@ -38,6 +38,7 @@ sources:
     verify: { header: x-sig, signed: "{timestamp}.{body}", timestamp: { header: x-time }, tolerance: 10s }
     secrets: [env:SECRET]
   token: { verify: { type: token, header: authorization, prefix: "Bearer " }, secrets: [env:SECRET] }
+  plain: { verify: { type: token, header: x-code }, secrets: [env:SECRET] }
   address: { verify: { header: x-sig, signed: "{method} {url} {body}" }, secrets: [env:SECRET] }
 `;
 
@@ -163,6 +164,12 @@ test("a token is compared before the body is read", async () => {
   assert.equal((await to("/webhook/token", "{}", headers)).status, 200);
   const wrong = await to("/webhook/token", Buffer.alloc(2 * 1024 * 1024), { Authorization: "Bearer other" });
   assertProblem(wrong, 403, "signature_mismatch");
+});
+
+test("a token is not stored, whatever its header is called", async () => {
+  const shown = await eventOf(await to("/webhook/plain", '{"n":"plain"}', { "X-Code": SECRET, "X-Other": "kept" }));
+  assert.equal((shown.headers as Record<string, string>)["x-other"], "kept");
+  assert.equal(JSON.stringify(shown).includes(SECRET), false);
 });
 
 test("a signed address is the one that the sender wrote", async () => {
