@@ -18,7 +18,10 @@ export const COMMERCE: Record<string, Preset> = {
   lob: preset(
     "Lob",
     "https://help.lob.com/print-and-mail/getting-data-and-results/using-webhooks",
-    timestamped("lob-signature", { header: "lob-signature-timestamp" }, "{timestamp}.{body}"),
+    // The page names no unit.
+    (["s", "ms"] as const).map((unit) =>
+      timestamped("lob-signature", { header: "lob-signature-timestamp", unit }, "{timestamp}.{body}"),
+    ),
     { id: ["body:id"], type: ["body:event_type.id"] },
   ),
   onfleet: preset(

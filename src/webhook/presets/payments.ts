@@ -12,7 +12,10 @@ export const PAYMENTS: Record<string, Preset> = {
   airwallex: preset(
     "Airwallex",
     "https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events",
-    timestamped("x-signature", { header: "x-timestamp" }, "{timestamp}{body}"),
+    // The page shows milliseconds. Receivers are known that take seconds.
+    (["ms", "s"] as const).map((unit) =>
+      timestamped("x-signature", { header: "x-timestamp", unit }, "{timestamp}{body}"),
+    ),
     { id: ["body:id"], type: ["body:name"] },
   ),
   authorize_net: preset(
