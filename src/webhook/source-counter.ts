@@ -24,6 +24,9 @@ interface Sums extends Omit<SourceCounts, "source" | "secrets"> {
   secrets: Map<string, number>;
 }
 
+// A write may take one part of the time in this many: with thousands of sources it takes long.
+const WRITE_SHARE = 50;
+
 // After a failed write. A store that is down is not asked more often.
 const RETRY_MS = 1000;
 
@@ -61,8 +64,9 @@ export function createSourceCounter(
   function write(): Promise<void> {
     const taken = sums;
     sums = new Map();
+    const startedAt = performance.now();
     writing = store.add(countsOf(taken)).then(
-      () => end(delayMs),
+      () => end(Math.max(delayMs, WRITE_SHARE * (performance.now() - startedAt))),
       (error) => {
         for (const [source, earlier] of taken) merge(sumsOf(source), earlier);
         onError(error);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
@@ -7,9 +7,9 @@ import type { Source } from "../../webhook/source.ts";
 import { readSecretFile } from "../secrets.ts";
 import { type Environment, readSettings } from "../settings.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
-import { faultsOf, type PathFault, shown, unknownKeys } from "./faults.ts";
+import { faultsOf, keyText, type PathFault, shown, unknownKeys } from "./faults.ts";
 import { FileSchema, isSourceName, NAME_EXPECTATION, SourceSchema } from "./schema.ts";
-import { type EntryContext, readEntry } from "./source-entry.ts";
+import { type EntryContext, readEntry, readSecrets } from "./source-entry.ts";
 import { parseYaml, type YamlDocument } from "./yaml-document.ts";
 
 /** The configuration file, read and checked. */
@@ -41,7 +41,7 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
   const sources =
     document.value === undefined ? [] : readSources(document.value, { file, environment, faults, warnings, document });
   const located = [
-    ...document.faults.map((fault) => ({ ...fault, key: fault.path.join(".") })),
+    ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
     ...faults.map((fault) => locate(document, fault)),
   ].sort((one, other) => one.offset - other.offset);
   if (located.length > 0)
@@ -63,7 +63,7 @@ interface Located {
 }
 
 function locate(document: YamlDocument, { path, at, message }: PathFault): Located {
-  return { offset: document.offsetOf(path, at), key: path.join("."), message };
+  return { offset: document.offsetOf(path, at), key: keyText(path), message };
 }
 
 function fileFault(document: YamlDocument, { offset, key, message }: Located): FileFault {
@@ -72,7 +72,8 @@ function fileFault(document: YamlDocument, { offset, key, message }: Located): F
 
 /** The text of the file; null if there is none and `CONFIG_FILE` names none. */
 function textOf(file: string, { CONFIG_FILE }: Environment): string | null {
-  if (CONFIG_FILE === undefined && !existsSync(file)) return null;
+  // A link that leads nowhere is a mistake.
+  if (CONFIG_FILE === undefined && !lstatSync(file, { throwIfNoEntry: false })) return null;
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
@@ -153,11 +154,15 @@ function readSource(name: string, entry: unknown, context: EntryContext, { fault
   const result = v.safeParse(SourceSchema, entry);
   const wrong = faultsOf(result.issues ?? [], base);
   faults.push(...unknown, ...wrong);
-  if (!result.success && wrong.length > 0) return null;
+  const below = (fault: PathFault): PathFault => ({ ...fault, path: [...base, ...fault.path] });
+  if (!result.success && wrong.length > 0) {
+    const references = v.safeParse(SourceSchema.entries.secrets, entry.secrets);
+    if (references.success) faults.push(...readSecrets(references.output, [], context).faults.map(below));
+    return null;
+  }
   // An unknown key does not hide the other faults.
   const known = result.success ? result.output : (result.output as v.InferOutput<typeof SourceSchema>);
   const read = readEntry(name, known, context);
-  const below = (fault: PathFault): PathFault => ({ ...fault, path: [...base, ...fault.path] });
   faults.push(...read.faults.map(below));
   warnings.push(...read.warnings.map(below));
   return unknown.length > 0 ? null : read.source;

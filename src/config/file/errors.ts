@@ -1,4 +1,5 @@
 import { SettingsError } from "../../errors.ts";
+import { printable } from "../../lib/printable.ts";
 
 /** A fault of the configuration file, at a line and column from 1. */
 export interface FileFault {
@@ -26,5 +27,5 @@ export class ConfigFileError extends SettingsError {
 
 /** A fault in one line. */
 export function lineOf(file: string, { line, column, key, message }: FileFault): string {
-  return `${file}:${line}:${column} ${key === "" ? "" : `${key}: `}${message}`;
+  return `${file}:${line}:${column} ${key === "" ? "" : `${printable(key)}: `}${message}`;
 }

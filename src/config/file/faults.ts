@@ -38,12 +38,23 @@ function expectationOf({ expected }: v.BaseIssue<unknown>): string {
 
 /** A value for a message. */
 export function shown(value: unknown, path: Path): string {
-  if (path.includes("secrets")) return "a literal value";
+  if (isInSecrets(path)) return "a literal value";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "a map";
   const text = printable(String(value));
   const cut = text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}…` : text;
   return typeof value === "string" ? `"${cut}"` : cut;
+}
+
+/** The path of a key as it is shown, with dots. A key below `secrets` may be a literal secret. */
+export function keyText(path: Path): string {
+  const isShown = !isInSecrets(path) || typeof path[3] === "number";
+  return (isShown ? path : path.slice(0, 3)).join(".");
+}
+
+/** Whether a path is `sources.NAME.secrets` or below it. */
+function isInSecrets([top, , key]: Path): boolean {
+  return top === "sources" && key === "secrets";
 }
 
 /** The fault of each key that a schema of a map, or of a map in it, does not have. */

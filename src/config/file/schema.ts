@@ -31,6 +31,8 @@ const signed = v.pipe(
     (value) => unknownPlaceholder(value) === undefined,
     "expected text with {body} {timestamp} {header:NAME} {url} {path} {method} only",
   ),
+  // Node has the names of received headers in lower case.
+  v.transform((value) => value.replace(/\{headers?:[^{}]+\}/g, (placeholder) => placeholder.toLowerCase())),
 );
 
 const tolerance = duration(1000, "5m");
@@ -61,14 +63,18 @@ const verify = v.strictObject({
   key: key(oneOf("utf8", "hex", "base64", "whsec"), "How the secret becomes the key. Default: `utf8`, its text."),
 });
 
+const address = v.pipe(
+  TEXT,
+  v.check(
+    (value) => !value.includes(",") && v.is(networks, value),
+    "expected an address or a range, e.g. 192.0.2.0/24",
+  ),
+);
+
 const addresses = v.pipe(
-  v.array(TEXT, "expected a list"),
-  v.rawTransform(({ dataset, addIssue, NEVER }): BlockList => {
-    const parsed = v.safeParse(networks, dataset.value.join(","));
-    if (parsed.success) return parsed.output;
-    addIssue({ message: "expected addresses or ranges, e.g. [192.0.2.0/24]" });
-    return NEVER;
-  }),
+  v.array(address, "expected a list"),
+  v.minLength(1, "expected at least one address"),
+  v.transform((list): BlockList => v.parse(networks, list.join(","))),
 );
 
 const bodyLimit = v.pipe(

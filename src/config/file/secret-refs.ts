@@ -26,7 +26,9 @@ export function readSecretRef(reference: string, folder: string, environment: En
   }
   if (value === undefined || value === "") {
     const found = kind === "env" ? "which is not set" : "which is empty";
-    return { fault: `found ${reference}, ${found}, expected a secret` };
+    // What stands after env: may be a secret itself.
+    const named = kind === "env" && !/^[A-Z][A-Z0-9_]*$/.test(rest) ? "env: and a name in small letters" : reference;
+    return { fault: `found ${named}, ${found}, expected a secret` };
   }
   if (value.includes("\uFFFD")) return { fault: `found ${reference}, which is not UTF-8, expected text` };
   return { secret: { name: reference, value }, warnings: weaknessesOf(value) };

@@ -31,20 +31,11 @@ const ENVELOPES = ["stripe", "openai"];
 
 /** Makes the source of an entry whose shape is right. */
 export function readEntry(name: string, entry: SourceEntry, context: EntryContext): ReadEntry {
-  const warnings: PathFault[] = [];
   const faults: PathFault[] = [];
   const schemes = schemesOf(entry, faults);
-  const secrets = entry.secrets.flatMap((reference, index) => {
-    const read = readSecret(reference, schemes, context);
-    const path = ["secrets", index];
-    if ("fault" in read) faults.push({ path, message: read.fault });
-    else warnings.push(...read.warnings.map((message) => ({ path, message: `${read.secret.name} ${message}` })));
-    return "fault" in read ? [] : [read.secret];
-  });
-  for (const [index, { value }] of secrets.entries()) {
-    if (secrets.findIndex((other) => other.value === value) === index) continue;
-    faults.push({ path: ["secrets", index], message: "found the same secret twice, expected different ones" });
-  }
+  const read = readSecrets(entry.secrets, schemes, context);
+  const { secrets, warnings } = read;
+  faults.push(...read.faults);
   const covered = schemes.every((scheme) => scheme.type !== "hmac" || /\{(?:body|form)\}/.test(scheme.signed));
   if (entry.verify && !covered) {
     warnings.push({
@@ -53,6 +44,27 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
     });
   }
   return { source: faults.length > 0 ? null : sourceOf(name, entry, schemes, secrets, context), faults, warnings };
+}
+
+/** Reads the secrets of a source. */
+export function readSecrets(references: readonly string[], schemes: readonly Scheme[], context: EntryContext) {
+  const warnings: PathFault[] = [];
+  const faults: PathFault[] = [];
+  const secrets: Secret[] = [];
+  for (const [index, reference] of references.entries()) {
+    const read = readSecret(reference, schemes, context);
+    const path = ["secrets", index];
+    if ("fault" in read) {
+      faults.push({ path, message: read.fault });
+      continue;
+    }
+    warnings.push(...read.warnings.map((message) => ({ path, message: `${read.secret.name} ${message}` })));
+    if (secrets.some(({ value }) => value === read.secret.value)) {
+      faults.push({ path, message: "found the same secret twice, expected different ones" });
+    }
+    secrets.push(read.secret);
+  }
+  return { secrets, faults, warnings };
 }
 
 function schemesOf({ preset, verify }: SourceEntry, faults: PathFault[]): readonly Scheme[] {
