@@ -24,9 +24,6 @@ interface Sums extends Omit<SourceCounts, "source" | "secrets"> {
   secrets: Map<string, number>;
 }
 
-// A write may take one part of the time in this many: with thousands of sources it takes long.
-const WRITE_SHARE = 50;
-
 // After a failed write. A store that is down is not asked more often.
 const RETRY_MS = 1000;
 
@@ -64,9 +61,8 @@ export function createSourceCounter(
   function write(): Promise<void> {
     const taken = sums;
     sums = new Map();
-    const startedAt = performance.now();
     writing = store.add(countsOf(taken)).then(
-      () => end(Math.max(delayMs, WRITE_SHARE * (performance.now() - startedAt))),
+      () => end(delayMs),
       (error) => {
         for (const [source, earlier] of taken) merge(sumsOf(source), earlier);
         onError(error);
