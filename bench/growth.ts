@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DEFAULT_ROUTE } from "../src/events/job.ts";
 import { atomic, openDatabase } from "../src/sqlite/database.ts";
 import { type SqliteEvents, sqliteEvents } from "../src/sqlite/events.ts";
-import { DEFAULT_ROUTE } from "../src/worker/routing.ts";
 import { eventIdOf, type Ids } from "./corpus.ts";
 import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -120,7 +120,12 @@ const CLAIM = { route: DEFAULT_ROUTE, owner: "bench", leaseMs: 1, retryDelaysMs:
 
 function fanOut(events: SqliteEvents, limit: number): void {
   const found = events.unrouted(limit);
-  const jobs = found.map(({ id, receivedAt }) => ({ event: id, route: DEFAULT_ROUTE, dueAt: receivedAt }));
+  const jobs = found.map(({ id, receivedAt }) => ({
+    event: id,
+    route: DEFAULT_ROUTE,
+    dueAt: receivedAt,
+    orderingKey: null,
+  }));
   events.addJobs(found.at(-1)?.id ?? 0, jobs);
 }
 

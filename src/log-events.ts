@@ -30,7 +30,7 @@ export const LOG_EVENTS = {
   config_reloaded: {
     level: "info",
     meaning: "The configuration file was read again, and is in use.",
-    fields: ["file", "sources"],
+    fields: ["file", "sources", "routes"],
   },
   config_reload_failed: {
     level: "error",
@@ -100,23 +100,33 @@ export const LOG_EVENTS = {
   },
   event_received: {
     level: "info",
-    meaning: "The worker took an event while `FORWARD_URL` is not set.",
-    fields: ["source", "eventId", "type"],
+    meaning: "A route with the handler `log` took an event, or the route `default` while `FORWARD_URL` is not set.",
+    fields: ["source", "eventId", "type", "route"],
+  },
+  handler_log: {
+    level: "info",
+    meaning: "The module of a route logged a line. The level and the message are its own, and so are the `fields`.",
+    fields: ["source", "eventId", "route", "fields"],
+  },
+  handler_output: {
+    level: "info",
+    meaning: "The module of a route wrote a line to its standard output or standard error.",
+    fields: ["route"],
   },
   event_processed: {
     level: "info",
     meaning: "An attempt succeeded.",
-    fields: ["source", "eventId", "type", "attempt", "durationMs"],
+    fields: ["source", "eventId", "type", "route", "attempt", "durationMs"],
   },
   event_retried: {
     level: "warn",
     meaning: "An attempt failed. The next one is at `runAt`.",
-    fields: ["source", "eventId", "type", "attempt", "error", "runAt"],
+    fields: ["source", "eventId", "type", "route", "attempt", "error", "runAt"],
   },
   event_dead_lettered: {
     level: "error",
     meaning: "The last attempt failed.",
-    fields: ["source", "eventId", "type", "attempt", "error"],
+    fields: ["source", "eventId", "type", "route", "attempt", "error"],
   },
   event_unreadable: {
     level: "error",
@@ -127,19 +137,25 @@ export const LOG_EVENTS = {
   lease_lost: {
     level: "warn",
     meaning: "The lease of an attempt ended before the attempt did. Another worker has the event.",
-    fields: ["source", "eventId", "type", "attempt"],
+    fields: ["source", "eventId", "type", "route", "attempt"],
   },
   target_unavailable: {
     level: "warn",
-    meaning: "The target of `FORWARD_URL` was not available five times in a row. Events wait for it.",
-    fields: [],
+    meaning: "The target of a route was not available five times in a row. Its events wait for it.",
+    fields: ["route"],
   },
-  target_available: { level: "info", meaning: "The target is available again.", fields: [] },
+  target_available: { level: "info", meaning: "The target of a route is available again.", fields: ["route"] },
+  route_gone: {
+    level: "warn",
+    meaning:
+      "Jobs of a route that is not in the configuration file wait until it is there again. `queued` and `failed` are their numbers.",
+    fields: ["route", "queued", "failed"],
+  },
   worker_error: {
     level: "error",
     meaning:
       "An operation of the worker on the store failed. The fields of an event are present if the operation was for one event.",
-    fields: ["error", "source", "eventId", "type", "attempt"],
+    fields: ["error", "source", "eventId", "type", "route", "attempt"],
   },
   storage_thread_died: {
     level: "error",

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
+import type { Backlog, RouteRecord } from "./events/store.ts";
 
 /** The server's metrics. No label contains personal data. */
 export interface Metrics {
@@ -27,7 +28,11 @@ export interface Exposition {
 
 /** Values that are read at each request for the metrics. */
 export interface MetricSources {
-  backlog(): Promise<{ queued: number; failed: number; unreadable: number; oldestQueuedAt: number | null }>;
+  backlog(): Promise<Pick<Backlog, "queued" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt">>;
+  /** The routes that have jobs. */
+  routes(): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
+  /** Whether the target of a route is available. */
+  isAvailable(route: string): boolean;
   /** The number of deliveries that wait for a commit. */
   waiting(): number;
   /** How many deliveries may wait. */
@@ -124,11 +129,15 @@ export function labelValues({ values = {}, codes = [] }: LabelDescription): stri
 
 /** Creates the metrics. The sources are read at each `render`. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { registry, counter, labelledCounter, gauge, histogram } = openRegistry();
+  const { registry, counter, labelledCounter, gauge, routeGauge, histogram } = openRegistry();
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
   gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.").set(sources.queueLimit);
   const queued = gauge("events_queued", "Events that wait for processing or a retry.");
   const dead = gauge("events_dead_lettered", "Events in the dead letters.");
+  const unrouted = gauge("events_unrouted", "Processed events that no route matched.");
+  const routeQueued = routeGauge("route_jobs_queued", "Jobs of a route that wait for processing or a retry.");
+  const routeDead = routeGauge("route_jobs_dead_lettered", "Jobs of a route in the dead letters.");
+  const routeAvailable = routeGauge("route_target_available", "1, or 0 while the target of a route is unavailable.");
   const unreadable = gauge(
     "events_unreadable",
     "Dead letters whose event cannot be read because the database is damaged.",
@@ -176,11 +185,17 @@ export function createMetrics(sources: MetricSources): Metrics {
     refusedConnections: labelledCounter("connections_refused_total", "Connections closed at once because of a limit."),
     configReloadSuccessful,
     async render() {
-      const backlog = await sources.backlog();
+      const [backlog, routes] = await Promise.all([sources.backlog(), sources.routes()]);
       waiting.set(sources.waiting());
       queued.set(backlog.queued);
       dead.set(backlog.failed);
       unreadable.set(backlog.unreadable);
+      unrouted.set(backlog.unrouted);
+      for (const { route, queued, failed } of routes) {
+        routeQueued.set({ route }, queued);
+        routeDead.set({ route }, failed);
+        routeAvailable.set({ route }, sources.isAvailable(route) ? 1 : 0);
+      }
       logBytes.set(sources.logBytes());
       oldest.set(backlog.oldestQueuedAt === null ? 0 : Math.max(0, sources.now() - backlog.oldestQueuedAt) / 1000);
       return { text: await registry.metrics(), contentType: registry.contentType };
@@ -205,6 +220,7 @@ function openRegistry() {
       return counter;
     },
     gauge: (name: string, help: string) => new Gauge(named(name, help)),
+    routeGauge: (name: string, help: string) => new Gauge({ ...named(name, help), labelNames: ["route"] }),
     histogram: (name: string, help: string, buckets: number[]) => new Histogram({ ...named(name, help), buckets }),
   };
 }

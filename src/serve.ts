@@ -9,7 +9,9 @@ import { createPasswordVerifier } from "./auth/password.ts";
 import { createThrottle } from "./auth/throttle/rules.ts";
 import type { ConfigFile } from "./config/file/config-file.ts";
 import { type WatchedConfigFile, watchConfigFile } from "./config/file/reload.ts";
-import type { Settings } from "./config/settings.ts";
+import { handlerEnvironment } from "./config/handler-environment.ts";
+import { routesOf } from "./config/routes.ts";
+import type { Environment, Settings } from "./config/settings.ts";
 import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
@@ -27,12 +29,13 @@ import { createConcurrencyLimit } from "./lib/concurrency-limit.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { startThread } from "./platform/checkout.ts";
 import { openServerStores, type ServerStores, type Stores } from "./stores.ts";
 import { createIntake, type Intake } from "./webhook/intake.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
-import { createHttpHandler } from "./worker/handlers/http.ts";
-import { createLogHandler } from "./worker/handlers/log.ts";
-import { createWorker, type Worker } from "./worker/worker.ts";
+import { createHandler } from "./worker/handlers/create.ts";
+import type { Route } from "./worker/route.ts";
+import { createWorker } from "./worker/worker.ts";
 import { createMustYield } from "./worker/yield.ts";
 
 /** A server that is listening. */
@@ -50,40 +53,46 @@ const STOP_GRACE_MS = 3000;
 /** What a server is started with. `readFile` reads the configuration file; null if there is none. */
 export interface Configuration {
   settings: Settings;
+  environment: Environment;
   file: string;
   readFile(): ConfigFile | null;
 }
 
 /** Opens the stores, connects the parts and serves. Throws {@link OperatorError} on failure, with nothing left open. */
 export async function serve(configuration: Configuration, log: Log): Promise<RunningServer> {
-  const { settings } = configuration;
+  const { settings, environment } = configuration;
   for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
   const config = watchConfigFile(configuration.file, configuration.readFile, log);
   const stores = await openServerStores(settings, log);
   try {
-    return await wire(settings, config, stores, log);
+    return await wire({ settings, environment, config, stores, log });
   } catch (error) {
     await stores.close();
     throw error;
   }
 }
 
-async function wire(
-  settings: Settings,
-  config: WatchedConfigFile,
-  stores: ServerStores,
-  log: Log,
-): Promise<RunningServer> {
+/** What the parts are connected with. */
+interface Wiring extends Pick<Configuration, "settings" | "environment"> {
+  config: WatchedConfigFile;
+  stores: ServerStores;
+  log: Log;
+}
+
+async function wire(wiring: Wiring): Promise<RunningServer> {
+  const { settings, config, stores, log } = wiring;
   const { events, sessions } = stores;
   const metrics: Metrics = createMetrics({
     backlog: () => events.backlog(),
+    routes: () => events.routes(),
+    isAvailable: (route) => worker.isAvailable(route),
     waiting: () => intake.waiting,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
     logBytes: stores.logBytes,
     now: Date.now,
   });
   const intake = createIntake({ append: countAppends(events, metrics), queueLimit: settings.WEBHOOK_QUEUE_LIMIT });
-  const worker = openWorker(settings, stores, intake, metrics, log);
+  const { worker, applyRoutes } = openWorker(wiring, intake, metrics);
   const trustedProxies = settings.TRUSTED_PROXIES;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
@@ -135,7 +144,9 @@ async function wire(
   const unwatchConfig = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
     instanceFile.update({ configFault: fault });
-    if (fault === null) replaceRoutes(routesFor(file));
+    if (fault !== null) return;
+    replaceRoutes(routesFor(file));
+    applyRoutes(file);
   });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   worker.start();
@@ -211,33 +222,28 @@ async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, l
   return countLogins(login, metrics);
 }
 
-const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };
-// Exponential backoff reaches this after ten attempts.
-const LONGEST_DELAY_MS = 10 * 60_000;
-
-function openWorker(settings: Settings, { events }: Stores, intake: Intake, metrics: Metrics, log: Log): Worker {
-  const delayMs = settings.RETRY_DELAY ?? DEFAULT_DELAY_MS[settings.RETRY_BACKOFF];
+/** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
+function openWorker({ settings, environment, config, stores, log }: Wiring, intake: Intake, metrics: Metrics) {
+  const { events } = stores;
+  const handlersOf = (file: ConfigFile | null) => (route: Route) =>
+    createHandler(route, {
+      log,
+      startThread: (options) => startThread("module", options),
+      environment: handlerEnvironment(environment, file),
+    });
   const worker = createWorker({
     store: events,
-    handler: settings.FORWARD_URL === undefined ? createLogHandler(log) : createHttpHandler(settings.FORWARD_URL),
-    policy: {
-      attempts: settings.RETRY_ATTEMPTS,
-      backoff: settings.RETRY_BACKOFF,
-      delayMs,
-      maxDelayMs: Math.max(delayMs, LONGEST_DELAY_MS),
-      jitter: settings.RETRY_JITTER,
-    },
-    concurrency: settings.WORKER_CONCURRENCY,
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
-    handlerTimeoutMs: settings.HANDLER_TIMEOUT,
     owner: randomUUID(),
     mustYield: createMustYield(intake),
     onSettled: countSettled(metrics),
     onExpired: countExpired(metrics),
     log,
   });
+  const applyRoutes = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
+  applyRoutes(config.current);
   events.onWork(worker.notify);
-  return worker;
+  return { worker, applyRoutes };
 }
 
 /** The certificate and key that are served; undefined without TLS. */

@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
   log: ["lib", "log-events"],
   "log-events": [],
-  metrics: ["errors"],
+  metrics: ["errors", "events"],
   events: [],
   auth: BASE,
   webhook: BASE,

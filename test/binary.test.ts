@@ -90,6 +90,31 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(await command.exited, { code: 0, signal: null });
   });
 
+  test("it runs modules of routes, which may import files and packages", async (context) => {
+    const dir = tempDir(context);
+    const file = (name: string, text: string) => {
+      mkdirSync(join(dir, name, ".."), { recursive: true });
+      writeFileSync(join(dir, name), text);
+    };
+    file("node_modules/a-package/package.json", '{ "name": "a-package", "main": "index.js" }');
+    file("node_modules/a-package/index.js", 'exports.name = "a package";');
+    file("lib/other.mjs", 'import { basename } from "node:path"; export const other = basename("a/file");');
+    file(
+      "code.mjs",
+      'import { name } from "a-package"; import { other } from "./lib/other.mjs"; export default ({ id }) => [id, name, other].join();',
+    );
+    file("authserve.yaml", "routes: [{ name: code, module: { file: ./code.mjs } }]");
+    const env = { ...settings(dir), ADDON_DIR: join(dir, "addons") };
+    const command = startProgram(BINARY, ["serve"], { dir, env });
+    context.after(() => void command.child.kill("SIGKILL"));
+    const url = await until(() => /"url":"([^"]+)"/.exec(command.stdout())?.[1], 15_000);
+    assert.equal((await deliver({ url }, event("evt_module"))).status, 200);
+    const shown = async () => (await runBinary(["events", "show", "evt_module", "--json"], { dir, env })).stdout;
+    await until(async () => /"response":"evt_module,a package,file"/.test(await shown()), 10_000);
+    command.child.kill("SIGTERM");
+    assert.deepEqual(await command.exited, { code: 0, signal: null });
+  });
+
   test("the add-ons are in a directory and files that only the user can access", async (context) => {
     const dir = tempDir(context);
     assert.equal((await hash(dir, { ADDON_DIR: join(dir, "addons") })).code, 0);

@@ -1,7 +1,8 @@
 import { configJsonSchema } from "../../src/config/file/json-schema.ts";
 import { code, codeBlock, page, table } from "./markdown.ts";
 
-const EXAMPLE = `sources:
+/** An example of the whole file. */
+export const EXAMPLE = `sources:
   stripe: { preset: stripe, secrets: [env:STRIPE_SECRET, file:secrets/stripe_old] }
   github: { preset: github, path: /hooks/github, secrets: [env:GITHUB_SECRET] }
   shop:
@@ -15,27 +16,46 @@ const EXAMPLE = `sources:
     type: header:x-shop-topic
     contentTypes: [application/json, application/x-www-form-urlencoded]
     bodyLimit: 2m
-    allowedAddresses: [192.0.2.0/24]`;
+    allowedAddresses: [192.0.2.0/24]
+routes:
+  - name: billing
+    source: stripe
+    types: ["invoice.*", "!invoice.draft"]
+    when: { data.object.livemode: true, data.object.currency: [eur, usd] }
+    http: { url: "https://billing.example/hook", secret: env:BILLING_SECRET, timeout: 10s }
+    retry: { attempts: 8, backoff: exponential, delay: 1s, maxDelay: 1h, jitter: 0.2, giveUpOn: ["400-499", "!408", "!429"] }
+    orderBy: data.object.customer
+    whenStuck: block
+    concurrency: 10
+    rate: 100/s
+  - { name: script, source: github, types: [push], exec: { command: [/usr/local/bin/deploy, "--now"], timeout: 5m } }
+  - { name: code, module: { file: ./handlers/code.mjs } }
+  - { name: audit, log: {} }`;
 
 interface Member {
   description?: string;
   enum?: string[];
   properties?: Record<string, Member>;
   additionalProperties?: Member | false;
+  items?: Member;
 }
 
 /** The page of the configuration file, from its JSON Schema. */
 export function configurationFilePage(): string {
-  const source = (configJsonSchema() as Member).properties?.sources?.additionalProperties;
-  if (!source) throw new Error("the schema has no sources");
+  const { sources, routes } = (configJsonSchema() as Member).properties ?? {};
+  const source = sources?.additionalProperties;
+  const route = routes?.items;
+  if (!source || !route) throw new Error("the schema has no sources or routes");
   const { verify } = source.properties ?? {};
   const { timestamp } = verify?.properties ?? {};
+  const { http, exec, module, retry } = route.properties ?? {};
   return page(
     "Configuration file",
     "The file is `authserve.yaml` in the working directory, or the one that `CONFIG_FILE` names. It is YAML 1.2.",
     "`authserve config check` checks it. An error is `FILE:LINE:COLUMN key: what was found, what is expected`.",
     codeBlock(EXAMPLE, "yaml"),
     "Each entry of `sources` is the name of a source: up to 64 small letters, digits and `-`. It has `preset` or `verify`.",
+    "`routes` is a list. Each event goes to every route that matches it. Without `routes` there is one route, `default`: it posts each event to `FORWARD_URL`, or logs it if that is not set.",
     "## A source",
     membersOf(source),
     "## verify",
@@ -43,6 +63,20 @@ export function configurationFilePage(): string {
     "A `token` has `header` and `prefix` only, and `basic` has neither.",
     "## timestamp",
     membersOf(timestamp),
+    "## A route",
+    membersOf(route),
+    "A route has exactly one of `http`, `to`, `exec`, `module` and `log`. `whenStuck` needs `orderBy`, and `giveUpOn` needs `http` or `to`.",
+    "## http",
+    membersOf(http),
+    "## exec",
+    membersOf(exec),
+    "The program gets the payload on standard input. Its working directory is the folder of this file. Exit code 0 is success.",
+    "## module",
+    membersOf(module),
+    "The default export is `async (event, { signal, idempotencyKey, log }) => {}`. A changed module is loaded while the server runs.",
+    "## retry",
+    membersOf(retry),
+    "With `delays` there is one attempt more than there are delays. A delay is at most `24h`.",
   );
 }
 

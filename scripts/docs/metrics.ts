@@ -27,8 +27,9 @@ interface Metric {
 }
 
 async function exposition(): Promise<string> {
-  const backlog = async () => ({ queued: 0, failed: 0, unreadable: 0, oldestQueuedAt: null });
-  const sources = { backlog, waiting: () => 0, queueLimit: 0, logBytes: () => 0, now: () => 0 };
+  const backlog = async () => ({ queued: 0, failed: 0, unrouted: 0, unreadable: 0, oldestQueuedAt: null });
+  const routes = { routes: async () => [], isAvailable: () => true };
+  const sources = { backlog, ...routes, waiting: () => 0, queueLimit: 0, logBytes: () => 0, now: () => 0 };
   return (await createMetrics(sources).render()).text;
 }
 
@@ -42,7 +43,8 @@ function readExposition(text: string): Metric[] {
 function labelOf(name: string): string {
   const labels: Partial<Record<string, { label: string }>> = LABELS;
   const found = labels[name.slice(OWN_PREFIX.length)];
-  return found === undefined ? "" : code(found.label);
+  if (found !== undefined) return code(found.label);
+  return name.startsWith(`${OWN_PREFIX}route_`) ? code("route") : "";
 }
 
 function describeLabel([name, described]: [string, (typeof LABELS)[keyof typeof LABELS]]): string[] {

@@ -14,10 +14,11 @@ export async function runConfigCheck({ json }: { json?: boolean }): Promise<void
       const remedy = "create it, or name a file in CONFIG_FILE";
       throw new OperatorError({ found: `There is no ${file} in this directory`, remedy });
     }
-    const { sources, warnings } = config;
+    const { sources, routes, warnings } = config;
     if (json) return printJson({ file, valid: true, errors: [], warnings });
     for (const warning of warnings) say(`warning: ${warning}`);
-    printData(`${file} is valid: ${counted(sources.length, "source")}`);
+    const counts = [counted(sources.length, "source"), ...(routes ? [counted(routes.length, "route")] : [])];
+    printData(`${file} is valid: ${counts.join(", ")}`);
   } catch (error) {
     if (!json || !(error instanceof ConfigFileError)) throw error;
     printJson({ file, valid: false, errors: error.fileFaults, warnings: [] });

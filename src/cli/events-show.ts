@@ -48,12 +48,18 @@ function printDetail(event: EventDetail, time: FormatTime): void {
   printData(printableLines(textOf(payload)));
 }
 
-function printJob({ route, attempts, dueAt, leased, deadLetter, history }: JobDetail, time: FormatTime): void {
-  const next = leased ? ", one is running" : dueAt === null ? "" : `, the next ${time(dueAt)}`;
-  printFact("route", `${printable(route)}, ${counted(attempts, "attempt")}${next}`);
+function printJob(job: JobDetail, time: FormatTime): void {
+  const { route, attempts, deadLetter, history } = job;
+  printFact("route", `${printable(route)}, ${counted(attempts, "attempt")}${nextAttempt(job, time)}`);
   for (const attempt of history) printAttempt(attempt, time);
   if (deadLetter)
     printData(`  ${time(deadLetter.failedAt)}  ${styled("red", "dead letter")}  ${printable(deadLetter.reason)}`);
+}
+
+function nextAttempt({ status, dueAt, leased, orderingKey }: JobDetail, time: FormatTime): string {
+  if (leased) return ", one is running";
+  if (dueAt !== null) return `, the next ${time(dueAt)}`;
+  return status === "queued" ? `, waits for earlier events of ${printable(orderingKey ?? "")}` : "";
 }
 
 const OUTCOME_STYLE = { succeeded: "green", failed: "red", lease_expired: "yellow" } as const;
@@ -93,7 +99,8 @@ function detailForOutput(event: EventDetail) {
   };
 }
 
-function jobForOutput({ route, status, attempts, dueAt, leased, lastError, deadLetter, history }: JobDetail) {
+function jobForOutput(job: JobDetail) {
+  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter, history } = job;
   return {
     route,
     status,
@@ -101,6 +108,7 @@ function jobForOutput({ route, status, attempts, dueAt, leased, lastError, deadL
     // A lease means that an attempt is running.
     nextAttemptAt: leased ? null : isoTime(dueAt),
     leased,
+    orderingKey,
     lastError,
     deadLetter: deadLetter && { ...deadLetter, failedAt: isoTime(deadLetter.failedAt) },
     history: history.map((attempt) => ({

@@ -32,6 +32,11 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   ],
   "config check": [["authserve config check", "Check the file before the server takes it up"]],
   "config schema": [["authserve config schema >authserve.schema.json", "Let an editor complete and check the file"]],
+  "routes list": [["authserve routes list", "See which route has queued or failed jobs"]],
+  "routes pause": [
+    ["authserve routes pause billing", "Let the events of the route billing wait, e.g. during an upgrade"],
+  ],
+  "routes resume": [["authserve routes resume billing", "Process the events that waited"]],
   "sources list": [["authserve sources list", "See which secret each source used last"]],
   "sources presets": [
     ["authserve sources presets", "Look up the name of a provider"],

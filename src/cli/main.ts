@@ -121,6 +121,21 @@ export function createProgram(): Command {
     .option("--url <url>", "URL that the sender used (default: from Host)")
     .option("--json", "Print a JSON object")
     .action(async (name, options) => (await import("./sources-explain.ts")).runSourcesExplain(name, options));
+  const routes = program.command("routes").description("Show the routes that process events, and pause them");
+  routes
+    .command("list")
+    .description("List the routes with the numbers of their jobs")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("./routes.ts")).runRoutesList(options));
+  routes
+    .command("pause <name>")
+    .description("Let the events of a route wait")
+    .action(async (name) => (await import("./routes.ts")).runRoutesPause(name));
+  routes
+    .command("resume <name>")
+    .description("Process the events of a paused route")
+    .action(async (name) => (await import("./routes.ts")).runRoutesResume(name));
   program
     .command("send")
     .description("Send signed deliveries as a provider does")

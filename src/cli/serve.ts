@@ -34,7 +34,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const signals = handleSignals();
   // Each reload also reads `.env`, which may have new secrets.
   const server = await serve(
-    { settings, file: configFileName(environment), readFile: () => readConfigFile(readEnvironment()) },
+    { settings, environment, file: configFileName(environment), readFile: () => readConfigFile(readEnvironment()) },
     log,
   );
   signals.onReload(server.reload);

@@ -4,6 +4,7 @@ import { isEmail } from "../auth/email.ts";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { weaknessOf } from "./secrets.ts";
+import { SIGNING_SECRET_FORM, signingKeyOf } from "./signing-key.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
 
 /** The lifetime of a token if `JWT_TTL` is not set or malformed. */
@@ -26,7 +27,7 @@ function typeIn(expectation: string): string {
 
 /** Text that matches a form. `expectation` is the message for other text. */
 export function matching(form: RegExp, expectation: string) {
-  return v.pipe(text, v.regex(form, expectation), v.description(typeIn(expectation)));
+  return v.pipe(v.string(expectation), v.regex(form, expectation), v.description(typeIn(expectation)));
 }
 
 /** One of some words. */
@@ -36,9 +37,9 @@ export function oneOf<const Word extends string>(...words: Word[]) {
 }
 
 /** A field that `read` parses. `expectation` is the message if `read` returns null. */
-function parsed<T>(read: (value: string) => T | null, expectation: string) {
+export function parsed<T>(read: (value: string) => T | null, expectation: string) {
   return v.pipe(
-    text,
+    v.string(expectation),
     v.rawTransform(({ dataset, addIssue, NEVER }): T => {
       const value = read(dataset.value);
       if (value !== null) return value;
@@ -96,6 +97,12 @@ export const strongSecret = v.pipe(
   v.description("text of at least 32 bytes"),
 );
 
+/** A secret that signs what handlers send, as {@link signingKeyOf} reads it. */
+export const signingSecret = v.pipe(
+  text,
+  v.check((value) => signingKeyOf(value) !== null, SIGNING_SECRET_FORM),
+);
+
 /** A password hash, parsed by {@link parsePasswordHash}. */
 export const passwordHash = v.pipe(
   text,
@@ -128,12 +135,18 @@ export const path = v.pipe(
   ),
 );
 
+const URL_EXPECTATION = "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events";
+
 /** An http or https URL, unchanged. A URL with a user or a password is refused. */
-export const url = parsed((value) => {
-  if (!URL.canParse(value)) return null;
-  const { protocol, username, password } = new URL(value);
-  return /^https?:$/.test(protocol) && username + password === "" ? value : null;
-}, "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events");
+export const url = v.pipe(
+  v.string(URL_EXPECTATION),
+  v.check((value) => {
+    if (!URL.canParse(value)) return false;
+    const { protocol, username, password } = new URL(value);
+    return /^https?:$/.test(protocol) && username + password === "";
+  }, URL_EXPECTATION),
+  v.description(typeIn(URL_EXPECTATION)),
+);
 
 /** Comma-separated addresses and CIDR ranges, as a `BlockList`. */
 export const networks = parsed((value) => {

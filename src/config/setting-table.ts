@@ -15,6 +15,7 @@ import {
   oneOf,
   passwordHash,
   path,
+  signingSecret,
   size,
   strongSecret,
   text,
@@ -236,8 +237,14 @@ const PROCESSING = {
     schema: v.optional(url),
     defaultText: "none: events are logged by id and type",
     meaning:
-      "URL that each event is posted to. The certificate of an `https` URL is checked with the authorities of Node and of the system.",
+      "URL that each event is posted to. The certificate of an `https` URL is checked with the authorities of Node and of the system. It is refused beside `routes` in the configuration file.",
     example: "http://127.0.0.1:8080/events",
+  },
+  FORWARD_SECRET: {
+    schema: v.optional(signingSecret),
+    secret: true,
+    meaning: "Signs forwarded events as Standard Webhooks: `whsec_` and base64, or text.",
+    example: "/etc/authserve/forward_secret",
   },
   RETRY_ATTEMPTS: {
     schema: v.optional(integer(1, 100), "10"),
@@ -262,7 +269,7 @@ const PROCESSING = {
   },
   WORKER_CONCURRENCY: {
     schema: v.optional(integer(1, 1000), "10"),
-    meaning: "Events processed at once.",
+    meaning: "Attempts of a route at once.",
     example: "50",
   },
   WORKER_POLL_INTERVAL: {
@@ -287,7 +294,7 @@ const OPERATION = {
     schema: v.optional(file),
     defaultText: "`authserve.yaml` in the working directory, if it is there",
     meaning:
-      "The [configuration file](configuration-file.md), which has further sources. It is read again when it changes.",
+      "The [configuration file](configuration-file.md), which has further sources and routes. It is read again when it changes.",
     example: "/etc/authserve/authserve.yaml",
   },
   ADDON_DIR: {

@@ -135,6 +135,10 @@ function contradictions(value: (name: SettingName) => string | undefined): Fault
     const found = `${name} is also a secret of tokens: the webhook sender could forge tokens`;
     faults.push({ found, remedy: "make a different one with openssl rand -base64 48" });
   }
+  if (signing.includes(value("FORWARD_SECRET") ?? "")) {
+    const found = "FORWARD_SECRET is also a secret of tokens: the target of events could forge tokens";
+    faults.push({ found, remedy: "make a different one with openssl rand -base64 48" });
+  }
   const locations = REDIS_LOCATION_NAMES.filter((name) => value(name));
   if (locations.length > 1) {
     faults.push({ found: `${locations.join(" and ")} are set together`, remedy: "keep one of them" });

@@ -9,6 +9,7 @@ export function settingWarnings(settings: Settings): string[] {
     ...tokenWarnings(settings),
     ...passwordWarnings(settings),
     ...webhookWarnings(settings),
+    ...forwardWarnings(settings),
     ...redisWarnings(settings),
     ...networkWarnings(settings),
   ];
@@ -56,6 +57,18 @@ function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
     warnings.push(
       `WEBHOOK_SECRET has ${whsecBytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`,
     );
+  }
+  return warnings;
+}
+
+function forwardWarnings({ FORWARD_URL, FORWARD_SECRET: secret }: Settings): string[] {
+  if (secret === undefined) return [];
+  const warnings: string[] = [];
+  if (FORWARD_URL === undefined) warnings.push("FORWARD_SECRET has no effect without FORWARD_URL: set both or neither");
+  if (secret.length < 16) warnings.push("FORWARD_SECRET is shorter than 16 characters: use a random one");
+  const bytes = bytesOfWhsec(secret);
+  if (bytes !== null && bytes < LEAST_WHSEC_BYTES) {
+    warnings.push(`FORWARD_SECRET has ${bytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`);
   }
   return warnings;
 }

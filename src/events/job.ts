@@ -1,3 +1,6 @@
+/** The one route if the configuration file has none. It takes every event. */
+export const DEFAULT_ROUTE = "default";
+
 /** Identifies a job: the processing of one event for one route. `event` is the store's number of the event. */
 export interface JobName {
   event: number;
@@ -7,6 +10,8 @@ export interface JobName {
 /** A job to add. `dueAt` is in Unix milliseconds. */
 export interface NewJob extends JobName {
   dueAt: number;
+  /** Jobs of a route with the same key run one at a time, in order of arrival. Null: in any order. */
+  orderingKey: string | null;
 }
 
 /** A job leased to a worker for one attempt, with its event. */
@@ -16,12 +21,22 @@ export interface ClaimedJob extends JobName {
   type: string;
   contentType: string;
   payload: Uint8Array;
+  /** The stored headers of the delivery: a JSON object with names in lower case and string values. */
+  headers: string;
   /** Unix milliseconds. */
   receivedAt: number;
+  /** The job was replayed. */
+  isReplay: boolean;
   /** The number of this attempt among all attempts of the job. It is also the fencing token of the claim. */
   attempt: number;
   /** The number of this attempt, from 1, since the job was made or last replayed. The retry policy uses it. */
   attemptOfBudget: number;
+}
+
+/** The idempotency key of a job, the same in all attempts and replays. Two sources may have the same event id. */
+export function idempotencyKeyOf({ route, source, eventId }: Pick<ClaimedJob, "route" | "source" | "eventId">): string {
+  const ofEvent = source === "default" ? eventId : `${source}/${eventId}`;
+  return route === DEFAULT_ROUTE ? ofEvent : `${route}/${source}/${eventId}`;
 }
 
 /** Identifies the attempt that a worker has claimed. */
@@ -41,11 +56,14 @@ export interface Settlement extends Claim {
   response?: string | undefined;
 }
 
-/** The next status of a job. A free attempt does not count towards the budget. Times are Unix milliseconds. */
+/**
+ * The next status of a job. A free attempt does not count towards the budget. A failed job that blocks keeps the later jobs
+ * of its ordering key waiting. Times are Unix milliseconds.
+ */
 export type Next =
   | { to: "processed" }
   | { to: "queued"; runAt: number; isFree?: boolean }
-  | { to: "failed"; reason: string };
+  | { to: "failed"; reason: string; blocks?: boolean };
 
 /** The longest wait for the next attempt. A longer one would only hide the job. */
 export const LONGEST_WAIT_MS = 24 * 3_600_000;

@@ -92,7 +92,9 @@ export interface JobDetail {
   route: string;
   status: Status;
   attempts: number;
-  /** When a queued job is due, or its lease ends. */
+  /** Null if the job runs in any order. */
+  orderingKey: string | null;
+  /** When a queued job is due, or its lease ends. Null while it waits for earlier jobs of its ordering key. */
   dueAt: number | null;
   leased: boolean;
   lastError: string | null;
@@ -156,11 +158,24 @@ export interface Backlog {
   queued: number;
   processed: number;
   failed: number;
+  /** Processed events that no route matched. */
+  unrouted: number;
   conflicts: number;
   /** Dead letters whose events cannot be read. */
   unreadable: number;
   /** When the oldest queued event was received. Null when none is queued. */
   oldestQueuedAt: number | null;
+}
+
+/** The state of a route that has jobs or is paused, whether or not it is configured. */
+export interface RouteRecord {
+  route: string;
+  /** The number of its jobs in each status. */
+  queued: number;
+  processed: number;
+  failed: number;
+  /** Unix milliseconds. Null if it is not paused. */
+  pausedAt: number | null;
 }
 
 /** Asks for up to `limit` jobs of a route, leased for `leaseMs` from `now`. */
@@ -174,6 +189,8 @@ export interface ClaimRequest {
    * is the last one.
    */
   retryDelaysMs: readonly number[];
+  /** Whether a dead letter keeps the later jobs of its ordering key waiting. */
+  blocks?: boolean;
   now: number;
   /**
    * Events whose jobs of this route the owner is working on. Their leases are renewed even if they have expired: the
@@ -191,11 +208,17 @@ export interface EventStore {
   append(batch: NewEvent[]): Promise<Appended[]>;
   /** The oldest events before fan-out, in order of arrival. */
   unrouted(limit: number): Promise<UnroutedEvent[]>;
-  /** Adds the jobs of all unrouted events up to `upTo`. Changes nothing if that event is already routed. */
+  /** The payloads of the first of these events, as many as fit into one answer; at least one. Null for an unreadable one. */
+  payloads(events: number[]): Promise<(Uint8Array | null)[]>;
+  /**
+   * Adds the jobs of all unrouted events up to `upTo`. Changes nothing if that event is already routed. A job with an
+   * ordering key waits until the earlier jobs of its route and key have ended.
+   */
   addJobs(upTo: number, jobs: NewJob[]): Promise<void>;
   /**
-   * Leases due jobs, oldest due first, and counts the attempt. An expired lease is a failed attempt: the job is queued
-   * for a retry, or dead-lettered after the last one. A job whose event cannot be read is dead-lettered.
+   * Leases due jobs of a route, oldest due first, and counts the attempt. A paused route has none. An expired lease is a
+   * failed attempt: the job is queued for a retry, or dead-lettered after the last one. A job whose event cannot be read is
+   * dead-lettered.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
@@ -209,13 +232,21 @@ export interface EventStore {
    * with `nextPage`. A job that fails again meanwhile is not replayed twice.
    */
   replay(filter: ReplayFilter, now: number, page?: string): Promise<Replayed>;
+  /** The routes that have jobs or are paused, by name. */
+  routes(): Promise<RouteRecord[]>;
+  /** Pauses a route: none of its jobs is claimed. Returns false if it is paused already. */
+  pauseRoute(route: string, now: number): Promise<boolean>;
+  /** Returns false if the route is not paused. */
+  resumeRoute(route: string): Promise<boolean>;
+  /** Ends the waiting for dead letters: the next job of each ordering key that they block is due. */
+  unblockRoute(route: string, now: number): Promise<void>;
   /** Lists events, newest arrival first. */
   list(filter: EventFilter): Promise<EventPage>;
   /** The events with this id, one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
   /** Takes the same time with millions of events as with none. */
   backlog(): Promise<Backlog>;
-  /** Calls the listener after an append or a replay through this store. Work of other processes is found by polling. */
+  /** Calls the listener after an append, a replay or a resumed route through this store. Work of other processes is found by polling. */
   onWork(listener: () => void): void;
   /** Throws `store_unavailable` when the store does not answer, or when dead letters have unreadable events. */
   check(): Promise<void>;

@@ -25,7 +25,7 @@ const RETRY_MS = 60_000;
  * is tried again every minute.
  */
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
-  const files = createWatchedFiles([certFile, keyFile]);
+  const files = createWatchedFiles(() => [certFile, keyFile]);
   const read = () =>
     files.reading(() => {
       const pair = { cert: readPemFile("TLS_CERT_FILE", certFile), key: readPemFile("TLS_KEY_FILE", keyFile) };

@@ -12,18 +12,25 @@ export interface WatchedFiles {
   watch(onChange: () => void): () => void;
 }
 
-export function createWatchedFiles(files: readonly string[]): WatchedFiles {
+/** Watches the listed files. The list may change while they are read. */
+export function createWatchedFiles(listFiles: () => readonly string[]): WatchedFiles {
   let versionRead: string | undefined;
   return {
     reading(read) {
-      versionRead = files.map(fileVersionSync).join();
-      return read();
+      const before = new Map(listFiles().map((file) => [file, fileVersionSync(file)]));
+      try {
+        return read();
+      } finally {
+        versionRead = listFiles()
+          .map((file) => before.get(file) ?? fileVersionSync(file))
+          .join();
+      }
     },
     watch(onChange) {
       let ended = false;
       let next: NodeJS.Timeout | undefined;
       const poll = async () => {
-        const version = (await Promise.all(files.map(fileVersion))).join();
+        const version = (await Promise.all(listFiles().map(fileVersion))).join();
         if (ended) return;
         if (version !== versionRead) onChange();
         next = setTimeout(poll, WATCH_INTERVAL_MS).unref();

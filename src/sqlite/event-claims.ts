@@ -9,7 +9,7 @@ import {
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { type EventTally, eventTally, type RecordMove } from "./event-tally.ts";
+import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import { eventReader } from "./stored-event.ts";
 
@@ -19,6 +19,7 @@ interface DueRow {
   event: number;
   attempts: number;
   attemptsBeforeReplay: number;
+  isReplay: number;
   leaseOwner: string | null;
   claimedAt: number | null;
 }
@@ -33,6 +34,7 @@ export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew"
 
 /** Prepares the claims of a database. `reader` is the connection that reads the events. */
 export function eventClaims(database: Database, reader: Database): EventClaims {
+  const isPaused = database.prepare(sql.IS_PAUSED);
   const nextDue = database.prepare(sql.NEXT_DUE).pluck();
   const renew = database.prepare(sql.RENEW);
   const release = database.prepare(sql.RELEASE);
@@ -43,8 +45,8 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   const end = prepareEndAttempt(database, tally);
   const takeDue = atomic(database, prepareLeasing(database, reader, tally, end));
   const settleAll = atomic(database, (batch: Settlement[]) =>
-    tally.count((record) =>
-      batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", record)),
+    tally.count((moves) =>
+      batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", moves)),
     ),
   );
   const releaseEach = atomic(database, (claims: Claim[], now: number) => {
@@ -54,7 +56,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   return {
     claim(request) {
       // An idle poll must not write.
-      const nextDueAt = readNextDue(request.route);
+      const nextDueAt = isPaused.get(request.route) ? null : readNextDue(request.route);
       if (nextDueAt === null || nextDueAt > request.now) {
         return { claimed: [], expired: 0, deadLettered: [], unreadable: [], nextDueAt };
       }
@@ -80,11 +82,12 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
   const setAside = database.prepare(sql.SET_ASIDE);
+  const promoteNext = preparePromotion(database);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
   const readEvent = eventReader(reader);
 
   return (request: ClaimRequest) => {
-    const { route, owner, limit, leaseMs, retryDelaysMs, now, holding = [] } = request;
+    const { route, owner, limit, leaseMs, retryDelaysMs, blocks = false, now, holding = [] } = request;
     const leaseEndsAt = now + leaseMs;
     const claimed: ClaimedJob[] = [];
     const deadLettered: DeadLetteredJob[] = [];
@@ -92,26 +95,30 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
     let expired = 0;
     let bytes = 0;
 
-    function expire(row: DueRow, leaseOwner: string, name: EventName, record: RecordMove): void {
+    function expire(row: DueRow, leaseOwner: string, name: EventName, moves: Moves): void {
       const { event, attempts: attempt, claimedAt } = row;
       const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
       const next: Next =
-        delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED } : { to: "queued", runAt: now + delayMs };
+        delayMs === undefined
+          ? { to: "failed", reason: LEASE_EXPIRED, blocks }
+          : { to: "queued", runAt: now + delayMs };
       const end = { startedAt: claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED };
-      endAttempt({ event, route, owner: leaseOwner, attempt, next, ...end }, "lease_expired", record);
+      endAttempt({ event, route, owner: leaseOwner, attempt, next, ...end }, "lease_expired", moves);
       if (next.to === "queued") expired++;
       else deadLettered.push({ ...name, route, attempt, error: LEASE_EXPIRED });
     }
 
-    function setAsideJob(event: number, eventId: string | null, fault: string, record: RecordMove): void {
-      setAside.run(now, fault, event, route);
+    function setAsideJob(event: number, eventId: string | null, fault: string, moves: Moves): void {
+      setAside.run(now, fault, blocks ? 1 : 0, event, route);
       addDeadLetter.run(event, route, now, fault, 1);
-      record("queued", tally.statusOf(event));
+      promoteNext(event, route, now);
+      moves.job(route, "queued", "failed");
+      moves.event("queued", tally.statusOf(event));
       unreadable.push({ event, eventId, route, error: fault });
     }
 
     /** False when no more payloads fit. */
-    function take(row: DueRow, record: RecordMove): boolean {
+    function take(row: DueRow, moves: Moves): boolean {
       const { event, attempts, leaseOwner } = row;
       if (leaseOwner === owner && holding.includes(event)) {
         renew.run(leaseEndsAt, event, route, owner, attempts);
@@ -119,12 +126,12 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       }
       const reading = readEvent(event);
       if (reading.event === null) {
-        setAsideJob(event, reading.eventId, reading.fault, record);
+        setAsideJob(event, reading.eventId, reading.fault, moves);
         return true;
       }
       const { source, eventId, type, payload } = reading.event;
       if (leaseOwner !== null) {
-        expire(row, leaseOwner, { source, eventId, type }, record);
+        expire(row, leaseOwner, { source, eventId, type }, moves);
         return true;
       }
       bytes += payload.length;
@@ -132,32 +139,48 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       if (claimed.length > 0 && bytes > MAX_PAYLOAD_BYTES) return false;
       lease.run(owner, now, leaseEndsAt, event, route);
       const attemptOfBudget = attempts + 1 - row.attemptsBeforeReplay;
-      claimed.push({ event, route, ...reading.event, attempt: attempts + 1, attemptOfBudget });
+      const isReplay = row.isReplay === 1;
+      claimed.push({ event, route, ...reading.event, isReplay, attempt: attempts + 1, attemptOfBudget });
       return true;
     }
 
     const rows = due.all(route, now, limit);
-    tally.count((record) => rows.every((row) => take(row, record)));
+    tally.count((moves) => rows.every((row) => take(row, moves)));
     return { claimed, expired, deadLettered, unreadable };
   };
 }
 
 /** Ends one attempt and records it. Returns false, and changes nothing, when its claim is no longer held. */
-type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, record: RecordMove) => boolean;
+type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: Moves) => boolean;
 
 function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(sql.SETTLE);
+  const promoteNext = preparePromotion(database);
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
 
-  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, record) => {
+  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, moves) => {
     const dueAt = next.to === "queued" ? next.runAt : null;
     const free = next.to === "queued" && next.isFree ? 1 : 0;
-    const { changes } = settle.run(next.to, dueAt, finishedAt, error, free, event, route, owner, attempt);
-    if (changes === 0) return false;
+    const staysInLine = next.to === "queued" || (next.to === "failed" && next.blocks) ? 1 : 0;
+    const change = [next.to, dueAt, finishedAt, error, free, staysInLine];
+    if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
     addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null);
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
-    if (next.to !== "queued") record("queued", tally.statusOf(event));
+    if (next.to === "queued") return true;
+    promoteNext(event, route, finishedAt);
+    moves.job(route, "queued", next.to);
+    moves.event("queued", tally.statusOf(event));
     return true;
+  };
+}
+
+/** Gives the turn of an ended job, if it has an ordering key, to the next one of its key. */
+function preparePromotion(database: Database): (event: number, route: string, now: number) => void {
+  const keyOf = database.prepare(sql.ORDERING_KEY).pluck();
+  const promote = database.prepare(sql.PROMOTE);
+  return (event, route, now) => {
+    const orderingKey = keyOf.get(event, route) as string | null;
+    if (orderingKey !== null) promote.run({ route, orderingKey, now });
   };
 }

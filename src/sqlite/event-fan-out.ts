@@ -2,26 +2,60 @@ import type { NewJob } from "../events/job.ts";
 import type { EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
+import { eventTally } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
+import { payloadReader } from "./stored-event.ts";
 
-/** Finds events without jobs and adds their jobs. Ids grow in commit order, so one id marks the progress of fan-out. */
-export function eventFanOut(database: Database): SyncPort<Pick<EventStore, "unrouted" | "addJobs">> {
+// Deliveries wait while payloads are read and sent to the worker.
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+type FanOutPort = Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
+
+/**
+ * Finds events without jobs and adds their jobs. Ids grow in commit order, so one id marks the progress of fan-out.
+ * `reader` is the connection that reads payloads.
+ */
+export function eventFanOut(database: Database, reader: Database): SyncPort<FanOutPort> {
   const unrouted = database.prepare<unknown[], UnroutedEvent>(sql.UNROUTED);
+  const readPayload = payloadReader(reader);
   const routedTo = database.prepare(sql.ROUTED_TO).pluck();
   const addJob = database.prepare(sql.ADD_JOB);
+  const addJobInLine = database.prepare(sql.ADD_JOB_IN_LINE);
   const addToIndexes = [...sql.INDEX_ROUTED, sql.INDEX_MINUTES].map((text) => database.prepare(text));
-  const tally = database.prepare(sql.TALLY_ROUTED);
+  const countEvents = database.prepare(sql.TALLY_ROUTED);
+  const tally = eventTally(database);
+
+  function add(job: NewJob): void {
+    if (job.orderingKey === null) addJob.run(job.event, job.route, job.dueAt);
+    else addJobInLine.run(job);
+  }
 
   return {
     unrouted: (limit) => unrouted.all(limit),
+    payloads(events) {
+      const payloads: (Uint8Array | null)[] = [];
+      let bytes = 0;
+      for (const event of events) {
+        const payload = readPayload(event);
+        bytes += payload?.length ?? 0;
+        if (payloads.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
+        payloads.push(payload);
+      }
+      return payloads;
+    },
     addJobs: atomic(database, (upTo: number, jobs: NewJob[]) => {
       const mark = routedTo.get() as number;
       // A retry of a call whose answer was lost.
       if (upTo <= mark) return;
-      for (const { event, route, dueAt } of jobs) addJob.run(event, route, dueAt);
+      tally.count((moves) => {
+        for (const job of jobs) {
+          add(job);
+          moves.job(job.route, null, "queued");
+        }
+      });
       for (const statement of addToIndexes) statement.run(mark, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;
-      tally.run(upTo, queued, upTo - mark - queued);
+      countEvents.run({ upTo, queued, unrouted: upTo - mark - queued });
     }),
   };
 }

@@ -26,6 +26,7 @@ interface JobRow {
   route: string;
   status: Status;
   attempts: number;
+  orderingKey: string | null;
   dueAt: number | null;
   leased: number;
   endedAt: number | null;

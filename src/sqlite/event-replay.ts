@@ -1,31 +1,46 @@
+import type { Status } from "../events/event.ts";
 import type { Replayed, ReplayFilter } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
-import { eventTally, type RecordMove } from "./event-tally.ts";
+import { eventTally, type Moves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 
 // Events in one transaction. Deliveries wait for it.
 const MAX_REPLAYED = 1000;
 
+interface ReplayableJob {
+  route: string;
+  status: Status;
+  orderingKey: string | null;
+}
+
 /** Queues the jobs of one event again, or those of all dead letters page by page. */
 export function eventReplay(database: Database): (filter: ReplayFilter, now: number, page?: string) => Replayed {
   const find = database.prepare(sql.FIND).pluck();
+  const replayable = database.prepare<unknown[], ReplayableJob>(sql.REPLAYABLE);
   const requeue = database.prepare(sql.REQUEUE);
+  const promote = database.prepare(sql.PROMOTE);
   const removeDeadLetters = database.prepare(sql.REMOVE_DEAD_LETTERS);
   const replayConflict = database.prepare(sql.REPLAY_CONFLICT);
   const nextPage = deadLetterPages(database);
   const tally = eventTally(database);
 
   /** Returns whether any job was queued. */
-  function replayEvent(event: number, evenIfProcessed: boolean, now: number, record: RecordMove): boolean {
+  function replayEvent(event: number, evenIfProcessed: boolean, now: number, moves: Moves): boolean {
     const before = tally.statusOf(event);
-    if (requeue.run(now, evenIfProcessed ? 1 : 0, event).changes === 0) return false;
-    record(before, "queued");
+    const jobs = replayable.all(event, evenIfProcessed ? 1 : 0);
+    for (const { route, status, orderingKey } of jobs) {
+      requeue.run(orderingKey === null ? now : null, event, route);
+      if (orderingKey !== null) promote.run({ route, orderingKey, now });
+      moves.job(route, status, "queued");
+    }
+    if (jobs.length === 0) return false;
+    moves.event(before, "queued");
     removeDeadLetters.run(event);
     return true;
   }
 
   function replayAll(events: readonly number[], evenIfProcessed: boolean, now: number): number {
-    return tally.count((record) => events.filter((event) => replayEvent(event, evenIfProcessed, now, record)).length);
+    return tally.count((moves) => events.filter((event) => replayEvent(event, evenIfProcessed, now, moves)).length);
   }
 
   return atomic(database, (filter: ReplayFilter, now: number, page?: string): Replayed => {

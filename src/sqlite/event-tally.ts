@@ -8,31 +8,58 @@ export function statusOf(jobs: readonly Status[]): Status {
   return jobs.includes("failed") ? "failed" : "processed";
 }
 
-/** Records that an event moved from one status to another. */
-export type RecordMove = (from: Status, to: Status) => void;
+/** Records moves between statuses. */
+export interface Moves {
+  event(from: Status, to: Status): void;
+  /** `from` is null for a new job. */
+  job(route: string, from: Status | null, to: Status): void;
+}
 
-/** Counts the events in each status, in the transaction that changes their jobs. */
+/** Counts events and jobs in each status, in the transaction that changes the jobs. */
 export interface EventTally {
   /** The status of an event that has jobs. */
   statusOf(event: number): Status;
   /** Runs a part of a transaction and adds the moves that it records. */
-  count<T>(part: (record: RecordMove) => T): T;
+  count<T>(part: (moves: Moves) => T): T;
 }
+
+type Differences = Record<Status, number>;
+
+const NONE: Readonly<Differences> = { queued: 0, processed: 0, failed: 0 };
 
 /** Prepares the tally of a database. */
 export function eventTally(database: Database): EventTally {
   const statuses = database.prepare(sql.JOB_STATUSES).pluck();
-  const add = database.prepare(sql.TALLY_MOVED);
+  const addEvents = database.prepare(sql.TALLY_MOVED);
+  const addJobs = database.prepare(sql.TALLY_JOBS);
+
   return {
     statusOf: (event) => statusOf(statuses.all(event) as Status[]),
     count(part) {
-      const moved = { queued: 0, processed: 0, failed: 0 };
-      const result = part((from, to) => {
-        moved[from]--;
-        moved[to]++;
+      const events = { ...NONE };
+      const routes = new Map<string, Differences>();
+      const result = part({
+        event(from, to) {
+          events[from]--;
+          events[to]++;
+        },
+        job(route, from, to) {
+          let jobs = routes.get(route);
+          if (!jobs) {
+            jobs = { ...NONE };
+            routes.set(route, jobs);
+          }
+          if (from !== null) jobs[from]--;
+          jobs[to]++;
+        },
       });
-      if (Object.values(moved).some((number) => number !== 0)) add.run(moved.queued, moved.processed, moved.failed);
+      if (hasMoves(events)) addEvents.run(events.queued, events.processed, events.failed);
+      for (const [route, jobs] of routes) {
+        if (hasMoves(jobs)) addJobs.run(route, jobs.queued, jobs.processed, jobs.failed);
+      }
       return result;
     },
   };
 }
+
+const hasMoves = ({ queued, processed, failed }: Differences) => queued !== 0 || processed !== 0 || failed !== 0;

@@ -41,8 +41,32 @@ ORDER BY id LIMIT +?`;
 /** The last event that fan-out has given its jobs. */
 export const ROUTED_TO = `SELECT routed_to FROM tally`;
 
+/** The payload of an event, with its checksum: event. */
+export const PAYLOAD = `SELECT payload_crc32 AS payloadCrc32, payload FROM events WHERE id = ?`;
+
 /** Adds a job: event, route, due. */
 export const ADD_JOB = `INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)`;
+
+/** Adds a job with an ordering key. It is due if no job of the key is before it. */
+export const ADD_JOB_IN_LINE = `
+INSERT INTO jobs (event, route, status, ordering_key, in_line, due_at)
+VALUES (@event, @route, 'queued', @orderingKey, 1, CASE WHEN NOT EXISTS (
+  SELECT 1 FROM jobs WHERE route = @route AND ordering_key = @orderingKey AND in_line = 1) THEN @dueAt END)`;
+
+/** Gives the turn to the first job in the line of an ordering key, unless it failed or another job has the turn. */
+export const PROMOTE = `
+UPDATE jobs SET due_at = @now
+WHERE event = (
+    SELECT event FROM jobs WHERE route = @route AND ordering_key = @orderingKey AND in_line = 1 ORDER BY event LIMIT 1)
+  AND route = @route AND status = 'queued' AND NOT EXISTS (
+    SELECT 1 FROM jobs WHERE route = @route AND ordering_key = @orderingKey AND due_at IS NOT NULL)`;
+
+/** The ordering key of a job: event, route. A `RETURNING` instead would build a temporary table. */
+export const ORDERING_KEY = `SELECT ordering_key FROM jobs WHERE event = ? AND route = ?`;
+
+/** Lets the dead letters of a route keep no jobs waiting. Returns their ordering keys. */
+export const UNBLOCK = `
+UPDATE jobs SET in_line = 0 WHERE route = ? AND in_line = 1 AND status = 'failed' RETURNING ordering_key AS orderingKey`;
 
 /** Adds the events of a fan-out to the indexes for lists: after this event, up to this one. */
 export const INDEX_ROUTED = ["type", "source"].map(
@@ -56,28 +80,52 @@ INSERT INTO events_by_minute (minute, first_event)
 SELECT received_at / 60000 AS minute, min(id) FROM events WHERE id > ? AND id <= ? GROUP BY minute
 ON CONFLICT DO NOTHING`;
 
-/** Counts the events of a fan-out: last event, queued, processed. */
-export const TALLY_ROUTED = `UPDATE tally SET routed_to = ?, queued = queued + ?, processed = processed + ?`;
+/** Counts the events of a fan-out. An unrouted event is processed. */
+export const TALLY_ROUTED = `
+UPDATE tally SET routed_to = @upTo, queued = queued + @queued, unrouted = unrouted + @unrouted,
+  processed = processed + @unrouted`;
 
 /** Counts moves between statuses, as differences: queued, processed, failed. */
 export const TALLY_MOVED = `UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?`;
+
+/** Counts moves of a route's jobs, as differences: route, queued, processed, failed. */
+export const TALLY_JOBS = `
+INSERT INTO route_tally (route, queued, processed, failed) VALUES (?, ?, ?, ?)
+ON CONFLICT (route) DO UPDATE SET queued = queued + excluded.queued, processed = processed + excluded.processed,
+  failed = failed + excluded.failed`;
+
+/** The routes that have jobs or are paused. */
+export const ROUTES = `
+SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
+  paused_at AS pausedAt
+FROM route_tally FULL JOIN paused_routes USING (route) ORDER BY route`;
+
+/** Pauses a route: route, now. */
+export const PAUSE = `INSERT INTO paused_routes (route, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING`;
+
+/** Resumes a route. */
+export const RESUME = `DELETE FROM paused_routes WHERE route = ?`;
+
+/** Whether a route is paused. */
+export const IS_PAUSED = `SELECT 1 FROM paused_routes WHERE route = ?`;
 
 /** The statuses of an event's jobs. */
 export const JOB_STATUSES = `SELECT status FROM jobs WHERE event = ?`;
 
 /** Due jobs and expired leases of a route, oldest first: route, now, limit. */
 export const DUE = `
-SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, lease_owner AS leaseOwner, claimed_at AS claimedAt
-FROM jobs WHERE status = 'queued' AND route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
+SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay, lease_owner AS leaseOwner,
+  claimed_at AS claimedAt
+FROM jobs WHERE route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
 /** The parts of an event that an attempt needs: event. */
 export const EVENT_OF_JOB = `
-SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt,
+SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, headers,
   payload_crc32 AS payloadCrc32, payload
 FROM events WHERE id = ?`;
 
 /** When the next queued job of a route is due, or its lease ends: route. */
-export const NEXT_DUE = `SELECT min(due_at) FROM jobs WHERE status = 'queued' AND route = ?`;
+export const NEXT_DUE = `SELECT min(due_at) FROM jobs WHERE route = ? AND due_at IS NOT NULL`;
 
 /**
  * Leases a job: owner, now, end of the lease, event, route. The attempt is counted here: a handler that kills the
@@ -93,15 +141,19 @@ const HELD = `event = ? AND route = ? AND status = 'queued' AND lease_owner = ? 
 /** Extends a lease that is still held: end of the lease, claim. */
 export const RENEW = `UPDATE jobs SET due_at = ? WHERE ${HELD}`;
 
-/** Ends an attempt whose claim is still held: status, due, end, error, 1 if the attempt is free, claim. */
+/**
+ * Ends an attempt whose claim is still held: status, due, end, error, 1 if the attempt is free, 1 if the job keeps its place
+ * in line, claim.
+ */
 export const SETTLE = `
 UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
-  attempts_before_replay = attempts_before_replay + ?
+  attempts_before_replay = attempts_before_replay + ?, in_line = in_line AND ?
 WHERE ${HELD}`;
 
-/** Ends a job whose event cannot be read, leased or not: end, error, event, route. */
+/** Ends a job whose event cannot be read, leased or not: end, error, 1 if it keeps its place in line, event, route. */
 export const SET_ASIDE = `
-UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?
+UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
+  in_line = in_line AND ?
 WHERE event = ? AND route = ? AND status = 'queued'`;
 
 /** Undoes a claim that is still held: now, claim. */
@@ -133,10 +185,16 @@ export const UNREADABLE = `SELECT count(*) FROM dead_letters WHERE unreadable = 
 /** The number of an event: event id, source. */
 export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
 
-/** Queues the failed jobs of an event with a fresh budget, and when forced the processed ones: now, forced, event. */
+/** The jobs of an event that a replay queues: event, 1 if also the processed ones. */
+export const REPLAYABLE = `
+SELECT route, status, ordering_key AS orderingKey FROM jobs
+WHERE event = ? AND (status = 'failed' OR (status = 'processed' AND ?))`;
+
+/** Queues a job again with a fresh budget: due, or null if it waits in line; event, route. */
 export const REQUEUE = `
-UPDATE jobs SET status = 'queued', due_at = ?, attempts_before_replay = attempts
-WHERE (status = 'failed' OR (status = 'processed' AND ?)) AND event = ?`;
+UPDATE jobs SET status = 'queued', due_at = ?, is_replay = 1, attempts_before_replay = attempts,
+  in_line = ordering_key IS NOT NULL
+WHERE event = ? AND route = ?`;
 
 /** Removes an event from the dead letters. */
 export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event = ?`;
@@ -167,7 +225,7 @@ FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) 
 
 /** The jobs of an event. */
 export const JOBS = `
-SELECT route, status, attempts, due_at AS dueAt, lease_owner IS NOT NULL AS leased, ended_at AS endedAt,
+SELECT route, status, attempts, ordering_key AS orderingKey, due_at AS dueAt, lease_owner IS NOT NULL AS leased, ended_at AS endedAt,
   last_error AS lastError
 FROM jobs WHERE event = ? ORDER BY route`;
 
@@ -237,7 +295,7 @@ function conditionsOf({ type, source, since, until, before, after }: EventFilter
 
 /** The number of events in each status, and when the oldest queued one came. An event before fan-out is queued. */
 export const BACKLOG = `
-SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, conflicts,
+SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, unrouted, conflicts,
   (${UNREADABLE}) AS unreadable,
   (SELECT received_at FROM events WHERE id = coalesce(
     (SELECT min(event) FROM jobs WHERE status = 'queued' AND status <> 'processed'),

@@ -7,6 +7,7 @@ import { type EventClaims, eventClaims } from "./event-claims.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
+import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
 
 /** The event store on a SQLite database that the caller opens and closes. */
@@ -21,9 +22,10 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
   const unreadable = database.prepare(sql.UNREADABLE).pluck();
   return {
     append: eventAppend(database),
-    ...eventFanOut(database),
+    ...eventFanOut(database, reader),
     ...eventClaims(database, reader),
     replay: eventReplay(database),
+    ...eventRoutes(database),
     ...eventReads(database),
     check() {
       ping.get();

@@ -28,22 +28,36 @@ const STEPS: readonly string[] = [
     status TEXT NOT NULL CHECK (status = 'queued' OR status = 'processed' OR status = 'failed'),
     attempts INTEGER NOT NULL DEFAULT 0,  -- all claims so far; also the fencing token of a claim
     attempts_before_replay INTEGER NOT NULL DEFAULT 0,  -- the budget counts from here
+    is_replay INTEGER NOT NULL DEFAULT 0,
     ordering_key TEXT,
-    due_at INTEGER,  -- while queued: when it may be claimed, or its lease ends
+    in_line INTEGER NOT NULL DEFAULT 0,  -- 1: later jobs of its ordering key wait for it
+    due_at INTEGER,  -- while queued: when it may be claimed, or its lease ends; null while it waits in line
     lease_owner TEXT, claimed_at INTEGER, ended_at INTEGER, last_error TEXT,  -- of the newest attempt
     PRIMARY KEY (event, route)
   ) STRICT, WITHOUT ROWID;
   -- Jobs that a route may claim.
-  CREATE INDEX jobs_due ON jobs (route, due_at) WHERE status = 'queued';
+  CREATE INDEX jobs_due ON jobs (route, due_at) WHERE due_at IS NOT NULL;
+  -- The jobs of an ordering key in order of arrival, and the one whose turn it is: there is never a second one.
+  CREATE INDEX jobs_line ON jobs (route, ordering_key, event) WHERE in_line = 1;
+  CREATE UNIQUE INDEX jobs_turn ON jobs (route, ordering_key) WHERE ordering_key IS NOT NULL AND due_at IS NOT NULL;
+  -- Dead letters that keep later jobs waiting.
+  CREATE INDEX jobs_blocking ON jobs (route, ordering_key) WHERE in_line = 1 AND status = 'failed';
   -- Lists of queued and of failed events.
   CREATE INDEX jobs_open ON jobs (status, event) WHERE status <> 'processed';
 
-  -- One row: the last event that has its jobs, and the number of events up to it in each status.
+  -- One row: the last event that has its jobs, and the number of events up to it in each status. Unrouted events have no
+  -- jobs, because no route matched.
   CREATE TABLE tally (
     routed_to INTEGER NOT NULL, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
-    conflicts INTEGER NOT NULL
+    unrouted INTEGER NOT NULL, conflicts INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO tally VALUES (0, 0, 0, 0, 0);
+  INSERT INTO tally VALUES (0, 0, 0, 0, 0, 0);
+  -- The number of jobs of each route in each status.
+  CREATE TABLE route_tally (
+    route TEXT PRIMARY KEY, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- Routes whose jobs are not claimed.
+  CREATE TABLE paused_routes (route TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
   -- The ended attempts of a job.
   CREATE TABLE attempts (
@@ -99,8 +113,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest supported schema. Schemas 1 to 9 are from before the first release. */
-const FIRST_SCHEMA = 10;
+/** The oldest supported schema. Schemas 1 to 10 are from before the first release. */
+const FIRST_SCHEMA = 11;
 
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

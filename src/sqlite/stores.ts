@@ -85,6 +85,11 @@ function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
       if (replayed.count > 0) notify();
       return replayed;
     },
+    async resumeRoute(route) {
+      const isResumed = await events.resumeRoute(route);
+      if (isResumed) notify();
+      return isResumed;
+    },
     onWork(listener) {
       listeners.push(listener);
     },

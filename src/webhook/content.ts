@@ -1,3 +1,4 @@
+import { valueAt } from "../lib/json-path.ts";
 import { parseStrictJson, type StrictJson } from "../lib/strict-json.ts";
 
 /** The body of a delivery, parsed when it is first asked for. */
@@ -35,19 +36,11 @@ export function openContent(bytes: Buffer, mediaType: string): Content {
 }
 
 function memberOfJson(parsed: StrictJson, path: string): unknown {
-  return parsed.ok ? memberOf(parsed.value, path) : undefined;
+  return parsed.ok ? valueAt(parsed.value, path) : undefined;
 }
 
 /** A field of a form, or a member of the JSON in its field `payload`, as GitHub and Slack send it. */
 function memberOfForm(form: URLSearchParams, path: string): unknown {
   const payload = form.get("payload");
   return form.get(path) ?? (payload === null ? undefined : memberOfJson(parseStrictJson(Buffer.from(payload)), path));
-}
-
-function memberOf(value: unknown, path: string): unknown {
-  const dot = path.indexOf(".");
-  const name = dot === -1 ? path : path.slice(0, dot);
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-  const member = (value as Record<string, unknown>)[name];
-  return dot === -1 ? member : memberOf(member, path.slice(dot + 1));
 }

@@ -2,24 +2,28 @@ import { describeError } from "../errors.ts";
 import type { ClaimedJob, Settlement } from "../events/job.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import type { RetryPolicy } from "./backoff.ts";
 import type { AttemptKind, Breaker } from "./breaker.ts";
 import { decide, type Outcome } from "./decide.ts";
+import type { Handler } from "./handler.ts";
 import { createPrefetch } from "./prefetch.ts";
-import { type EventHandler, runEvent } from "./run.ts";
+import type { Route } from "./route.ts";
+import { runEvent } from "./run.ts";
 import { logFailure, type Settler } from "./settler.ts";
+
+/** What the attempts of a route are made with. A reload replaces it; attempts that run keep theirs. */
+export interface AttemptTools {
+  route: Pick<Route, "retry" | "whenStuck" | "timeoutMs" | "concurrency" | "ratePerSecond">;
+  handler: Handler;
+  breaker: Breaker;
+}
 
 /** Options of the attempts. Members with the same name mean the same as in the worker's options. */
 export interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release">;
-  handler: EventHandler;
-  policy: RetryPolicy;
-  concurrency: number;
-  handlerTimeoutMs: number;
+  tools: AttemptTools;
   leaseMs: number;
   owner: string;
   settler: Settler;
-  breaker: Breaker;
   log: Log;
   now: () => number;
   random: () => number;
@@ -27,10 +31,12 @@ export interface AttemptsOptions {
   onCapacity: () => void;
 }
 
-/** The jobs that a worker holds: claimed and not yet settled, running or waiting to run. */
+/** The jobs of a route that a worker holds: claimed and not yet settled, running or waiting to run. */
 export interface Attempts {
   /** Runs claimed jobs, each as soon as there is capacity. */
   start(jobs: readonly ClaimedJob[]): void;
+  /** Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has ended. */
+  use(tools: AttemptTools): void;
   /** The events of the held jobs. */
   events(): number[];
   /** How many jobs could start now. */
@@ -40,10 +46,10 @@ export interface Attempts {
   /** Renews every lease. If a lease is lost, its run is interrupted. */
   renewAll(): void;
   /**
-   * Releases jobs that have not started and waits until the rest is settled. Runs are interrupted at the deadline. A store
-   * that fails is not asked again.
+   * Releases jobs that have not started, waits until the rest is settled, and closes the handler. Runs are interrupted when
+   * `deadline` resolves. A store that fails then is not asked again.
    */
-  stop(deadlineMs: number): Promise<void>;
+  stop(deadline: Promise<void>): Promise<void>;
 }
 
 // A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While the
@@ -56,30 +62,37 @@ interface HeldJob {
   interruption: AbortController;
 }
 
-/** Creates the attempts of one worker. They never throw: failures are logged. */
+/** Tools and the number of runs that use them. */
+interface ToolsInUse extends AttemptTools {
+  runs: number;
+}
+
+/** Creates the attempts of one route. They never throw: failures are logged. */
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { store, concurrency, leaseMs, owner, settler, breaker, log, now, onCapacity } = options;
+  const { store, leaseMs, owner, settler, log, now, random, onCapacity } = options;
   const held = new Set<HeldJob>();
   const waiting: HeldJob[] = [];
-  const prefetch = createPrefetch(concurrency);
+  const prefetch = createPrefetch();
+  let tools: ToolsInUse = { ...options.tools, runs: 0 };
   let running = 0;
   /** Called when a run ends and when a job is settled. */
   let onProgress = () => {};
 
   function startWaiting(): void {
-    while (running < concurrency && waiting.length > 0) {
-      const kind = breaker.begin(now());
+    while (running < tools.route.concurrency && waiting.length > 0) {
+      const kind = tools.breaker.begin(now());
       // The released jobs are claimed again when the target is available.
       if (kind === null) return void release(waiting.splice(0));
       running++;
-      void attempt(waiting.shift() as HeldJob, kind);
+      tools.runs++;
+      void attempt(waiting.shift() as HeldJob, kind, tools);
     }
   }
 
-  async function attempt(one: HeldJob, kind: AttemptKind): Promise<void> {
+  async function attempt(one: HeldJob, kind: AttemptKind, used: ToolsInUse): Promise<void> {
     const startedAt = now();
-    const { settlement, end } = await makeAttempt(one, kind, startedAt, options);
-    void end.then(() => endRun(now() - startedAt));
+    const { settlement, end } = await makeAttempt(one, kind, used, { startedAt, owner, now, random });
+    void end.then(() => endRun(now() - startedAt, used));
     try {
       await settler.settle(one.job, settlement);
     } catch (error) {
@@ -90,13 +103,19 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     onCapacity();
   }
 
-  function endRun(tookMs: number): void {
+  function endRun(tookMs: number, used: ToolsInUse): void {
     running--;
+    used.runs--;
+    if (used !== tools) closeIfUnused(used);
     // The difference is negative if the clock was set back.
     prefetch.noteRun(Math.max(0, tookMs));
     startWaiting();
     onCapacity();
     onProgress();
+  }
+
+  function closeIfUnused({ runs, handler }: ToolsInUse): void {
+    if (runs === 0) void handler.close();
   }
 
   /** Releases claimed jobs without using up an attempt. If the store fails, their leases expire. */
@@ -122,11 +141,12 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   function capacityWith(ahead: number): number {
+    const { concurrency } = tools.route;
     const free = concurrency - running - waiting.length;
     return Math.min(
       free + ahead,
       MAX_UNSETTLED * concurrency - held.size,
-      breaker.allowedAttempts(now()) - waiting.length,
+      tools.breaker.allowedAttempts(now()) - waiting.length,
     );
   }
 
@@ -139,58 +159,75 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       }
       startWaiting();
     },
+    use(next) {
+      const replaced = tools;
+      tools = { ...next, runs: 0 };
+      closeIfUnused(replaced);
+      startWaiting();
+    },
     events: () => Array.from(held, ({ job }) => job.event),
     freeCapacity: () => capacityWith(0),
-    claimLimit: () => capacityWith(prefetch.events()),
+    claimLimit: () => capacityWith(prefetch.events(tools.route.concurrency)),
     renewAll() {
       for (const one of held) void renew(one);
     },
-    async stop(deadlineMs) {
-      settler.stopRetrying();
+    async stop(deadline) {
       await release(waiting.splice(0));
       let isOver = false;
-      const deadline = setTimeout(() => {
+      void deadline.then(() => {
         isOver = true;
         for (const { interruption } of held) interruption.abort(new Error("the server stopped"));
         onProgress();
-      }, deadlineMs);
+      });
       // Work that extends a run has the same deadline.
       while (held.size > 0 || (running > 0 && !isOver)) {
         await new Promise<void>((resolve) => {
           onProgress = resolve;
         });
       }
-      clearTimeout(deadline);
-      await settler.flush();
+      await tools.handler.close();
     },
   };
+}
+
+interface AttemptContext {
+  startedAt: number;
+  owner: string;
+  now: () => number;
+  random: () => number;
 }
 
 /** Runs the handler once and decides the next state of the job. `end` resolves when all work of the run has ended. */
 async function makeAttempt(
   { job, interruption }: HeldJob,
   kind: AttemptKind,
-  startedAt: number,
-  { handler, handlerTimeoutMs, policy, owner, breaker, now, random }: AttemptsOptions,
+  { route, handler, breaker }: AttemptTools,
+  { startedAt, owner, now, random }: AttemptContext,
 ): Promise<{ settlement: Settlement; end: Promise<unknown> }> {
   const extensions: Promise<unknown>[] = [];
+  const { retry, timeoutMs, whenStuck } = route;
   const outcome = await runEvent(
-    (claimed, signal) => handler(claimed, signal, (until) => extensions.push(until)),
+    { ...handler, run: (claimed, signal) => handler.run(claimed, signal, (until) => extensions.push(until)) },
     job,
-    handlerTimeoutMs,
+    timeoutMs,
     interruption.signal,
   );
   const finishedAt = now();
   // Without a file descriptor every attempt would fail and be logged: the breaker counts these as failures, too.
   if (outcome.kind === "interrupted") breaker.cancel(kind);
   else breaker.end(kind, isReached(outcome), finishedAt);
-  const { attemptOfBudget, receivedAt } = job;
+  const facts = {
+    attemptOfBudget: job.attemptOfBudget,
+    receivedAt: job.receivedAt,
+    isProbe: kind === "probe",
+    blocks: whenStuck === "block",
+  };
   const settlement = {
     event: job.event,
     route: job.route,
     owner,
     attempt: job.attempt,
-    next: decide(outcome, { attemptOfBudget, receivedAt, isProbe: kind === "probe" }, policy, finishedAt, random()),
+    next: decide(outcome, facts, retry, finishedAt, random()),
     startedAt,
     finishedAt,
     error: outcome.kind === "succeeded" ? null : outcome.error,

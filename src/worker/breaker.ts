@@ -3,6 +3,7 @@ export type AttemptKind = "attempt" | "probe";
 
 /** A circuit breaker: holds back attempts while their target is unavailable. Times are Unix milliseconds. */
 export interface Breaker {
+  isOpen(): boolean;
   /** How many attempts may begin now. */
   allowedAttempts(now: number): number;
   /** When the next probe may begin; null while the breaker is closed or a probe is running. */
@@ -33,6 +34,7 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
   }
 
   return {
+    isOpen: () => open !== undefined,
     allowedAttempts(now) {
       if (!open) return Number.POSITIVE_INFINITY;
       return open.isProbing || now < open.probeAt ? 0 : 1;

@@ -1,5 +1,5 @@
 import { type ClaimedJob, LONGEST_WAIT_MS, type Next } from "../events/job.ts";
-import { type RetryPolicy, retryDelayMs } from "./backoff.ts";
+import { givesUpOn, type RetryPolicy, retryDelayMs } from "./backoff.ts";
 
 /**
  * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`: this
@@ -11,6 +11,8 @@ export type Outcome =
       kind: "failed";
       error: string;
       isUnavailable?: boolean;
+      /** The HTTP status of the answer. */
+      status?: number | undefined;
       retryAfterMs?: number | undefined;
       response?: string | undefined;
     }
@@ -21,6 +23,8 @@ export type Outcome =
 export interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"> {
   /** The attempt was the breaker's probe of an unavailable target. */
   isProbe: boolean;
+  /** A dead letter keeps the later jobs of its ordering key waiting. */
+  blocks: boolean;
 }
 
 /**
@@ -30,7 +34,7 @@ export interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "rece
  */
 export function decide(
   outcome: Outcome,
-  { attemptOfBudget: attempt, receivedAt, isProbe }: AttemptFacts,
+  { attemptOfBudget: attempt, receivedAt, isProbe, blocks }: AttemptFacts,
   policy: RetryPolicy,
   now: number,
   random: number,
@@ -39,9 +43,11 @@ export function decide(
   if (outcome.kind === "interrupted") return { to: "queued", runAt: Math.min(receivedAt, now), isFree: true };
   const delayMs = retryDelayMs(policy, attempt, random);
   if (outcome.kind === "out_of_descriptors") return { to: "queued", runAt: now + delayMs, isFree: true };
+  if (outcome.status !== undefined && givesUpOn(policy, outcome.status))
+    return { to: "failed", reason: `attempt ${attempt}, giveUpOn: ${outcome.error}`, blocks };
   const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, LONGEST_WAIT_MS));
   if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true };
   if (attempt >= policy.attempts)
-    return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}` };
+    return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}`, blocks };
   return { to: "queued", runAt };
 }

@@ -1,9 +1,78 @@
+import { hash } from "node:crypto";
 import type { UnroutedEvent } from "../events/store.ts";
+import { valueAt } from "../lib/json-path.ts";
+import type { Route, Scalar } from "./route.ts";
 
-/** Returns the routes that process an event. */
-export type Routing = (event: UnroutedEvent) => readonly string[];
+/** A job that an event needs. */
+export interface RoutedJob {
+  route: string;
+  orderingKey: string | null;
+}
 
-/** The one route while none can be configured. It takes every event. */
-export const DEFAULT_ROUTE = "default";
+type RoutedBy = Pick<UnroutedEvent, "source" | "type">;
 
-export const routeToDefault: Routing = () => [DEFAULT_ROUTE];
+/** Decides which routes process an event. */
+export interface Routing {
+  /** Whether a route that may take the event looks into its payload. */
+  readsPayload(event: RoutedBy): boolean;
+  /** The jobs of an event. `payload` is null if it was not read, or cannot be. */
+  jobsOf(event: RoutedBy, payload: Uint8Array | null): RoutedJob[];
+}
+
+// Keys are in an index. Longer ones are replaced by their digest.
+const MAX_KEY_LENGTH = 256;
+
+/** Prepares the routing of some routes. */
+export function createRouting(routes: readonly Route[]): Routing {
+  const compiled = routes.map((route) => ({ ...route, takes: typeMatcher(route.types) }));
+  const candidates = ({ source, type }: RoutedBy) =>
+    compiled.filter(({ sources, takes }) => (sources === null || sources.includes(source)) && takes(type));
+
+  return {
+    readsPayload: (event) => candidates(event).some(({ when, orderBy }) => when.length > 0 || orderBy !== null),
+    jobsOf(event, payload) {
+      const found = candidates(event);
+      if (payload === null) return found.map(({ name }) => ({ route: name, orderingKey: null }));
+      const value = parse(payload);
+      return found
+        .filter(({ when }) => when.every(({ path, values }) => values.includes(valueAt(value, path) as Scalar)))
+        .map(({ name, orderBy }) => ({ route: name, orderingKey: orderBy === null ? null : keyOf(value, orderBy) }));
+    },
+  };
+}
+
+/** Matches types against globs. A glob with `!` excludes, whatever its place in the list. */
+function typeMatcher(globs: readonly string[]): (type: string) => boolean {
+  const included = globs.filter((glob) => !glob.startsWith("!")).map(globPattern);
+  const excluded = globs.filter((glob) => glob.startsWith("!")).map((glob) => globPattern(glob.slice(1)));
+  return (type) =>
+    (included.length === 0 || included.some((pattern) => pattern.test(type))) &&
+    !excluded.some((pattern) => pattern.test(type));
+}
+
+/** `*` is any text, and `?` any character. */
+function globPattern(glob: string): RegExp {
+  const text = glob
+    .replace(/[\\^$.|+()[\]{}/]/g, "\\$&")
+    .replace(/\*+/g, ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${text}$`, "su");
+}
+
+/** The value of a JSON payload; undefined for another payload. */
+function parse(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ordering key at a path; null if there is no text, number or boolean. */
+function keyOf(value: unknown, path: string): string | null {
+  const found = valueAt(value, path);
+  if (found === null || !["string", "number", "boolean"].includes(typeof found)) return null;
+  // SQLite and PostgreSQL do not compare ill-formed texts and texts with U+0000 as JavaScript does.
+  const key = String(found).toWellFormed().replaceAll("\0", "\uFFFD");
+  return key.length <= MAX_KEY_LENGTH ? key : `sha256:${hash("sha256", key)}`;
+}

@@ -12,8 +12,8 @@ export interface SettlerOptions {
   store: Pick<EventStore, "settle">;
   log: Log;
   onSettled: OnSettled;
-  /** Called when a job is queued again, with its due time in Unix milliseconds. */
-  onRetry: (runAt: number) => void;
+  /** Called when a job of a route is queued again, with its due time in Unix milliseconds. */
+  onRetry: (route: string, runAt: number) => void;
 }
 
 /** Records the results of attempts. */
@@ -51,7 +51,7 @@ export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions
       const isHeld = await record(job, settlement);
       onSettled(job, settlement, isHeld);
       logSettlement(log, job, settlement, isHeld);
-      if (isHeld && settlement.next.to === "queued") onRetry(settlement.next.runAt);
+      if (isHeld && settlement.next.to === "queued") onRetry(job.route, settlement.next.runAt);
     },
     stopRetrying() {
       isRetrying = false;
@@ -93,8 +93,8 @@ export function logDeadLetter(log: Log, job: Labels & { error: string | null }):
   log.error(line, "event dead-lettered: attempts are used up");
 }
 
-type Labels = Pick<DeadLetteredJob, "source" | "eventId" | "type" | "attempt">;
+type Labels = Pick<DeadLetteredJob, "source" | "eventId" | "type" | "route" | "attempt">;
 
-function labels({ source, eventId, type, attempt }: Labels): Labels {
-  return { source, eventId, type, attempt };
+function labels({ source, eventId, type, route, attempt }: Labels): Labels {
+  return { source, eventId, type, route, attempt };
 }

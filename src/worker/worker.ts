@@ -2,29 +2,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describeError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import { createAttempts } from "./attempts.ts";
-import { type RetryPolicy, retryDelaysMs } from "./backoff.ts";
-import { createBreaker } from "./breaker.ts";
+import type { AttemptTools } from "./attempts.ts";
+import { type Breaker, createBreaker } from "./breaker.ts";
 import { createFanOut } from "./fan-out.ts";
-import { DEFAULT_ROUTE, routeToDefault } from "./routing.ts";
-import type { EventHandler } from "./run.ts";
-import { createSettler, logDeadLetter, type OnSettled, STORE_RETRY_MS } from "./settler.ts";
+import type { Handler } from "./handler.ts";
+import type { Route } from "./route.ts";
+import { createRouteWorker, type OnExpired, type RouteWorker, YIELD_PAUSE_MS } from "./route-worker.ts";
+import { createRouting } from "./routing.ts";
+import { createSettler, type OnSettled, STORE_RETRY_MS } from "./settler.ts";
 import { createWakeup } from "./wakeup.ts";
 
-export type { OnSettled };
-
-/** Called after leases ran out, with the number of jobs that will be retried and of those that became dead letters. */
-export type OnExpired = (retried: number, deadLettered: number) => void;
+export type { OnExpired, OnSettled };
 
 /** Options of a worker. `now` is in Unix milliseconds, `random` in [0, 1). */
 export interface WorkerOptions {
-  store: Pick<EventStore, "unrouted" | "addJobs" | "claim" | "renew" | "release" | "settle">;
-  handler: EventHandler;
-  policy: RetryPolicy;
-  /** How many handlers may run at once. */
-  concurrency: number;
+  store: Pick<
+    EventStore,
+    "unrouted" | "payloads" | "addJobs" | "claim" | "renew" | "release" | "settle" | "routes" | "unblockRoute"
+  >;
   pollIntervalMs: number;
-  handlerTimeoutMs: number;
   /** Lifetime of a lease, which is renewed after a third of it. */
   leaseMs?: number;
   /** Name of this worker, unique among live workers. */
@@ -38,119 +34,171 @@ export interface WorkerOptions {
   random?: () => number;
 }
 
+export type CreateHandler = (route: Route) => Handler;
+
 /** The worker of a process. It runs from `start` to `stop`. */
 export interface Worker {
   start(): void;
   /** Tells the worker of new events or due jobs. It claims at once instead of at the next poll. */
   notify(): void;
+  /** Processes with these routes from now on, at first with none. Running attempts end as they began. */
+  applyRoutes(routes: readonly Route[], createHandler: CreateHandler): void;
+  /** Whether the target of a route is available, as far as its attempts have shown. */
+  isAvailable(route: string): boolean;
   /** Stops claiming and waits for running attempts. Those still running at the deadline are interrupted and queued again. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const DEFAULT_LEASE_MS = 15_000;
 
-/** Pause between two claims while the worker yields. */
-const YIELD_PAUSE_MS = 80;
-
 // Events that get their jobs in one transaction. 256 take 3 ms, during which deliveries wait. With 1000, fewer deliveries
 // were received; with 128, fewer events were processed.
 const FAN_OUT = 256;
 const YIELDING_FAN_OUT = 32;
 
-/** Creates the worker: it creates the jobs of events, claims due jobs, runs the handler on each and settles them. */
+/** Creates the worker: it creates the jobs of events, and has a worker for each route that processes them. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { store, policy, pollIntervalMs, owner, log } = options;
+  const { store, pollIntervalMs, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
   const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
   const wakeup = createWakeup(now);
-  const settler = createSettler({ store, log, onSettled, onRetry: wakeup.wakeAt });
-  const breaker = createBreaker((isOpen) => logBreaker(log, isOpen));
-  const attempts = createAttempts({ ...options, leaseMs, settler, breaker, now, random, onCapacity: wakeup.wake });
-  const fanOut = createFanOut({ store, routing: routeToDefault, pollIntervalMs, now });
+  const settler = createSettler({
+    store,
+    log,
+    onSettled,
+    onRetry: (route, runAt) => workers.get(route)?.wakeAt(runAt),
+  });
+  let routes: readonly Route[] = [];
+  let routing = createRouting(routes);
+  const fanOut = createFanOut({ store, routing: () => routing, pollIntervalMs, now });
+  const workers = new Map<string, RouteWorker>();
+  /** Workers of routes that are gone, until their last attempt has ended. */
+  const retiring = new Map<RouteWorker, Promise<void>>();
+  /** By target. The routes of a target share one. */
+  const breakers = new Map<string, Breaker>();
   let renewal: NodeJS.Timeout | undefined;
   let loop: Promise<void> | undefined;
   /** The store's present error, which has been logged. */
   let fault: string | undefined;
   let isStopped = true;
+  const deadline = Promise.withResolvers<void>();
+  const shared = { ...options, settler, leaseMs, mustYield, onExpired, now, random };
 
-  async function claimLoop(): Promise<void> {
+  function toolsOf(route: Route, createHandler: CreateHandler): AttemptTools {
+    const handler = createHandler(route);
+    return { route, handler, breaker: breakerOf(handler.target ?? `route ${route.name}`, route.name) };
+  }
+
+  function breakerOf(target: string, route: string): Breaker {
+    const known = breakers.get(target);
+    if (known) return known;
+    const breaker = createBreaker((isOpen) => logBreaker(log, route, isOpen));
+    breakers.set(target, breaker);
+    return breaker;
+  }
+
+  function retire(name: string, worker: RouteWorker): void {
+    workers.delete(name);
+    retiring.set(
+      worker,
+      worker.stop(deadline.promise).then(() => void retiring.delete(worker)),
+    );
+  }
+
+  /** Ends what an earlier configuration left: dead letters that block, and jobs whose route is gone, which are logged. */
+  async function inspectRoutes(): Promise<void> {
+    try {
+      for (const { name, orderBy, whenStuck } of routes) {
+        if (orderBy === null || whenStuck === "skip") await store.unblockRoute(name, now());
+      }
+      for (const { route, queued, failed } of await store.routes()) {
+        if (workers.has(route) || queued + failed === 0 || isStopped) continue;
+        log.warn({ event: "route_gone", route, queued, failed }, "jobs of a route that is not configured wait for it");
+      }
+      for (const worker of workers.values()) worker.wake();
+    } catch (error) {
+      log.error({ event: "worker_error", error: describeError(error) }, "the routes could not be inspected");
+    }
+  }
+
+  async function fanOutLoop(): Promise<void> {
     while (!isStopped) {
-      wakeup.wakeAt(await claimAll());
+      wakeup.wakeAt(await fanOutAll());
       await wakeup.wait();
     }
   }
 
-  /** Creates and claims jobs until none is due or no capacity is left. Returns when to claim again, in Unix milliseconds. */
-  async function claimAll(): Promise<number> {
+  /** Creates jobs until every event has them. Returns when to look again, in Unix milliseconds. */
+  async function fanOutAll(): Promise<number> {
     try {
       while (!isStopped) {
         const isYielding = mustYield();
-        await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT);
-        const nextClaimAt = await claim(isYielding ? attempts.freeCapacity() : attempts.claimLimit());
+        for (const route of await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT)) workers.get(route)?.wake();
         if (isYielding) await delay(YIELD_PAUSE_MS);
         fault = undefined;
-        if (nextClaimAt !== null && !fanOut.isDue()) return nextClaimAt;
+        if (!fanOut.isDue()) break;
       }
       return now() + pollIntervalMs;
     } catch (error) {
       if (describeError(error) !== fault) {
         fault = describeError(error);
-        log.error({ event: "worker_error", error: fault }, "jobs could not be created or claimed; retrying");
+        log.error({ event: "worker_error", error: fault }, "jobs could not be created; retrying");
       }
       return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
     }
   }
 
-  /** Claims up to `limit` jobs. Returns when to claim again; null when more jobs may be due now. */
-  async function claim(limit: number): Promise<number | null> {
-    if (attempts.freeCapacity() <= 0) {
-      const nextProbeAt = breaker.probeAt() ?? 0;
-      return nextProbeAt > now() ? Math.min(nextProbeAt, now() + pollIntervalMs) : now() + pollIntervalMs;
-    }
-    const { claimed, expired, deadLettered, unreadable, nextDueAt } = await store.claim({
-      route: DEFAULT_ROUTE,
-      owner,
-      limit,
-      leaseMs,
-      retryDelaysMs: retryDelaysMs(policy, random),
-      now: now(),
-      holding: attempts.events(),
-    });
-    onExpired(expired, deadLettered.length);
-    for (const job of deadLettered) logDeadLetter(log, job);
-    for (const { event: number, ...job } of unreadable) {
-      log.error(
-        { event: "event_unreadable", number, ...job },
-        "event dead-lettered: the database is damaged where the event is; run authserve doctor",
-      );
-    }
-    attempts.start(claimed);
-    if (claimed.length + expired + deadLettered.length + unreadable.length === limit) return null;
-    return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
-  }
-
   return {
     start() {
       isStopped = false;
-      renewal = setInterval(attempts.renewAll, leaseMs / 3);
-      loop = claimLoop();
+      renewal = setInterval(() => {
+        for (const worker of [...workers.values(), ...retiring.keys()]) worker.renewAll();
+      }, leaseMs / 3);
+      for (const worker of workers.values()) worker.start();
+      void inspectRoutes();
+      loop = fanOutLoop();
     },
     notify() {
       fanOut.notify();
       wakeup.wake();
+      for (const worker of workers.values()) worker.wake();
     },
+    applyRoutes(next, createHandler) {
+      routes = next;
+      routing = createRouting(next);
+      const names = new Set(next.map(({ name }) => name));
+      for (const [name, worker] of workers) if (!names.has(name)) retire(name, worker);
+      for (const route of next) {
+        const tools = toolsOf(route, createHandler);
+        const known = workers.get(route.name);
+        if (known) {
+          known.use(tools);
+          continue;
+        }
+        const worker = createRouteWorker({ ...shared, name: route.name, tools });
+        workers.set(route.name, worker);
+        if (!isStopped) worker.start();
+      }
+      if (!isStopped) void inspectRoutes();
+    },
+    isAvailable: (route) => workers.get(route)?.isAvailable() ?? true,
     async stop(deadlineMs) {
       isStopped = true;
       wakeup.wake();
       await loop;
-      await attempts.stop(deadlineMs);
+      settler.stopRetrying();
+      const timer = setTimeout(deadline.resolve, deadlineMs);
+      const ended = [...workers.values()].map((worker) => worker.stop(deadline.promise));
+      await Promise.all([...ended, ...retiring.values()]);
+      clearTimeout(timer);
+      await settler.flush();
       clearInterval(renewal);
     },
   };
 }
 
-function logBreaker(log: Log, isOpen: boolean): void {
+function logBreaker(log: Log, route: string, isOpen: boolean): void {
   if (isOpen)
-    log.warn({ event: "target_unavailable" }, "the target is unavailable: events wait until it answers again");
-  else log.info({ event: "target_available" }, "the target is available again");
+    log.warn({ event: "target_unavailable", route }, "the target is unavailable: events wait until it answers again");
+  else log.info({ event: "target_available", route }, "the target is available again");
 }

@@ -24,7 +24,17 @@ const startedThird = new Date().toISOString();
 await deliver(server, event("third", { type: "user.created" }));
 await settled(server, "third");
 
-const JOB_KEYS = ["route", "status", "attempts", "nextAttemptAt", "leased", "lastError", "deadLetter", "history"];
+const JOB_KEYS = [
+  "route",
+  "status",
+  "attempts",
+  "nextAttemptAt",
+  "leased",
+  "orderingKey",
+  "lastError",
+  "deadLetter",
+  "history",
+];
 const KEYS = ["source", "eventId", "type", "status", "attempts", "receivedAt", "processedAt", "lastError"];
 const ISO = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
 
@@ -189,6 +199,7 @@ test("stats counts events by status", async () => {
     queued: 0,
     processed: 2,
     failed: 1,
+    unrouted: 0,
     conflicts: 0,
     unreadable: 0,
     oldestQueuedAt: null,

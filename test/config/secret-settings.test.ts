@@ -113,6 +113,7 @@ suite("a secret's NAME_FILE", () => {
     REDIS_SENTINEL_PASSWORD: "sentinel password",
     WEBHOOK_SECRET: "whsec_bXlzZWNyZXQ=",
     WEBHOOK_SECRET_PREVIOUS: "an older webhook secret",
+    FORWARD_SECRET: "a secret for the target",
   };
 
   for (const name of SECRET_NAMES) {
@@ -273,12 +274,14 @@ test("a password in FORWARD_URL is never shown", async () => {
   try {
     const { FORWARD_URL = "" } = readSettings({ ...REQUIRED, FORWARD_URL: "http://user:hunter2@127.0.0.1:9/" });
     const forward = createHttpHandler(FORWARD_URL);
-    await forward(
+    await forward.run(
       {
         ...name,
         contentType: "application/json",
         payload: Buffer.from("{}"),
+        headers: "{}",
         receivedAt: 1,
+        isReplay: false,
         attempt: 1,
         attemptOfBudget: 1,
       },

@@ -51,3 +51,31 @@ suite("a webhook secret", () => {
     }
   });
 });
+
+suite("FORWARD_SECRET", () => {
+  const FORWARD_URL = "http://127.0.0.1:9/";
+
+  test("is a random text of 16 characters or 24 bytes, or more", () => {
+    const warnings = (FORWARD_SECRET: string) => warningsOf("FORWARD_SECRET", { FORWARD_URL, FORWARD_SECRET });
+    assert.deepEqual(warnings("sixteen letters."), []);
+    assert.match(
+      warnings("fifteen letters").join(),
+      /^FORWARD_SECRET is shorter than 16 characters: use a random one$/,
+    );
+    assert.deepEqual(warnings(whsec(24)), []);
+    assert.match(warnings(whsec(23)).join(), /has 23 bytes after whsec_, fewer than 24/);
+  });
+
+  test("without FORWARD_URL gives a warning", () => {
+    const warnings = warningsOf("FORWARD_SECRET", { FORWARD_SECRET: "sixteen letters." });
+    assert.deepEqual(warnings, ["FORWARD_SECRET has no effect without FORWARD_URL: set both or neither"]);
+  });
+
+  test("that is also a secret of tokens is refused", () => {
+    const problems = problemsIn({ ...REQUIRED, FORWARD_URL, FORWARD_SECRET: REQUIRED.JWT_SECRET });
+    assert.match(
+      problems.join(),
+      /^FORWARD_SECRET is also a secret of tokens: the target of events could forge tokens/,
+    );
+  });
+});

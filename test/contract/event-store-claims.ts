@@ -36,6 +36,8 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
           type: "push",
           contentType: "application/json",
           payload: '{"a":1}',
+          headers: '{"user-agent":"test"}',
+          isReplay: false,
           attempt: 1,
           receivedAt: NOW,
           attemptOfBudget: 1,

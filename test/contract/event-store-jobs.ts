@@ -14,7 +14,9 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
   async function withJobs(store: EventStore, eventIds: string[], routes: string[]): Promise<void> {
     await store.append(eventIds.map((eventId) => newEvent({ eventId })));
     const events = await store.unrouted(100);
-    const jobs = events.flatMap(({ id }) => routes.map((route) => ({ event: id, route, dueAt: NOW })));
+    const jobs = events.flatMap(({ id }) =>
+      routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey: null })),
+    );
     await store.addJobs(events.at(-1)?.id ?? 0, jobs);
   }
 
@@ -61,7 +63,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       const store = await open(t);
       await store.append([newEvent()]);
       const [event] = await store.unrouted(1);
-      const jobs = [{ event: event?.id as number, route: "default", dueAt: NOW }];
+      const jobs = [{ event: event?.id as number, route: "default", dueAt: NOW, orderingKey: null }];
       for (let time = 0; time < 2; time++) await store.addJobs(event?.id as number, jobs);
       assert.equal((await store.get("e-1"))[0]?.jobs.length, 1);
       assert.deepEqual(await countsOf(store), [1, 0, 0]);

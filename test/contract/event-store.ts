@@ -7,7 +7,10 @@ import type { Cleanup } from "../helpers/temp-dir.ts";
 import { claimContract } from "./event-store-claims.ts";
 import { jobContract } from "./event-store-jobs.ts";
 import { listContract } from "./event-store-lists.ts";
+import { orderContract } from "./event-store-order.ts";
+import { orderPropertyContract } from "./event-store-order-property.ts";
 import { replayContract } from "./event-store-replay.ts";
+import { routeContract } from "./event-store-routes.ts";
 
 export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
 
@@ -205,4 +208,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   listContract(adapter, open);
   claimContract(adapter, open);
   replayContract(adapter, open);
+  orderContract(adapter, open);
+  orderPropertyContract(adapter, open);
+  routeContract(adapter, open);
 }

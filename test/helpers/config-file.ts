@@ -3,6 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfigFile } from "../../src/config/file/config-file.ts";
 import { ConfigFileError } from "../../src/config/file/errors.ts";
+import { ROUTE_SETTING_NAMES, routesOf } from "../../src/config/routes.ts";
+import { readSettings } from "../../src/config/settings.ts";
+import type { Route } from "../../src/worker/route.ts";
 import { workingDir } from "./working-dir.ts";
 
 export const dir = workingDir();
@@ -13,6 +16,8 @@ export const ENVIRONMENT = {
   OTHER: "another secret of the tests",
   HEX: "00112233445566778899",
 };
+
+const SHOP = "sources:\n  shop: { preset: github, secrets: [env:SECRET] }\n";
 
 export function read(yaml: string | Buffer, environment: Record<string, string> = {}) {
   writeFileSync(file, yaml);
@@ -26,6 +31,20 @@ export function sourceIn(entry: string) {
   const [source] = sources;
   assert.ok(source);
   return source;
+}
+
+/** The routes of a file with the defaults of `environment`. */
+export function routesIn(routes: string, environment: Record<string, string> = {}): Route[] {
+  const file = read(`${SHOP}routes:\n${routes}\n`, environment);
+  return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), file);
+}
+
+/** The one route of a file. */
+export function routeIn(entry: string, environment?: Record<string, string>): Route {
+  const [route, ...more] = routesIn(`  - ${entry}`, environment);
+  assert.ok(route);
+  assert.deepEqual(more, []);
+  return route;
 }
 
 /** The lines that a file is refused with, without its path. */
@@ -43,3 +62,7 @@ export function faults(yaml: string | Buffer, environment?: Record<string, strin
 /** The faults of a source, without their positions. */
 export const faultsOf = (entry: string) =>
   faults(`sources:\n  shop: ${entry}\n`).map((line) => line.replace(/^\d+:\d+ sources\.shop\.?/, ""));
+
+/** The faults of a route, with their columns. */
+export const routeFaultsOf = (entry: string, environment?: Record<string, string>) =>
+  faults(`${SHOP}routes:\n  - ${entry}\n`, environment).map((line) => line.replace(/^\d+:(\d+) routes\.0\.?/, "$1 "));

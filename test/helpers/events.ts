@@ -25,7 +25,12 @@ export async function fanOut(store: EventStore): Promise<void> {
   const events = await store.unrouted(1_000_000);
   const newest = events.at(-1);
   if (newest === undefined) return;
-  const jobs = events.map(({ id, receivedAt }) => ({ event: id, route: "default", dueAt: receivedAt }));
+  const jobs = events.map(({ id, receivedAt }) => ({
+    event: id,
+    route: "default",
+    dueAt: receivedAt,
+    orderingKey: null,
+  }));
   await store.addJobs(newest.id, jobs);
 }
 

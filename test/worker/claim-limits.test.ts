@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventStore } from "../../src/events/store.ts";
+import type { EventHandler } from "../../src/worker/handler.ts";
 import { createHttpHandler } from "../../src/worker/handlers/http.ts";
-import type { EventHandler } from "../../src/worker/run.ts";
 import type { WorkerOptions } from "../../src/worker/worker.ts";
 import { newEvent } from "../helpers/events.ts";
 import { until } from "../helpers/until.ts";
@@ -90,21 +90,17 @@ suite("the worker", () => {
   });
 
   test("pauses between claims and claims nothing ahead while it yields, then speeds up again", async (t) => {
-    const yieldsAt: number[] = [];
+    const startedAt = Date.now();
     const { claims, mostAsked, processed } = await runWorker(t, 120, () => Promise.resolve(), {
-      // Then one call without, and two more with yielding.
-      mustYield: () => yieldsAt.push(performance.now()) <= 6 || yieldsAt.length === 8 || yieldsAt.length === 9,
+      mustYield: () => Date.now() < startedAt + 500,
     });
-    const pauses = yieldsAt.slice(1).map((at, index) => at - (yieldsAt[index] as number));
-    const least = [20, 40, 80, 80, 80, 80, 0, 20, 40];
-    assert.ok(
-      least.every((ms, index) => (pauses[index] as number) >= ms),
-      `pauses of ${pauses} ms`,
-    );
-    assert.deepEqual(
-      claims.slice(0, 6).map(({ limit }) => limit),
-      Array(6).fill(CONCURRENCY),
-    );
+    const yielding = claims.filter(({ at }) => at < startedAt + 500);
+    // The event loop may be late, so there may be fewer.
+    assert.ok(yielding.length >= 2 && yielding.length <= 7, `${yielding.length} claims`);
+    for (const [index, { at, limit }] of yielding.entries()) {
+      assert.ok(index === 0 || at - (yielding[index - 1]?.at ?? 0) >= 79);
+      assert.ok(limit <= CONCURRENCY);
+    }
     assert.ok(mostAsked > CONCURRENCY);
     assert.equal(processed, 120);
   });
@@ -125,8 +121,8 @@ suite("the worker", () => {
     });
     target.listen(0, "127.0.0.1");
     await once(target, "listening");
-    const handler = createHttpHandler(`http://127.0.0.1:${(target.address() as AddressInfo).port}/`);
-    const { processed } = await runWorker(t, 30, handler);
+    const { run } = createHttpHandler(`http://127.0.0.1:${(target.address() as AddressInfo).port}/`);
+    const { processed } = await runWorker(t, 30, run);
     assert.equal(mostOpen, CONCURRENCY);
     assert.equal(processed, 30);
   });

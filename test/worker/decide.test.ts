@@ -19,6 +19,15 @@ suite("the wait before a retry", () => {
     assert.deepEqual(delays, [30_000, 30_000, 30_000]);
   });
 
+  test("is that of the list, with its jitter", () => {
+    const policy: RetryPolicy = { attempts: 4, backoff: "list", delaysMs: [10, 1000, 70], jitter: 0.1 };
+    assert.deepEqual(
+      [1, 2, 3, 4].map((failed) => retryDelayMs(policy, failed, MIDDLE)),
+      [10, 1000, 70, 70],
+    );
+    assert.equal(retryDelayMs(policy, 2, 0), 900);
+  });
+
   test("never exceeds the policy's maximum", () => {
     const policy: RetryPolicy = { ...POLICY, maxDelayMs: 5000 };
     assert.deepEqual(
@@ -49,7 +58,12 @@ suite("the wait before a retry", () => {
 suite("an attempt", () => {
   const failed = { kind: "failed", error: "no" } as const;
   const interrupted = { kind: "interrupted", error: "the server stopped" } as const;
-  const at = (attemptOfBudget: number, receivedAt = NOW - 60_000) => ({ attemptOfBudget, receivedAt, isProbe: false });
+  const at = (attemptOfBudget: number, receivedAt = NOW - 60_000) => ({
+    attemptOfBudget,
+    receivedAt,
+    isProbe: false,
+    blocks: false,
+  });
   const probe = (attemptOfBudget: number) => ({ ...at(attemptOfBudget), isProbe: true });
 
   test("that succeeded makes its job processed, even if it is the last one", () => {
@@ -77,7 +91,7 @@ suite("an attempt", () => {
   test("that failed as the last one makes its job a dead letter, with the reason", () => {
     for (const attempt of [5, 6]) {
       const next = decide(failed, at(attempt), POLICY, NOW, MIDDLE);
-      assert.deepEqual(next, { to: "failed", reason: `attempt ${attempt} of 5: no` });
+      assert.deepEqual(next, { to: "failed", reason: `attempt ${attempt} of 5: no`, blocks: false });
     }
     assert.equal(decide(failed, at(1), { ...POLICY, attempts: 1 }, NOW, MIDDLE).to, "failed");
   });
@@ -90,6 +104,25 @@ suite("an attempt", () => {
     // If the clock was set back, the job is due now.
     const ahead = decide(interrupted, at(1, NOW + 60_000), POLICY, NOW, MIDDLE);
     assert.deepEqual(ahead, { to: "queued", runAt: NOW, isFree: true });
+  });
+
+  test("that failed as the last one of a route that blocks keeps the later jobs of its key waiting", () => {
+    const next = decide(failed, { ...at(5), blocks: true }, POLICY, NOW, MIDDLE);
+    assert.deepEqual(next, { to: "failed", reason: "attempt 5 of 5: no", blocks: true });
+  });
+
+  test("that got a status of giveUpOn is the last one, unless the status is excluded", () => {
+    const giveUpOn = [
+      { from: 400, to: 499, isExcluded: false },
+      { from: 429, to: 429, isExcluded: true },
+    ];
+    const next = (status: number) => decide({ ...failed, status }, at(1), { ...POLICY, giveUpOn }, NOW, MIDDLE);
+    assert.deepEqual(next(400), { to: "failed", reason: "attempt 1, giveUpOn: no", blocks: false });
+    assert.deepEqual(
+      [429, 500].map((status) => next(status).to),
+      ["queued", "queued"],
+    );
+    assert.equal(decide(failed, at(1), { ...POLICY, giveUpOn }, NOW, MIDDLE).to, "queued", "no answer");
   });
 
   test("that failed with Retry-After waits at least that long, up to a day", () => {

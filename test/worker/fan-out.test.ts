@@ -1,12 +1,26 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { NewJob } from "../../src/events/job.ts";
-import type { UnroutedEvent } from "../../src/events/store.ts";
 import { createFanOut } from "../../src/worker/fan-out.ts";
+import type { Routing } from "../../src/worker/routing.ts";
 
 /** A fan-out over given events, with a clock that the test sets. */
-function opened(receivedAt: number[], routing = (_: UnroutedEvent): string[] => ["default"]) {
-  const waiting = receivedAt.map((at, index) => ({ id: index + 1, source: "s", type: "t", receivedAt: at }));
+function opened(
+  receivedAt: number[],
+  routesOf = (_: { type: string }): string[] => ["default"],
+  payloads: string[] = [],
+) {
+  const waiting = receivedAt.map((at, index) => ({
+    id: index + 1,
+    source: "s",
+    type: `t${index + 1}`,
+    receivedAt: at,
+  }));
+  const routing: Routing = {
+    readsPayload: () => payloads.length > 0,
+    jobsOf: (event, payload) =>
+      routesOf(event).map((route) => ({ route, orderingKey: payload && Buffer.from(payload).toString() })),
+  };
   const jobs: NewJob[] = [];
   const clock = { now: 1000, looks: 0, fails: false };
   const store = {
@@ -15,23 +29,27 @@ function opened(receivedAt: number[], routing = (_: UnroutedEvent): string[] => 
       if (clock.fails) throw new Error("no");
       return waiting.slice(0, limit);
     },
+    /** Two fit into an answer. */
+    async payloads(events: number[]) {
+      return events.slice(0, 2).map((id) => Buffer.from(payloads[id - 1] ?? ""));
+    },
     async addJobs(upTo: number, added: NewJob[]) {
       while (waiting[0] && waiting[0].id <= upTo) waiting.shift();
       jobs.push(...added);
     },
   };
-  const fanOut = createFanOut({ store, routing, pollIntervalMs: 100, now: () => clock.now });
+  const fanOut = createFanOut({ store, routing: () => routing, pollIntervalMs: 100, now: () => clock.now });
   return { fanOut, jobs, clock };
 }
 
 suite("fan-out", () => {
   test("creates a job for each route, due when the event arrived, or now if the clock was set back", async () => {
-    const { fanOut, jobs } = opened([900, 5000], ({ id }) => (id === 1 ? ["a", "b"] : ["a"]));
+    const { fanOut, jobs } = opened([900, 5000], ({ type }) => (type === "t1" ? ["a", "b"] : ["a"]));
     await fanOut.run(10);
     assert.deepEqual(jobs, [
-      { event: 1, route: "a", dueAt: 900 },
-      { event: 1, route: "b", dueAt: 900 },
-      { event: 2, route: "a", dueAt: 1000 },
+      { event: 1, route: "a", orderingKey: null, dueAt: 900 },
+      { event: 1, route: "b", orderingKey: null, dueAt: 900 },
+      { event: 2, route: "a", orderingKey: null, dueAt: 1000 },
     ]);
   });
 
@@ -56,6 +74,15 @@ suite("fan-out", () => {
     clock.now += 100;
     await fanOut.run(2);
     assert.equal(clock.looks, 4);
+  });
+
+  test("routes events with payloads in order, as many as the store reads at once", async () => {
+    const { fanOut, jobs } = opened([1, 1, 1], undefined, ["x", "y", "z"]);
+    await fanOut.run(10);
+    const keys = () => jobs.map(({ orderingKey }) => orderingKey);
+    assert.deepEqual([keys(), fanOut.isDue()], [["x", "y"], true]);
+    await fanOut.run(10);
+    assert.deepEqual(keys(), ["x", "y", "z"]);
   });
 
   test("is due again after an error", async () => {

@@ -58,7 +58,7 @@ suite("a lease", () => {
       return gate.promise;
     };
     const { worker, append, events, status } = openWorker(t, handler, {
-      policy: ONE_ATTEMPT,
+      retry: ONE_ATTEMPT,
       now: () => Date.now() + ahead,
     });
     await append("a");
@@ -78,7 +78,7 @@ suite("a lease", () => {
     const handler = async () => void runs++;
     const { worker, append, events, status, named } = openWorker(t, handler, (store) => ({
       store: failing(store, "settle", 2, () => failed++),
-      policy: ONE_ATTEMPT,
+      retry: ONE_ATTEMPT,
       leaseMs: 90,
     }));
     await append("a");
@@ -177,7 +177,7 @@ suite("stopping", () => {
         hung.push(eventId);
         return new Promise(() => {});
       },
-      { policy: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 } },
+      { retry: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 } },
     );
     const ids = Array.from({ length: 260 }, (_, index) => `e${index}`);
     await append(...ids);

@@ -1,17 +1,22 @@
 import type { TestContext } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
-import type { EventHandler } from "../../src/worker/run.ts";
+import type { EventHandler } from "../../src/worker/handler.ts";
+import type { Route } from "../../src/worker/route.ts";
 import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/worker.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { recordingLog } from "../helpers/log.ts";
+import { handlerOf, route } from "../helpers/route.ts";
 
 export const hang: EventHandler = () => new Promise(() => {});
 
-type Changes = Partial<WorkerOptions>;
+type Changes = Partial<WorkerOptions> & Partial<Pick<Route, "retry" | "concurrency" | "timeoutMs">>;
 
-/** A worker on its own SQLite store, with quick retries; it stops with the test. `changes` may be a function of the store. */
+/**
+ * A worker with one route on its own SQLite store, with quick retries; it stops with the test. `changes` may be a function of
+ * the store.
+ */
 export function openWorker(
   t: TestContext,
   handler: EventHandler,
@@ -22,17 +27,10 @@ export function openWorker(
   t.after(() => opened?.stop(0));
   const events = localStores(tempDatabase(t).database).events;
   const recorded = recordingLog();
-  const worker = createWorker({
-    store: events,
-    handler,
-    policy: { attempts: 3, backoff: "exponential", delayMs: 40, maxDelayMs: 86_400_000, jitter: 0 },
-    concurrency: 3,
-    pollIntervalMs: 20,
-    handlerTimeoutMs: 5000,
-    owner: "worker",
-    log: recorded.log,
-    ...(typeof changes === "function" ? changes(events) : changes),
-  });
+  const { retry, concurrency, timeoutMs, ...others } = typeof changes === "function" ? changes(events) : changes;
+  const worker = createWorker({ store: events, pollIntervalMs: 20, owner: "worker", log: recorded.log, ...others });
+  const changed = { ...(retry && { retry }), ...(concurrency && { concurrency }), ...(timeoutMs && { timeoutMs }) };
+  worker.applyRoutes([route(changed)], () => handlerOf(handler));
   opened = worker;
   const append = (...ids: string[]) =>
     events.append(ids.map((eventId) => newEvent({ eventId, receivedAt: Date.now() })));

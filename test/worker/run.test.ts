@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs";
 import { suite, test } from "node:test";
 import type { ClaimedJob } from "../../src/events/job.ts";
-import { type EventHandler, runEvent } from "../../src/worker/run.ts";
+import type { EventHandler } from "../../src/worker/handler.ts";
+import { runEvent } from "../../src/worker/run.ts";
+import { handlerOf } from "../helpers/route.ts";
 
 const EVENT: ClaimedJob = {
   event: 1,
@@ -12,6 +14,8 @@ const EVENT: ClaimedJob = {
   type: "push",
   contentType: "application/json",
   payload: Buffer.from("{}"),
+  headers: "{}",
+  isReplay: false,
   attempt: 1,
   receivedAt: 1,
   attemptOfBudget: 1,
@@ -20,7 +24,7 @@ const NEVER = new AbortController().signal;
 const hang: EventHandler = () => new Promise(() => {});
 
 const run = (handler: EventHandler, timeoutMs = 1000, interruption = NEVER) =>
-  runEvent(handler, EVENT, timeoutMs, interruption);
+  runEvent(handlerOf(handler), EVENT, timeoutMs, interruption);
 
 suite("a handler", () => {
   test("that returns has succeeded and received the event", async () => {
@@ -139,5 +143,23 @@ suite("a handler", () => {
     for (let i = 0; i < 5; i++) await new Promise(setImmediate);
     process.off("unhandledRejection", onUnhandled);
     assert.equal(unhandled, undefined);
+  });
+});
+
+suite("a run that ends with its signal", () => {
+  test("is waited for after the time-out", async () => {
+    let isEnded = false;
+    const handler: EventHandler = (_event, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () =>
+          setImmediate(() => {
+            isEnded = true;
+            reject(new Error("ended"));
+          }),
+        );
+      });
+    const outcome = await runEvent(handlerOf(handler, { endsWithSignal: true, target: null }), EVENT, 10, NEVER);
+    const error = "the handler did not finish within 10 ms";
+    assert.deepEqual([outcome, isEnded], [{ kind: "failed", error, isUnavailable: false }, true]);
   });
 });

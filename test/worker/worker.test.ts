@@ -100,7 +100,7 @@ suite("the worker", () => {
       async ({ eventId }) => {
         if (eventId !== "good") throw thrown[Number(eventId)];
       },
-      { concurrency: 1, policy: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 } },
+      { concurrency: 1, retry: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 } },
     );
     await append("0", "1", "2", "good");
     worker.start();
@@ -110,8 +110,8 @@ suite("the worker", () => {
 
   test("fails an attempt at its time limit", async (t) => {
     const { worker, append, events, status } = openWorker(t, hang, {
-      handlerTimeoutMs: 20,
-      policy: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 },
+      timeoutMs: 20,
+      retry: { attempts: 1, backoff: "linear", delayMs: 1, maxDelayMs: 86_400_000, jitter: 0 },
     });
     await append("a");
     worker.start();

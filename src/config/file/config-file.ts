@@ -1,15 +1,15 @@
 import { lstatSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Source } from "../../webhook/source.ts";
-import { readSecretFile } from "../secrets.ts";
-import { type Environment, readSettings } from "../settings.ts";
+import type { Environment } from "../settings.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
-import { faultsOf, keyText, type PathFault, shown, unknownKeys } from "./faults.ts";
-import { FileSchema, isSourceName, NAME_EXPECTATION, SourceSchema } from "./schema.ts";
-import { type EntryContext, readEntry, readSecrets } from "./source-entry.ts";
+import { isMap, keyText, type PathFault, shown, unknownKeys } from "./faults.ts";
+import { contextOf, pathOfDefaultSource, type Reading } from "./reading.ts";
+import type { RouteEntry } from "./route-entry.ts";
+import { readRouteList } from "./route-list.ts";
+import { FileSchema } from "./schema.ts";
+import { readSourceList } from "./source-list.ts";
 import { parseYaml, type YamlDocument } from "./yaml-document.ts";
 
 /** The configuration file, read and checked. */
@@ -17,6 +17,12 @@ export interface ConfigFile {
   /** The path as it was given. */
   file: string;
   sources: Source[];
+  /** Null without `routes` in the file. */
+  routes: RouteEntry[] | null;
+  /** The files of modules, as absolute paths. */
+  modules: string[];
+  /** Each NAME of an `env:NAME`, which handlers must not get. */
+  secretNames: string[];
   warnings: string[];
 }
 
@@ -36,24 +42,20 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
   const text = textOf(file, environment);
   if (text === null) return null;
   const document = parseYaml(text);
-  const faults: PathFault[] = [];
-  const warnings: PathFault[] = [];
-  const sources =
-    document.value === undefined ? [] : readSources(document.value, { file, environment, faults, warnings, document });
+  const context = contextOf(file, environment);
+  const reading: Reading = { document, context, faults: [], warnings: [] };
+  const { sources, routes } = readEntries(document.value, reading);
+  const modules = [...context.modules];
   const located = [
     ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
-    ...faults.map((fault) => locate(document, fault)),
+    ...reading.faults.map((fault) => locate(document, fault)),
   ].sort((one, other) => one.offset - other.offset);
-  if (located.length > 0)
-    throw new ConfigFileError(
-      file,
-      located.map((fault) => fileFault(document, fault)),
-    );
-  return {
-    file,
-    sources,
-    warnings: warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning)))),
-  };
+  if (located.length > 0) {
+    const faults = located.map((fault) => fileFault(document, fault));
+    throw new ConfigFileError(file, faults, modules);
+  }
+  const warnings = reading.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
+  return { file, sources, routes, modules, secretNames: [...context.secretNames], warnings };
 }
 
 interface Located {
@@ -91,120 +93,21 @@ function textOf(file: string, { CONFIG_FILE }: Environment): string | null {
   }
 }
 
-interface Reading {
-  file: string;
-  environment: Environment;
-  document: YamlDocument;
-  faults: PathFault[];
-  warnings: PathFault[];
-}
-
-function readSources(value: unknown, reading: Reading): Source[] {
-  const { faults, document } = reading;
-  if (value === null) return [];
+function readEntries(value: unknown, reading: Reading): Pick<ConfigFile, "sources" | "routes"> {
+  const { faults, context } = reading;
+  const nothing = { sources: [], routes: null };
+  // An empty file is null, and one with syntax errors is undefined.
+  if (value === null || value === undefined) return nothing;
   if (!isMap(value)) {
-    faults.push({ path: [], message: `found ${shown(value, [])}, expected a map with sources` });
-    return [];
+    faults.push({ path: [], message: `found ${shown(value, [])}, expected a map with sources and routes` });
+    return nothing;
   }
-  // The sources are checked one by one, because valibot leaves out names such as `constructor`.
-  faults.push(...unknownKeys({ ...value, sources: undefined }, FileSchema, []));
+  faults.push(...unknownKeys({ ...value, sources: undefined, routes: undefined }, FileSchema, []));
   const entries = value.sources ?? {};
-  if (!isMap(entries)) {
-    faults.push({ path: ["sources"], message: `found ${shown(entries, [])}, expected a map of names and sources` });
-    return [];
-  }
-  const context = contextOf(reading);
-  const taken = takenByEnvironment(reading.environment);
-  const paths = new Map<string, string>(taken ? [[taken.path, DEFAULT_SOURCE_NAME]] : []);
-  return Object.entries(entries).flatMap(([name, entry]) => {
-    const path = ["sources", name];
-    if (!isSourceName(name)) faults.push({ path, at: "key", message: `found ${shown(name, [])}, ${NAME_EXPECTATION}` });
-    if (taken && name === DEFAULT_SOURCE_NAME) {
-      faults.push({
-        path,
-        at: "key",
-        message: "found a name that WEBHOOK_SECRET already makes, expected another name",
-      });
-    }
-    const source = readSource(name, entry, context, reading);
-    if (source === null) return [];
-    const other = paths.get(source.path);
-    if (other !== undefined) {
-      const at = other === DEFAULT_SOURCE_NAME && taken ? "the environment" : `line ${lineOfSource(document, other)}`;
-      faults.push({
-        path: [...path, "path"],
-        message: `found ${source.path} a second time, after ${other} (${at}), expected another path`,
-      });
-    }
-    paths.set(source.path, name);
-    return [source];
-  });
-}
-
-function readSource(name: string, entry: unknown, context: EntryContext, { faults, warnings }: Reading): Source | null {
-  const base = ["sources", name];
-  if (!isMap(entry)) {
-    faults.push({
-      path: base,
-      message: `found ${shown(entry, [])}, expected a map with preset or verify, and secrets`,
-    });
-    return null;
-  }
-  const unknown = unknownKeys(entry, SourceSchema, base);
-  const result = v.safeParse(SourceSchema, entry);
-  const wrong = faultsOf(result.issues ?? [], base);
-  faults.push(...unknown, ...wrong);
-  const below = (fault: PathFault): PathFault => ({ ...fault, path: [...base, ...fault.path] });
-  if (!result.success && wrong.length > 0) {
-    const references = v.safeParse(SourceSchema.entries.secrets, entry.secrets);
-    if (references.success) faults.push(...readSecrets(references.output, [], context).faults.map(below));
-    return null;
-  }
-  // An unknown key does not hide the other faults.
-  const known = result.success ? result.output : (result.output as v.InferOutput<typeof SourceSchema>);
-  const read = readEntry(name, known, context);
-  faults.push(...read.faults.map(below));
-  warnings.push(...read.warnings.map(below));
-  return unknown.length > 0 ? null : read.source;
-}
-
-function lineOfSource(document: YamlDocument, name: string): number {
-  return document.positionOf(document.offsetOf(["sources", name], "key")).line;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function contextOf({ file, environment }: Reading): EntryContext {
-  const { WEBHOOK_BODY_LIMIT: bodyLimitBytes } = readOr(environment, "WEBHOOK_BODY_LIMIT");
-  const tokenSecrets = ["JWT_SECRET", "JWT_SECRET_PREVIOUS"].flatMap((name) => secretOf(environment, name) ?? []);
-  return { environment, folder: dirname(resolve(file)), bodyLimitBytes, tokenSecrets };
-}
-
-/** A setting, or its default if it is wrong, which is reported elsewhere. */
-function readOr<Name extends "WEBHOOK_BODY_LIMIT" | "WEBHOOK_PATH">(environment: Environment, name: Name) {
-  try {
-    return readSettings(environment, [name]);
-  } catch (error) {
-    if (error instanceof SettingsError) return readSettings({}, [name]);
-    throw error;
-  }
-}
-
-/** The value of a secret setting; undefined if it is not set or cannot be read. */
-function secretOf(environment: Environment, name: string): string | undefined {
-  const file = environment[`${name}_FILE`];
-  if (environment[name] !== undefined || file === undefined) return environment[name];
-  try {
-    return readSecretFile(file);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The path of the source that the environment makes; null if it makes none. */
-function takenByEnvironment(environment: Environment): { path: string } | null {
-  if (environment.WEBHOOK_SECRET === undefined && environment.WEBHOOK_SECRET_FILE === undefined) return null;
-  return { path: readOr(environment, "WEBHOOK_PATH").WEBHOOK_PATH };
+  const names = isMap(entries) ? new Set(Object.keys(entries)) : null;
+  if (pathOfDefaultSource(context.environment) !== null) names?.add(DEFAULT_SOURCE_NAME);
+  const routes = value.routes === undefined ? null : readRouteList(value.routes, names, reading);
+  if (isMap(entries)) return { sources: readSourceList(entries, reading), routes };
+  faults.push({ path: ["sources"], message: `found ${shown(entries, [])}, expected a map of names and sources` });
+  return { ...nothing, routes };
 }

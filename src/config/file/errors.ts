@@ -15,13 +15,16 @@ export interface FileFault {
 export class ConfigFileError extends SettingsError {
   readonly lines: readonly string[];
   readonly fileFaults: readonly FileFault[];
+  /** The files of modules that the file names, which may be missing. */
+  readonly modules: readonly string[];
 
-  constructor(file: string, faults: readonly FileFault[]) {
+  constructor(file: string, faults: readonly FileFault[], modules: readonly string[]) {
     super(faults.map((fault) => ({ found: lineOf(file, fault), remedy: "correct the file" })));
     this.name = "ConfigFileError";
     this.lines = faults.map((fault) => lineOf(file, fault));
     this.message = this.lines.join("\n");
     this.fileFaults = faults;
+    this.modules = modules;
   }
 }
 

@@ -2,6 +2,7 @@ import { describeError, OperatorError } from "../../errors.ts";
 import { createWatchedFiles } from "../../lib/watched-files.ts";
 import type { Log } from "../../log.ts";
 import type { ConfigFile } from "./config-file.ts";
+import { ConfigFileError } from "./errors.ts";
 
 /** The configuration file of a running server. */
 export interface WatchedConfigFile {
@@ -10,18 +11,31 @@ export interface WatchedConfigFile {
   /** Reads the file again. */
   reload(): void;
   /**
-   * Reads the file again whenever it changes. Calls `onReload` with it, or with the reason why the one before it stays in
-   * use. Returns a function that ends the watch.
+   * Reads the file again whenever it changes, or the file of a module does. Calls `onReload` with it, or with the reason why
+   * the one before it stays in use. Returns a function that ends the watch.
    */
   watch(onReload: (file: ConfigFile | null, fault: string | null) => void): () => void;
 }
 
 /** Reads the file, and throws what `read` throws. */
 export function watchConfigFile(name: string, read: () => ConfigFile | null, log: Log): WatchedConfigFile {
-  const files = createWatchedFiles([name]);
-  let current = files.reading(read);
+  let modules: readonly string[] = [];
+  const files = createWatchedFiles(() => [name, ...modules]);
+  let current = files.reading(readFile);
   let onReload = (_file: ConfigFile | null, _fault: string | null) => {};
   warn(current);
+
+  function readFile(): ConfigFile | null {
+    try {
+      const file = read();
+      modules = file?.modules ?? [];
+      return file;
+    } catch (error) {
+      // A missing module may follow soon.
+      if (error instanceof ConfigFileError) modules = error.modules;
+      throw error;
+    }
+  }
 
   function warn(file: ConfigFile | null): void {
     for (const message of file?.warnings ?? []) log.warn({ event: "setting_warning" }, message);
@@ -29,12 +43,13 @@ export function watchConfigFile(name: string, read: () => ConfigFile | null, log
 
   function reload(): void {
     try {
-      const next = files.reading(read);
+      const next = files.reading(readFile);
       if (next === null && current === null) return;
       if (next === null) throw new OperatorError(`${name} is missing`);
       current = next;
       warn(next);
-      log.info({ event: "config_reloaded", file: name, sources: next.sources.length }, `${name} was reloaded`);
+      const counts = { sources: next.sources.length, routes: next.routes?.length ?? 0 };
+      log.info({ event: "config_reloaded", file: name, ...counts }, `${name} was reloaded`);
       onReload(next, null);
     } catch (error) {
       const fault = describeError(error);

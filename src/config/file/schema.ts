@@ -4,16 +4,10 @@ import { nearest } from "../../lib/nearest.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
 import { duration, networks, oneOf, path, size } from "../fields.ts";
+import { key, NAME, numberOrText, TEXT, textLike } from "./fields.ts";
+import { RouteSchema } from "./route-schema.ts";
 
-const TEXT = v.string("expected text");
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-
-/** Text of a form. */
-const textLike = (form: RegExp, expectation: string) => v.pipe(TEXT, v.regex(form, expectation));
-
-/** A key that may be left out. Its meaning is for the JSON Schema. */
-const key = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  v.pipe(v.optional(schema), v.description(meaning));
 
 const header = v.pipe(textLike(HEADER, "expected the name of a header"), v.toLowerCase());
 
@@ -77,11 +71,7 @@ const addresses = v.pipe(
   v.transform((list): BlockList => v.parse(networks, list.join(","))),
 );
 
-const bodyLimit = v.pipe(
-  v.union([v.string(), v.number()], "expected a size from 1 byte to 64m, e.g. 1m"),
-  v.transform(String),
-  size,
-);
+const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1m");
 
 /** A source as it is written in the file. */
 export const SourceSchema = v.strictObject(
@@ -132,17 +122,19 @@ export const SourceSchema = v.strictObject(
 
 export type SourceEntry = v.InferOutput<typeof SourceSchema>;
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
-export const NAME_EXPECTATION = "expected a name of 1 to 64 small letters, digits and -, e.g. shop";
-
-export const isSourceName = (name: string): boolean => NAME.test(name);
-
 /** The whole file. */
 export const FileSchema = v.strictObject({
   sources: v.optional(
     v.pipe(
       v.record(v.pipe(v.string(), v.regex(NAME)), SourceSchema),
       v.description("The senders of webhooks, by name."),
+    ),
+  ),
+  routes: v.optional(
+    v.pipe(
+      v.array(RouteSchema),
+      v.minLength(1),
+      v.description("What processes the events. An event takes every route that matches it."),
     ),
   ),
 });

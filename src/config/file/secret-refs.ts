@@ -4,20 +4,22 @@ import type { HmacScheme, Scheme } from "../../webhook/schemes.ts";
 import { bytesOfWhsec, keysOf } from "../../webhook/secret-key.ts";
 import type { Secret } from "../../webhook/source.ts";
 import { readSecretFile } from "../secrets.ts";
-import type { Environment } from "../settings.ts";
 import { LEAST_WHSEC_BYTES } from "../warnings.ts";
+import type { EntryContext } from "./reading.ts";
 
 /** A secret, or why it cannot be used. A fault never has its value. */
 export type ReadSecret = { secret: Secret; warnings: string[] } | { fault: string };
 
 const LEAST_LENGTH = 16;
 
-/** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to a folder. */
-export function readSecretRef(reference: string, folder: string, environment: Environment): ReadSecret {
+/** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to the file's folder. */
+export function readSecretRef(reference: string, context: EntryContext): ReadSecret {
+  const { folder, environment, tokenSecrets, secretNames } = context;
   const [, kind, rest = ""] = /^(env|file):(.+)$/.exec(reference) ?? [];
   if (kind === undefined || (kind === "env" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest))) {
     return { fault: "found a literal value, expected env:NAME or file:PATH" };
   }
+  if (kind === "env") secretNames.add(rest);
   let value: string | undefined;
   try {
     value = kind === "env" ? environment[rest] : readSecretFile(resolve(folder, rest));
@@ -31,6 +33,9 @@ export function readSecretRef(reference: string, folder: string, environment: En
     return { fault: `found ${named}, ${found}, expected a secret` };
   }
   if (value.includes("\uFFFD")) return { fault: `found ${reference}, which is not UTF-8, expected text` };
+  if (tokenSecrets.includes(value)) {
+    return { fault: `found ${reference}, which is also a secret of tokens, expected a different one` };
+  }
   return { secret: { name: reference, value }, warnings: weaknessesOf(value) };
 }
 
@@ -38,7 +43,7 @@ function weaknessesOf(value: string): string[] {
   const warnings: string[] = [];
   if (value.length < LEAST_LENGTH) warnings.push(`is shorter than ${LEAST_LENGTH} characters: use a random one`);
   if (/^\s|\s$/.test(value))
-    warnings.push("begins or ends with white space: remove it, unless the sender's secret has it, too");
+    warnings.push("begins or ends with white space: remove it, unless the other side's secret has it, too");
   const bytes = bytesOfWhsec(value);
   if (bytes !== null && bytes > 0 && bytes < LEAST_WHSEC_BYTES) {
     warnings.push(`has ${bytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`);

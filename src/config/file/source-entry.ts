@@ -2,22 +2,11 @@ import { PRESETS } from "../../webhook/presets/index.ts";
 import type { Preset } from "../../webhook/presets/preset.ts";
 import type { Place, Scheme } from "../../webhook/schemes.ts";
 import type { Secret, Source } from "../../webhook/source.ts";
-import type { Environment } from "../settings.ts";
 import { describedScheme } from "./described-scheme.ts";
 import type { PathFault } from "./faults.ts";
+import type { EntryContext } from "./reading.ts";
 import type { SourceEntry } from "./schema.ts";
 import { formFault, readSecretRef } from "./secret-refs.ts";
-
-/** What the entries of a file are read with. */
-export interface EntryContext {
-  environment: Environment;
-  /** The folder of the file. */
-  folder: string;
-  /** The default limit of bodies. */
-  bodyLimitBytes: number;
-  /** Secrets that sign tokens. */
-  tokenSecrets: readonly string[];
-}
 
 /** A source, or why it cannot be one. Paths are below the source. */
 export interface ReadEntry {
@@ -80,16 +69,9 @@ function schemesOf({ preset, verify }: SourceEntry, faults: PathFault[]): readon
   return [];
 }
 
-function readSecret(
-  reference: string,
-  schemes: readonly Scheme[],
-  { folder, environment, tokenSecrets }: EntryContext,
-) {
-  const read = readSecretRef(reference, folder, environment);
+function readSecret(reference: string, schemes: readonly Scheme[], context: EntryContext) {
+  const read = readSecretRef(reference, context);
   if ("fault" in read) return read;
-  if (tokenSecrets.includes(read.secret.value)) {
-    return { fault: `found ${reference}, which is also a secret of tokens, expected a different one` };
-  }
   const fault = schemes.length === 0 ? null : formFault(read.secret, schemes);
   return fault === null ? read : { fault };
 }

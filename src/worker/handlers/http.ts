@@ -1,15 +1,10 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as requestHttp,
-} from "node:http";
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
-import { type EventHandler, isOutOfDescriptors, TargetError, type WaitUntil } from "../run.ts";
+import { type Handler, isOutOfDescriptors, TargetError, type WaitUntil } from "../handler.ts";
+import { headersOf } from "./http-headers.ts";
 
 // Limits for reading the rest of an answer, so that the next event can reuse the connection.
 const MAX_DRAINED_BYTES = 64 * 1024;
@@ -20,12 +15,12 @@ const MAX_CAPTURED_BYTES = 1024;
 const MAX_UPLOAD_MS = 30_000;
 
 /**
- * Forwards each event to a URL: its raw bytes and content type, with its identity in headers. Any 2xx answer is success.
- * Redirects are not followed: they would send the payload to a host that is not configured.
+ * Forwards each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if there is
+ * one. Any 2xx answer is success. Redirects are not followed: they would send the payload to a host that is not configured.
  *
  * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
  */
-export function createHttpHandler(url: string): EventHandler {
+export function createHttpHandler(url: string, key: Uint8Array | null = null): Handler {
   const target = new URL(url);
   const isTls = target.protocol === "https:";
   if (isTls) trustSystemAuthorities();
@@ -42,7 +37,7 @@ export function createHttpHandler(url: string): EventHandler {
     return new Promise((resolve, reject) => {
       const options = {
         method: "POST",
-        headers: headersOf(event),
+        headers: headersOf(event, key, Date.now()),
         signal,
         ...(isFirst ? { agent } : { agent: false }),
       };
@@ -74,7 +69,13 @@ export function createHttpHandler(url: string): EventHandler {
     });
   }
 
-  return (event, signal, waitUntil = () => {}) => send(event, signal, waitUntil, true);
+  return {
+    run: (event, signal, waitUntil = () => {}) => send(event, signal, waitUntil, true),
+    target: url,
+    // The settlement does not wait for a target that is slow to close the connection.
+    endsWithSignal: false,
+    close: async () => agent.destroy(),
+  };
 }
 
 // With these the target is unavailable, whatever the event is.
@@ -87,7 +88,12 @@ function unreachable(error: Error): TargetError {
 function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string): TargetError {
   const isUnavailable = UNAVAILABLE.includes(statusCode);
   const retryAfterMs = readRetryAfter(headers["retry-after"], Date.now());
-  return new TargetError(`the target answered ${statusCode}`, { isUnavailable, retryAfterMs, response });
+  return new TargetError(`the target answered ${statusCode}`, {
+    isUnavailable,
+    retryAfterMs,
+    status: statusCode,
+    response,
+  });
 }
 
 /**
@@ -130,24 +136,6 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }
 
-function headersOf(event: ClaimedJob): OutgoingHttpHeaders {
-  return {
-    "Content-Type": event.contentType,
-    "Content-Length": event.payload.length,
-    "User-Agent": "authserve",
-    "Idempotency-Key": headerSafe(idempotencyKeyOf(event)),
-    "X-Event-Id": headerSafe(event.eventId),
-    "X-Event-Type": headerSafe(event.type),
-    "X-Event-Source": event.source,
-    "X-Attempt": String(event.attempt),
-  };
-}
-
-/** Two sources may have the same event id. */
-function idempotencyKeyOf({ source, eventId }: ClaimedJob): string {
-  return source === "default" ? eventId : `${source}/${eventId}`;
-}
-
 /**
  * Reads and discards the rest of an answer, within limits. A target may answer before it has read the event and then stop
  * reading: the limits free its connection and the payload.
@@ -179,9 +167,4 @@ function drain(sent: ClientRequest, response: IncomingMessage): void {
     socket.setTimeout(0).off("timeout", destroy);
     limitResponse();
   });
-}
-
-/** Percent-encodes ids that are not printable ASCII, which a header needs. Ids with a percent sign also: keys stay unique. */
-function headerSafe(text: string): string {
-  return /^[\x21-\x7e]+$/.test(text) && !text.includes("%") ? text : encodeURIComponent(text.toWellFormed());
 }

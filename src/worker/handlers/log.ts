@@ -1,9 +1,14 @@
 import type { Log } from "../../log.ts";
-import type { EventHandler } from "../run.ts";
+import type { Handler } from "../handler.ts";
 
-/** Logs the id and type of each event. This is the handler while `FORWARD_URL` is not set. */
-export function createLogHandler(log: Log): EventHandler {
-  return async ({ source, eventId, type }) => {
-    log.info({ event: "event_received", source, eventId, type }, "event received");
+/** Logs the id and type of each event. */
+export function createLogHandler(log: Log): Handler {
+  return {
+    async run({ source, eventId, type, route }) {
+      log.info({ event: "event_received", source, eventId, type, route }, "event received");
+    },
+    target: null,
+    endsWithSignal: false,
+    close: async () => {},
   };
 }

@@ -20,6 +20,8 @@ function event(changes: Partial<ClaimedJob> = {}): ClaimedJob {
     ...identity,
     contentType: "application/json; charset=utf-8",
     payload,
+    headers: "{}",
+    isReplay: false,
     attempt: 3,
     receivedAt: 1,
     attemptOfBudget: 1,
@@ -85,7 +87,7 @@ const withStatus =
 suite("forwarding an event", () => {
   test("posts its raw bytes with its content type and its identity", async (t) => {
     const { url, received } = await target(t, withStatus(200));
-    await createHttpHandler(url)(event(), NEVER);
+    await createHttpHandler(url).run(event(), NEVER);
     const [{ request, body }] = received as [Received];
     assert.deepEqual(body, event().payload);
     assert.equal(request.method, "POST");
@@ -102,7 +104,7 @@ suite("forwarding an event", () => {
   for (const status of [200, 201, 202, 204, 299]) {
     test(`succeeds with ${status}`, async (t) => {
       const { url, received } = await target(t, withStatus(status));
-      await createHttpHandler(url)(event(), NEVER);
+      await createHttpHandler(url).run(event(), NEVER);
       assert.equal(received.length, 1);
     });
   }
@@ -110,7 +112,7 @@ suite("forwarding an event", () => {
   for (const status of [300, 304, 400, 401, 404, 410, 429, 500, 503]) {
     test(`fails with ${status}, which the error names`, async (t) => {
       const { url } = await target(t, withStatus(status));
-      await assert.rejects(createHttpHandler(url)(event(), NEVER), new RegExp(`answered ${status}`));
+      await assert.rejects(createHttpHandler(url).run(event(), NEVER), new RegExp(`answered ${status}`));
     });
   }
 
@@ -118,7 +120,7 @@ suite("forwarding an event", () => {
     test(`fails with ${status} and does not follow the redirect`, async (t) => {
       const elsewhere = await target(t, withStatus(200));
       const { url, received } = await target(t, withStatus(status, { Location: elsewhere.url }));
-      await assert.rejects(createHttpHandler(url)(event(), NEVER), new RegExp(`answered ${status}`));
+      await assert.rejects(createHttpHandler(url).run(event(), NEVER), new RegExp(`answered ${status}`));
       assert.equal(received.length, 1);
       assert.equal(elsewhere.received.length, 0);
     });
@@ -127,7 +129,7 @@ suite("forwarding an event", () => {
   test("reuses the connection, and works on a port that browsers block", async (t) => {
     const { url, received } = await target(t, withStatus(200), await refusedPort());
     const handler = createHttpHandler(url);
-    for (let count = 0; count < 3; count++) await handler(event(), NEVER);
+    for (let count = 0; count < 3; count++) await handler.run(event(), NEVER);
     assert.equal(new Set(received.map(({ request }) => request.socket.remotePort)).size, 1);
   });
 
@@ -178,7 +180,7 @@ suite("forwarding an event", () => {
     subscribe("net.client.socket", keep);
     t.after(() => unsubscribe("net.client.socket", keep));
     const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
-    await assert.rejects(createHttpHandler(url)(large, NEVER), /the target answered 413/);
+    await assert.rejects(createHttpHandler(url).run(large, NEVER), /the target answered 413/);
     await until(() => sockets.length === 1 && sockets[0]?.destroyed, 5000);
   });
 
@@ -227,7 +229,7 @@ suite("forwarding an event", () => {
 
   test("fails at once if the target upgrades the protocol", async (t) => {
     const url = await rawTarget(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
-    await assert.rejects(createHttpHandler(url)(event(), NEVER), /the target answered 101/);
+    await assert.rejects(createHttpHandler(url).run(event(), NEVER), /the target answered 101/);
   });
 
   test("fails with a reason if nothing listens or the connection breaks", async (t) => {
@@ -246,7 +248,7 @@ suite("forwarding an event", () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const handler = createHttpHandler(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    await assert.rejects(handler(event(), NEVER), (error) => /ECONNRESET/.test(describeError(error)));
+    await assert.rejects(handler.run(event(), NEVER), (error) => /ECONNRESET/.test(describeError(error)));
     assert.equal(connections, 1);
   });
 
@@ -261,7 +263,7 @@ suite("forwarding an event", () => {
 suite("an id as a header", () => {
   async function keysOf(t: TestContext, ids: string[]): Promise<string[]> {
     const { url, received } = await target(t, withStatus(200));
-    for (const eventId of ids) await createHttpHandler(url)(event({ eventId, type: eventId }), NEVER);
+    for (const eventId of ids) await createHttpHandler(url).run(event({ eventId, type: eventId }), NEVER);
     return received.map(({ request }) => String(request.headers["idempotency-key"]));
   }
 

@@ -1,0 +1,118 @@
+import { readEnvironment } from "../config/env-file.ts";
+import { readConfigFile } from "../config/file/config-file.ts";
+import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
+import { type Environment, readSettings } from "../config/settings.ts";
+import { OperatorError, SettingsError } from "../errors.ts";
+import type { EventStore, RouteRecord } from "../events/store.ts";
+import { nearest } from "../lib/nearest.ts";
+import { printable } from "../lib/printable.ts";
+import type { HandlerConfig, Route } from "../worker/route.ts";
+import { counted, printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
+import { isoTime, timeFormat } from "./time.ts";
+
+const NO_JOBS = { queued: 0, processed: 0, failed: 0, pausedAt: null };
+
+/** Prints the routes with the numbers of their jobs. Routes that have jobs and are no longer configured are `gone`. */
+export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
+  const routes = readRoutes(readEnvironment());
+  return withStores(async ({ events }) => {
+    const records = new Map((await events.routes()).map((record) => [record.route, record]));
+    const gone = [...records.values()].filter((record) => isWaiting(record) && !routes.some(isNamed(record.route)));
+    const shown = [
+      ...routes.map((route) => describe(route.name, route, records.get(route.name))),
+      ...gone.map((record) => describe(record.route, null, record)),
+    ];
+    if (json) return printJson(shown.map((route) => ({ ...route, pausedAt: isoTime(route.pausedAt) })));
+    printTable(
+      ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
+      shown.map(({ name, status, queued, processed, failed, handler, target }) => [
+        name,
+        status,
+        ...[queued, processed, failed].map(String),
+        handler ?? "-",
+        target === null ? "-" : printable(target),
+      ]),
+    );
+    const time = timeFormat(utc, Date.now());
+    for (const { name, pausedAt } of shown) if (pausedAt !== null) say(`${name} is paused since ${time(pausedAt)}.`);
+    for (const { route, queued, failed } of gone)
+      say(`${counted(queued + failed, "job")} of ${route} wait until it is in the configuration file again.`);
+  });
+}
+
+/** Pauses a route: its jobs wait. Running attempts end as usual. */
+export function runRoutesPause(name: string): Promise<void> {
+  return withStores(async ({ events }) => {
+    await requireRoute(name, events);
+    const isPaused = await events.pauseRoute(name, Date.now());
+    say(
+      isPaused
+        ? `${name} is paused. Its events wait for authserve routes resume ${name}.`
+        : `${name} was paused already.`,
+    );
+  });
+}
+
+/** Ends the pause of a route. */
+export function runRoutesResume(name: string): Promise<void> {
+  return withStores(async ({ events }) => {
+    await requireRoute(name, events);
+    const isResumed = await events.resumeRoute(name);
+    say(isResumed ? `${name} is resumed.` : `${name} was not paused.`);
+  });
+}
+
+function readRoutes(environment: Environment): Route[] {
+  return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
+}
+
+const isNamed = (name: string) => (route: Route) => route.name === name;
+const isWaiting = ({ queued, failed }: RouteRecord) => queued + failed > 0;
+
+function describe(name: string, route: Route | null, record: Omit<RouteRecord, "route"> = NO_JOBS) {
+  const { queued, processed, failed, pausedAt } = record;
+  const status = route === null ? "gone" : pausedAt === null ? "active" : "paused";
+  return {
+    name,
+    status,
+    sources: route?.sources ?? null,
+    types: route?.types ?? [],
+    handler: route?.handler.kind ?? null,
+    target: route === null ? null : targetOf(route.handler),
+    queued,
+    processed,
+    failed,
+    pausedAt,
+  };
+}
+
+function targetOf(handler: HandlerConfig): string | null {
+  switch (handler.kind) {
+    case "http":
+      return handler.url;
+    case "exec":
+      return handler.command.join(" ");
+    case "module":
+      return handler.file;
+    case "log":
+      return null;
+  }
+}
+
+/** Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a pause. */
+async function requireRoute(name: string, events: EventStore): Promise<void> {
+  const names = new Set((await events.routes()).map(({ route }) => route));
+  try {
+    for (const route of readRoutes(readEnvironment())) names.add(route.name);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+  }
+  if (names.has(name)) return;
+  const meant = nearest(name, [...names]);
+  throw new OperatorError({
+    found: `There is no route ${JSON.stringify(name)}`,
+    remedy: meant === undefined ? "see authserve routes list" : `did you mean ${meant}?`,
+  });
+}

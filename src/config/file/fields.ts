@@ -1,0 +1,19 @@
+import * as v from "valibot";
+
+export const TEXT = v.string("expected text");
+
+/** Text of a form. */
+export const textLike = (form: RegExp, expectation: string) =>
+  v.pipe(v.string(expectation), v.regex(form, expectation));
+
+/** A key that may be left out. Its meaning is for the JSON Schema. */
+export const key = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
+  v.pipe(v.optional(schema), v.description(meaning));
+
+/** A field of text that may also be written as a number of YAML. */
+export const numberOrText = <Output>(field: v.GenericSchema<string, Output>, expectation = "expected a number") =>
+  v.pipe(v.union([v.string(), v.number()], expectation), v.transform(String), field);
+
+/** The name of a source or a route. */
+export const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+export const NAME_EXPECTATION = "expected a name of 1 to 64 small letters, digits and -, e.g. shop";

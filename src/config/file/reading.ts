@@ -1,0 +1,68 @@
+import { dirname, resolve } from "node:path";
+import { SettingsError } from "../../errors.ts";
+import { readSecretFile } from "../secrets.ts";
+import { type Environment, readSettings } from "../settings.ts";
+import type { PathFault } from "./faults.ts";
+import type { Path, YamlDocument } from "./yaml-document.ts";
+
+/** What the entries of a file are read with. */
+export interface EntryContext {
+  environment: Environment;
+  /** The folder of the file. */
+  folder: string;
+  /** The default limit of bodies. */
+  bodyLimitBytes: number;
+  /** Secrets that sign tokens. */
+  tokenSecrets: readonly string[];
+  /** Collects each NAME of an `env:NAME`. */
+  secretNames: Set<string>;
+  /** Collects the files of modules. */
+  modules: Set<string>;
+}
+
+/** A file that is being read. Faults and warnings are added to it. */
+export interface Reading {
+  document: YamlDocument;
+  context: EntryContext;
+  faults: PathFault[];
+  warnings: PathFault[];
+}
+
+/** The line of the value at a path, or of its key. */
+export function lineAt({ document }: Reading, path: Path, at?: "key"): number {
+  return document.positionOf(document.offsetOf(path, at)).line;
+}
+
+export function contextOf(file: string, environment: Environment): EntryContext {
+  const { WEBHOOK_BODY_LIMIT: bodyLimitBytes } = readOr(environment, "WEBHOOK_BODY_LIMIT");
+  const tokenSecrets = ["JWT_SECRET", "JWT_SECRET_PREVIOUS"].flatMap((name) => secretOf(environment, name) ?? []);
+  const folder = dirname(resolve(file));
+  return { environment, folder, bodyLimitBytes, tokenSecrets, secretNames: new Set(), modules: new Set() };
+}
+
+/** The path of the source that the environment makes; null if it makes none. */
+export function pathOfDefaultSource(environment: Environment): string | null {
+  if (environment.WEBHOOK_SECRET === undefined && environment.WEBHOOK_SECRET_FILE === undefined) return null;
+  return readOr(environment, "WEBHOOK_PATH").WEBHOOK_PATH;
+}
+
+/** A setting, or its default if it is wrong, which is reported elsewhere. */
+function readOr<Name extends "WEBHOOK_BODY_LIMIT" | "WEBHOOK_PATH">(environment: Environment, name: Name) {
+  try {
+    return readSettings(environment, [name]);
+  } catch (error) {
+    if (error instanceof SettingsError) return readSettings({}, [name]);
+    throw error;
+  }
+}
+
+/** The value of a secret setting; undefined if it is not set or cannot be read. */
+function secretOf(environment: Environment, name: string): string | undefined {
+  const file = environment[`${name}_FILE`];
+  if (environment[name] !== undefined || file === undefined) return environment[name];
+  try {
+    return readSecretFile(file);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import { systemCode } from "../errors.ts";
+import type { ClaimedJob } from "../events/job.ts";
+
+/** Processes the events of one route, until it is closed. */
+export interface Handler {
+  /** Runs one attempt. */
+  run: EventHandler;
+  /**
+   * The target that its breaker counts, shared by the routes that have it. Null: a local handler, which is always there.
+   */
+  target: string | null;
+  /** Whether a run ends soon after its signal. Its attempt then ends when the run has, so that no run outlives its attempt. */
+  endsWithSignal: boolean;
+  /** Ends connections and threads. No attempt is running. */
+  close(): Promise<void>;
+}
+
+/**
+ * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key.
+ * Returns the beginning of the target's answer, if there is one; throws to fail the attempt. When `signal` aborts, the
+ * handler should stop: its result is ignored. Work that continues after the result is passed to `waitUntil`.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without an answer returns nothing
+export type EventHandler = (event: ClaimedJob, signal: AbortSignal, waitUntil?: WaitUntil) => Promise<string | void>;
+
+/** A handler's failure, with what is known of the target. */
+export class TargetError extends Error {
+  /** Whether the target could not be reached, or answered that it is unavailable. */
+  readonly isUnavailable: boolean;
+  /** The wait that the target asked for. */
+  readonly retryAfterMs: number | undefined;
+  /** The HTTP status of its answer. */
+  readonly status: number | undefined;
+  /** The beginning of its answer. */
+  readonly response: string | undefined;
+
+  constructor(message: string, options: TargetErrorOptions) {
+    super(message, { cause: options.cause });
+    this.name = "TargetError";
+    this.isUnavailable = options.isUnavailable;
+    this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
+    this.response = options.response;
+  }
+}
+
+interface TargetErrorOptions {
+  isUnavailable: boolean;
+  retryAfterMs?: number | undefined;
+  status?: number | undefined;
+  response?: string | undefined;
+  cause?: unknown;
+}
+
+/** Counts the run as running, for the concurrency limit, until the promise settles. */
+export type WaitUntil = (until: Promise<unknown>) => void;
+
+/**
+ * Whether no file descriptor was left. Clients with many connections can cause this: neither the event nor its target is at
+ * fault.
+ */
+export function isOutOfDescriptors(error: unknown): boolean {
+  return error instanceof Error && /^E[MN]FILE$/.test(systemCode(error));
+}

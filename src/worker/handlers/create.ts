@@ -1,0 +1,32 @@
+import type { Worker, WorkerOptions } from "node:worker_threads";
+import type { Log } from "../../log.ts";
+import type { Handler } from "../handler.ts";
+import type { Route } from "../route.ts";
+import { createExecHandler } from "./exec.ts";
+import { createHttpHandler } from "./http.ts";
+import { createLogHandler } from "./log.ts";
+import { createModuleHandler } from "./module.ts";
+
+/** What handlers are created with. */
+export interface HandlerTools {
+  log: Log;
+  /** Starts a thread with the entry `handlers/module-thread.ts`. */
+  startThread: (options: WorkerOptions) => Worker;
+  /** The environment of programs and modules. */
+  environment: Record<string, string | undefined>;
+}
+
+/** Creates the handler of a route. */
+export function createHandler(route: Pick<Route, "name" | "handler">, tools: HandlerTools): Handler {
+  const { handler } = route;
+  switch (handler.kind) {
+    case "http":
+      return createHttpHandler(handler.url, handler.key);
+    case "exec":
+      return createExecHandler(handler, tools.environment);
+    case "module":
+      return createModuleHandler({ file: handler.file, route: route.name }, tools);
+    case "log":
+      return createLogHandler(tools.log);
+  }
+}

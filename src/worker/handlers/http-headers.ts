@@ -1,0 +1,66 @@
+import { createHmac } from "node:crypto";
+import { type OutgoingHttpHeaders, validateHeaderValue } from "node:http";
+import { type ClaimedJob, idempotencyKeyOf } from "../../events/job.ts";
+
+// Servers limit the size of all headers, Node for one to 16 KiB.
+const MAX_ORIGINAL_BYTES = 8 * 1024;
+
+/**
+ * The headers of a forwarded event. With a key it has a signature of Standard Webhooks
+ * (https://github.com/standard-webhooks/standard-webhooks, spec 1.0). `now` is in Unix milliseconds.
+ */
+export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number): OutgoingHttpHeaders {
+  const idempotencyKey = headerSafe(idempotencyKeyOf(job));
+  return {
+    ...originalHeaders(job.headers),
+    "Content-Type": job.contentType,
+    "Content-Length": job.payload.length,
+    "User-Agent": "authserve",
+    "Idempotency-Key": idempotencyKey,
+    "X-Event-Id": headerSafe(job.eventId),
+    "X-Event-Type": headerSafe(job.type),
+    "X-Event-Source": job.source,
+    "X-Attempt": String(job.attempt),
+    ...(job.isReplay && { "X-Replay": "true" }),
+    ...(key && signatureOf(idempotencyKey, job.payload, key, Math.floor(now / 1000))),
+  };
+}
+
+function signatureOf(id: string, payload: Uint8Array, key: Uint8Array, timestamp: number): OutgoingHttpHeaders {
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(payload).digest("base64");
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": `v1,${signature}`,
+  };
+}
+
+/** The sender's stored headers, the shortest first, as many as fit. */
+function originalHeaders(headers: string): OutgoingHttpHeaders {
+  const stored = Object.entries(JSON.parse(headers) as Record<string, string>);
+  const named = stored.map(([name, value]) => [`X-Original-${name}`, value] as const).filter(isValid);
+  let bytes = 0;
+  const fitting = named
+    .sort((one, other) => sizeOf(one) - sizeOf(other))
+    .filter((header) => {
+      bytes += sizeOf(header);
+      return bytes <= MAX_ORIGINAL_BYTES;
+    });
+  return Object.fromEntries(fitting);
+}
+
+const sizeOf = ([name, value]: readonly [string, string]) => name.length + value.length;
+
+function isValid([name, value]: readonly [string, string]): boolean {
+  try {
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Percent-encodes ids that are not printable ASCII, which a header needs. Ids with a percent sign also: keys stay unique. */
+function headerSafe(text: string): string {
+  return /^[\x21-\x7e]+$/.test(text) && !text.includes("%") ? text : encodeURIComponent(text.toWellFormed());
+}

@@ -1,0 +1,89 @@
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { describeError } from "../../errors.ts";
+import { isJson } from "../../lib/media-type.ts";
+import {
+  type FromModule,
+  MODULE_LOG_LEVELS,
+  type ModuleEvent,
+  type ModuleThreadData,
+  type ToModule,
+} from "./module-messages.ts";
+
+const MAX_RESPONSE_LENGTH = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
+const MAX_FIELDS_LENGTH = 8 * 1024;
+
+/** Runs in the thread of a module: loads it, and calls its function for one event at a time. */
+function run(): void {
+  const port = parentPort;
+  if (!port) throw new Error("this file runs only as the thread of a module");
+  const { file } = workerData as ModuleThreadData;
+  const send = (message: FromModule) => port.postMessage(message);
+  let abort = new AbortController();
+
+  const log = Object.fromEntries(
+    MODULE_LOG_LEVELS.map((level) => [
+      level,
+      (message: unknown, fields?: unknown) =>
+        send({ log: level, message: String(message).slice(0, MAX_MESSAGE_LENGTH), fields: textOfFields(fields) }),
+    ]),
+  );
+
+  async function call(event: ModuleEvent, idempotencyKey: string): Promise<void> {
+    abort = new AbortController();
+    let handle: ModuleFunction | undefined;
+    try {
+      handle = await load(file);
+      const result = await handle(toArgument(event), { signal: abort.signal, idempotencyKey, log });
+      send({ response: typeof result === "string" ? result.slice(0, MAX_RESPONSE_LENGTH) : undefined });
+    } catch (error) {
+      send({ error: describeError(error), isLoaded: handle !== undefined });
+    }
+  }
+
+  port.on("message", (message: ToModule) => {
+    if (message === "abort") abort.abort(new Error("the attempt was ended"));
+    else void call(message.event, message.idempotencyKey);
+  });
+}
+
+type ModuleFunction = (event: object, tools: object) => unknown;
+
+async function load(file: string): Promise<ModuleFunction> {
+  let module: { default?: unknown };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new Error(`${file} cannot be loaded`, { cause: error });
+  }
+  if (typeof module.default === "function") return module.default as ModuleFunction;
+  throw new Error(`${file} has no default export that is a function`);
+}
+
+function toArgument({ body, receivedAt, ...event }: ModuleEvent) {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  return { ...event, body: bytes, json: parse(event.contentType, bytes), receivedAt: new Date(receivedAt) };
+}
+
+function parse(contentType: string, body: Buffer): unknown {
+  if (!isJson(contentType.replace(/;.*$/s, "").trim().toLowerCase())) return undefined;
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of a log line as JSON; undefined if there are none, or too many. */
+function textOfFields(fields: unknown): string | undefined {
+  if (typeof fields !== "object" || fields === null) return undefined;
+  try {
+    const text = JSON.stringify(fields);
+    return text.length <= MAX_FIELDS_LENGTH ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+run();

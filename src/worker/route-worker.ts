@@ -1,0 +1,151 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describeError } from "../errors.ts";
+import type { EventStore } from "../events/store.ts";
+import type { Log } from "../log.ts";
+import { type AttemptTools, createAttempts } from "./attempts.ts";
+import { retryDelaysMs } from "./backoff.ts";
+import { createRateLimit } from "./rate-limit.ts";
+import { logDeadLetter, type Settler, STORE_RETRY_MS } from "./settler.ts";
+import { createWakeup } from "./wakeup.ts";
+
+/** Called after leases ran out, with the number of jobs that will be retried and of those that became dead letters. */
+export type OnExpired = (retried: number, deadLettered: number) => void;
+
+/** Options of the worker of one route. Members with the same name mean the same as in the worker's options. */
+export interface RouteWorkerOptions {
+  name: string;
+  tools: AttemptTools;
+  store: Pick<EventStore, "claim" | "renew" | "release">;
+  settler: Settler;
+  pollIntervalMs: number;
+  leaseMs: number;
+  owner: string;
+  log: Log;
+  mustYield: () => boolean;
+  onExpired: OnExpired;
+  now: () => number;
+  random: () => number;
+}
+
+/** Claims and processes the jobs of one route, independently of other routes. It runs from `start` to `stop`. */
+export interface RouteWorker {
+  start(): void;
+  /** Makes further attempts with other tools. */
+  use(tools: AttemptTools): void;
+  /** Claims at once instead of at the next poll. */
+  wake(): void;
+  /** Claims at a time in Unix milliseconds, unless sooner. */
+  wakeAt(time: number): void;
+  renewAll(): void;
+  /** Whether its breaker is closed. */
+  isAvailable(): boolean;
+  /** Stops claiming and waits for running attempts. They are interrupted when `deadline` resolves. */
+  stop(deadline: Promise<void>): Promise<void>;
+}
+
+/** Pause between two claims, or two fan-outs, while the worker yields. */
+export const YIELD_PAUSE_MS = 80;
+
+/** Creates the worker of a route. */
+export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
+  const { name, store, pollIntervalMs, leaseMs, owner, log, mustYield, onExpired, now, random } = options;
+  const wakeup = createWakeup(now);
+  const attempts = createAttempts({ ...options, onCapacity: wakeup.wake });
+  let { tools } = options;
+  let rate = createRateLimit(tools.route.ratePerSecond);
+  /** The store's present error, which has been logged. */
+  let fault: string | undefined;
+  let isStopped = false;
+  let loop: Promise<void> | undefined;
+
+  async function claimLoop(): Promise<void> {
+    while (!isStopped) {
+      wakeup.wakeAt(await claimAll());
+      await wakeup.wait();
+    }
+  }
+
+  /** Claims jobs until none is due or no capacity is left. Returns when to claim again, in Unix milliseconds. */
+  async function claimAll(): Promise<number> {
+    try {
+      while (!isStopped) {
+        const isYielding = mustYield();
+        const nextClaimAt = await claim(isYielding);
+        if (isYielding) await delay(YIELD_PAUSE_MS);
+        fault = undefined;
+        if (nextClaimAt !== null) return nextClaimAt;
+      }
+      return now() + pollIntervalMs;
+    } catch (error) {
+      if (describeError(error) !== fault) {
+        fault = describeError(error);
+        log.error({ event: "worker_error", route: name, error: fault }, "jobs could not be claimed; retrying");
+      }
+      return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
+    }
+  }
+
+  /** How many jobs to claim now. A job that is claimed ahead would begin later than its rate allows. */
+  function claimLimit(isYielding: boolean): number {
+    const isAhead = !isYielding && tools.route.ratePerSecond === null;
+    return Math.min(isAhead ? attempts.claimLimit() : attempts.freeCapacity(), rate.available(now()));
+  }
+
+  /** When capacity becomes free by itself: at the next probe, or as the rate allows. */
+  function nextCapacityAt(): number {
+    const pollAt = now() + pollIntervalMs;
+    const freeAt = attempts.freeCapacity() > 0 ? rate.nextAt(now()) : (tools.breaker.probeAt() ?? 0);
+    return freeAt > now() ? Math.min(freeAt, pollAt) : pollAt;
+  }
+
+  /** Claims jobs. Returns when to claim again; null when more jobs may be due now. */
+  async function claim(isYielding: boolean): Promise<number | null> {
+    const limit = claimLimit(isYielding);
+    if (limit <= 0) return nextCapacityAt();
+    const { retry, whenStuck } = tools.route;
+    const { claimed, expired, deadLettered, unreadable, nextDueAt } = await store.claim({
+      route: name,
+      owner,
+      limit,
+      leaseMs,
+      retryDelaysMs: retryDelaysMs(retry, random),
+      blocks: whenStuck === "block",
+      now: now(),
+      holding: attempts.events(),
+    });
+    onExpired(expired, deadLettered.length);
+    for (const job of deadLettered) logDeadLetter(log, job);
+    for (const { event: number, ...job } of unreadable) {
+      log.error(
+        { event: "event_unreadable", number, ...job },
+        "event dead-lettered: the database is damaged where the event is; run authserve doctor",
+      );
+    }
+    rate.take(claimed.length, now());
+    attempts.start(claimed);
+    if (claimed.length + expired + deadLettered.length + unreadable.length === limit) return null;
+    return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
+  }
+
+  return {
+    start() {
+      loop = claimLoop();
+    },
+    use(next) {
+      if (next.route.ratePerSecond !== tools.route.ratePerSecond) rate = createRateLimit(next.route.ratePerSecond);
+      tools = next;
+      attempts.use(next);
+      wakeup.wake();
+    },
+    wake: wakeup.wake,
+    wakeAt: wakeup.wakeAt,
+    renewAll: attempts.renewAll,
+    isAvailable: () => !tools.breaker.isOpen(),
+    async stop(deadline) {
+      isStopped = true;
+      wakeup.wake();
+      await loop;
+      await attempts.stop(deadline);
+    },
+  };
+}

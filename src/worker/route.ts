@@ -1,0 +1,34 @@
+import type { RetryPolicy } from "./backoff.ts";
+
+/** A value of JSON that is neither an object nor an array. */
+export type Scalar = string | number | boolean | null;
+
+/** Takes events to a handler. Event × route is a job. */
+export interface Route {
+  name: string;
+  /** The sources whose events it takes; null: all. */
+  sources: readonly string[] | null;
+  /** Globs of types, with `!` for types that it does not take. Empty: all. */
+  types: readonly string[];
+  /** Values of the payload: for each path with dots, the accepted ones. */
+  when: readonly { path: string; values: readonly Scalar[] }[];
+  /** The path of the ordering key in the payload; null: jobs run in any order. */
+  orderBy: string | null;
+  /** Whether a dead letter keeps the later jobs of its ordering key waiting. */
+  whenStuck: "block" | "skip";
+  handler: HandlerConfig;
+  /** Longest time of one attempt. */
+  timeoutMs: number;
+  retry: RetryPolicy;
+  /** Attempts at once. */
+  concurrency: number;
+  /** Attempts that may begin per second; null: any number. */
+  ratePerSecond: number | null;
+}
+
+/** What processes the events of a route. */
+export type HandlerConfig =
+  | { kind: "http"; url: string /** Signs the requests. */; key: Uint8Array | null }
+  | { kind: "exec"; command: readonly [string, ...string[]] /** The working directory. */; folder: string }
+  | { kind: "module" /** An absolute path. */; file: string }
+  | { kind: "log" };

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { EventStore } from "../../src/events/store.ts";
+import { claim, claimOf, claimOne, fanOut, NOW, newEvent } from "../helpers/events.ts";
+import type { OpenEventStore } from "./event-store.ts";
+
+/** The state of routes, and the payloads that routing reads. */
+export function routeContract(adapter: string, open: OpenEventStore): void {
+  async function settle(store: EventStore, to: "processed" | "failed"): Promise<void> {
+    const job = await claimOne(store, { limit: 1 });
+    const next = to === "failed" ? { to, reason: "no" } : { to };
+    const error = to === "failed" ? "no" : null;
+    await store.settle([{ ...claimOf(job), next, startedAt: NOW, finishedAt: NOW, error }]);
+  }
+
+  suite(`event store: ${adapter}: routes`, () => {
+    test("a route has the number of its jobs in each status", async (t) => {
+      const store = await open(t);
+      await store.append(["a", "b", "c", "d"].map((eventId) => newEvent({ eventId })));
+      await fanOut(store);
+      await settle(store, "processed");
+      await settle(store, "failed");
+      const record = { route: "default", queued: 2, processed: 1, failed: 1, pausedAt: null };
+      assert.deepEqual(await store.routes(), [record]);
+      await store.replay("dead letters", NOW);
+      assert.deepEqual(await store.routes(), [{ ...record, queued: 3, failed: 0 }]);
+    });
+
+    test("an event without jobs is counted as unrouted", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent()]);
+      const [event] = await store.unrouted(1);
+      await store.addJobs(event?.id ?? 0, []);
+      const { unrouted, processed } = await store.backlog();
+      assert.deepEqual([unrouted, processed], [1, 1]);
+    });
+
+    test("a paused route has no due job until it is resumed", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent()]);
+      assert.deepEqual(
+        [await store.pauseRoute("default", NOW), await store.pauseRoute("default", NOW + 1)],
+        [true, false],
+      );
+      const { claimed, nextDueAt } = await claim(store);
+      assert.deepEqual([claimed, nextDueAt], [[], null]);
+      assert.equal((await store.routes())[0]?.pausedAt, NOW);
+      assert.deepEqual([await store.resumeRoute("default"), await store.resumeRoute("default")], [true, false]);
+      assert.equal((await claim(store)).claimed.length, 1);
+    });
+
+    test("a route can be paused before it has jobs", async (t) => {
+      const store = await open(t);
+      await store.pauseRoute("later", NOW);
+      assert.deepEqual(await store.routes(), [{ route: "later", queued: 0, processed: 0, failed: 0, pausedAt: NOW }]);
+    });
+
+    test("a resumed route wakes the worker", async (t) => {
+      const store = await open(t);
+      let wakes = 0;
+      store.onWork(() => wakes++);
+      await store.pauseRoute("default", NOW);
+      await store.resumeRoute("default");
+      assert.equal(wakes, 1);
+    });
+
+    test("payloads are read in order, at most 8 MB at once, and at least one", async (t) => {
+      const store = await open(t);
+      const sizes = [3, 4, 2, 9].map((megabytes) => megabytes * 1024 * 1024);
+      await store.append(sizes.map((size, at) => newEvent({ eventId: `e-${at}`, payload: Buffer.alloc(size, at) })));
+      const ids = (await store.unrouted(10)).map(({ id }) => id);
+      const read = async (from: number) => (await store.payloads(ids.slice(from))).map((payload) => payload?.length);
+      assert.deepEqual(await read(0), sizes.slice(0, 2));
+      assert.deepEqual(await read(2), sizes.slice(2, 3));
+      assert.deepEqual(await read(3), sizes.slice(3));
+    });
+  });
+}

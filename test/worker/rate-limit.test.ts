@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createRateLimit } from "../../src/worker/rate-limit.ts";
+
+suite("a rate limit", () => {
+  test("without a rate allows any number", () => {
+    assert.equal(createRateLimit(null).available(0), Number.POSITIVE_INFINITY);
+  });
+
+  test("allows a tenth of a second's attempts at once, and then as many as the rate", () => {
+    const limit = createRateLimit(100);
+    assert.equal(limit.available(0), 10);
+    limit.take(10, 0);
+    assert.deepEqual([limit.available(9), limit.nextAt(9), limit.available(10), limit.available(25)], [0, 10, 1, 2]);
+    assert.equal(limit.available(60_000), 10, "a pause saves up no more");
+  });
+
+  test("spaces attempts evenly if the rate is low", () => {
+    const limit = createRateLimit(0.5);
+    const startedAt: number[] = [];
+    for (let now = 0; now <= 6000; now += 100) {
+      if (limit.available(now) < 1) continue;
+      limit.take(1, now);
+      startedAt.push(now);
+    }
+    assert.deepEqual(startedAt, [0, 2000, 4000, 6000]);
+  });
+
+  test("goes on after the clock was set back", () => {
+    const limit = createRateLimit(10);
+    limit.take(1, 10_000);
+    assert.equal(limit.available(5000), 0);
+    assert.equal(limit.available(5100), 1);
+  });
+});
