@@ -6,6 +6,7 @@ import { atomic, openDatabase } from "../src/sqlite/database.ts";
 import { type SqliteEvents, sqliteEvents } from "../src/sqlite/events.ts";
 import { eventIdOf, type Ids } from "./corpus.ts";
 import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
+import { storedEvent } from "./stored-event.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
 import { removeScratch, rssMb, startProduct } from "./targets.ts";
 
@@ -87,21 +88,16 @@ function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
   database.pragma("cache_size = -1000000");
   const events = sqliteEvents(database);
   const payload = Buffer.alloc(260, "x");
-  const headers = JSON.stringify({ host: "127.0.0.1", "content-type": "application/json", "content-length": "260" });
   const add = atomic(database, (from: number, to: number) => {
     const now = Date.now();
-    const batch = Array.from({ length: to - from }, (_, index) => ({
-      source: "default",
-      eventId: eventIdOf(ids, "evt_fill_", from + index),
-      type: (from + index) % 3 ? "payment_intent.succeeded" : "payment_intent.created",
-      bytesSha256: null,
-      secret: "env:WEBHOOK_SECRET",
-      contentType: "application/json",
-      payload,
-      address: "127.0.0.1",
-      headers,
-      receivedAt: now,
-    }));
+    const batch = Array.from({ length: to - from }, (_, index) =>
+      storedEvent({
+        eventId: eventIdOf(ids, "evt_fill_", from + index),
+        type: (from + index) % 3 ? "payment_intent.succeeded" : "payment_intent.created",
+        payload,
+        receivedAt: now,
+      }),
+    );
     events.append(batch);
     fanOut(events, batch.length);
     const { claimed } = events.claim({ ...CLAIM, limit: batch.length, now });
@@ -134,18 +130,7 @@ function timeStore(dataDir: string): { claimMs: number; listMs: number; listByTy
   const events = sqliteEvents(database);
   const now = Date.now();
   events.append([
-    {
-      source: "bench",
-      eventId: `evt_claim_${now}`,
-      type: "rare",
-      bytesSha256: null,
-      secret: "env:WEBHOOK_SECRET",
-      contentType: "application/json",
-      payload: Buffer.from("{}"),
-      address: "127.0.0.1",
-      headers: "{}",
-      receivedAt: now,
-    },
+    storedEvent({ eventId: `evt_claim_${now}`, type: "rare", payload: Buffer.from("{}"), receivedAt: now }),
   ]);
   fanOut(events, 1);
   const time = (run: () => unknown) => {

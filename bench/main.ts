@@ -1,14 +1,17 @@
 /**
  * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random` with
- * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one.
+ * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `-- drain`
+ * measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go on.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { drawChart } from "./chart.ts";
+import { measureClaims, measureDrain } from "./drain.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
+import { measureOutage } from "./outage.ts";
 import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -61,6 +64,11 @@ try {
   } else if (process.argv[2] === "sources") {
     measureVerification();
     await measureSources(scratch, ROUNDS, SECONDS);
+  } else if (process.argv[2] === "drain") {
+    measureClaims(scratch);
+    await measureDrain(scratch, ROUNDS);
+  } else if (process.argv[2] === "outage") {
+    await measureOutage(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 500));
   } else if (process.argv[2] === "sustained") {
     await measureSustained(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 5000));
   } else {

@@ -113,6 +113,11 @@ export const LOG_EVENTS = {
     meaning: "The module of a route wrote a line to its standard output or standard error.",
     fields: ["route"],
   },
+  handler_thread_ended: {
+    level: "warn",
+    meaning: "The module of a route ended its thread after an event, e.g. by an uncaught error in a timer.",
+    fields: ["route", "error"],
+  },
   event_processed: {
     level: "info",
     meaning: "An attempt succeeded.",

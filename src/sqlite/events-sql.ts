@@ -3,6 +3,7 @@ import type { EventFilter } from "../events/store.ts";
 
 // Statements of the hot path bind by position: binding by name costs as much as the write.
 // `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again each time a bare limit is bound.
+// `= +@key`, for the same reason, where it compares a bound value with the condition of a partial index: 5 instead of 28 µs.
 // SQLite uses a partial index only if the query repeats its condition (`status <> 'processed'`).
 
 /**
@@ -51,15 +52,15 @@ export const ADD_JOB = `INSERT INTO jobs (event, route, status, due_at) VALUES (
 export const ADD_JOB_IN_LINE = `
 INSERT INTO jobs (event, route, status, ordering_key, in_line, due_at)
 VALUES (@event, @route, 'queued', @orderingKey, 1, CASE WHEN NOT EXISTS (
-  SELECT 1 FROM jobs WHERE route = @route AND ordering_key = @orderingKey AND in_line = 1) THEN @dueAt END)`;
+  SELECT 1 FROM jobs WHERE route = +@route AND ordering_key = +@orderingKey AND in_line = 1) THEN @dueAt END)`;
 
 /** Gives the turn to the first job in the line of an ordering key, unless it failed or another job has the turn. */
 export const PROMOTE = `
 UPDATE jobs SET due_at = @now
 WHERE event = (
-    SELECT event FROM jobs WHERE route = @route AND ordering_key = @orderingKey AND in_line = 1 ORDER BY event LIMIT 1)
+    SELECT event FROM jobs WHERE route = +@route AND ordering_key = +@orderingKey AND in_line = 1 ORDER BY event LIMIT 1)
   AND route = @route AND status = 'queued' AND NOT EXISTS (
-    SELECT 1 FROM jobs WHERE route = @route AND ordering_key = @orderingKey AND due_at IS NOT NULL)`;
+    SELECT 1 FROM jobs WHERE route = +@route AND ordering_key = +@orderingKey AND due_at IS NOT NULL)`;
 
 /** The ordering key of a job: event, route. A `RETURNING` instead would build a temporary table. */
 export const ORDERING_KEY = `SELECT ordering_key FROM jobs WHERE event = ? AND route = ?`;

@@ -4,9 +4,8 @@ import { systemCode } from "../../errors.ts";
 import { type ClaimedJob, idempotencyKeyOf } from "../../events/job.ts";
 import { type Handler, isOutOfDescriptors, TargetError } from "../handler.ts";
 import type { HandlerConfig } from "../route.ts";
+import { decodeBeginning, MAX_RESPONSE_BYTES } from "./beginning.ts";
 
-// The beginning of the output that is stored with the attempt.
-const MAX_CAPTURED_BYTES = 1024;
 // A program in the background may keep the output open. It is read no longer than this after the command has ended.
 const MAX_DRAIN_MS = 100;
 
@@ -23,11 +22,13 @@ export function createExecHandler(
   async function run(job: ClaimedJob, signal: AbortSignal): Promise<string | undefined> {
     const env = { ...environment, ...variablesOf(job) };
     const child = spawn(file, args, { cwd: folder, env, detached: true, stdio: "pipe" });
+    const ended = exitOf(child);
+    // Without a file descriptor the child has no streams.
+    if (child.pid === undefined) await ended;
     const output = captureOutput(child);
     const kill = () => killGroup(child);
     signal.addEventListener("abort", kill);
     try {
-      const ended = exitOf(child);
       // A command need not read its input.
       child.stdin.on("error", () => {});
       child.stdin.end(job.payload);
@@ -71,12 +72,12 @@ function exitOf(child: ChildProcess): Promise<{ code: number | null; killedBy: N
   });
 }
 
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
+function killGroup(child: ChildProcess): void {
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(-Number(child.pid), "SIGKILL");
   } catch {
-    // It has ended.
+    // The group has ended, or the system has none: Windows.
+    child.kill("SIGKILL");
   }
 }
 
@@ -88,16 +89,12 @@ function captureOutput({ stdout, stderr }: ReturnType<typeof spawn>) {
   for (const stream of streams) {
     stream.on("error", () => {});
     stream.on("data", (chunk: Buffer) => {
-      if (bytes < MAX_CAPTURED_BYTES) chunks.push(chunk.subarray(0, MAX_CAPTURED_BYTES - bytes));
+      if (bytes < MAX_RESPONSE_BYTES) chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - bytes));
       bytes += chunk.length;
     });
   }
   return {
     closed: Promise.all(streams.map((stream) => new Promise((resolve) => stream.once("close", resolve)))),
-    text(): string | undefined {
-      const captured = Buffer.concat(chunks);
-      // With `stream`, the bytes of a character that was cut are left out.
-      return captured.length === 0 ? undefined : new TextDecoder().decode(captured, { stream: true });
-    },
+    text: () => decodeBeginning(Buffer.concat(chunks)),
   };
 }

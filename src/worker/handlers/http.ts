@@ -4,13 +4,12 @@ import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { type Handler, isOutOfDescriptors, TargetError, type WaitUntil } from "../handler.ts";
+import { decodeBeginning, MAX_RESPONSE_BYTES } from "./beginning.ts";
 import { headersOf } from "./http-headers.ts";
 
 // Limits for reading the rest of an answer, so that the next event can reuse the connection.
 const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
-// The beginning of an answer that is stored with the attempt.
-const MAX_CAPTURED_BYTES = 1024;
 // Longest time to send the rest of an event to a target that has already answered.
 const MAX_UPLOAD_MS = 30_000;
 
@@ -104,7 +103,7 @@ function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; 
   const chunks: Buffer[] = [];
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
-    if (bytes < MAX_CAPTURED_BYTES) chunks.push(chunk);
+    if (bytes < MAX_RESPONSE_BYTES) chunks.push(chunk);
     bytes += chunk.length;
   });
   return {
@@ -116,15 +115,11 @@ function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; 
           resolve();
         };
         response.on("data", () => {
-          if (bytes >= MAX_CAPTURED_BYTES) end();
+          if (bytes >= MAX_RESPONSE_BYTES) end();
         });
         response.on("end", end).on("close", end);
       }),
-    text() {
-      const captured = Buffer.concat(chunks).subarray(0, MAX_CAPTURED_BYTES);
-      // With `stream`, the bytes of a character that was cut are left out.
-      return captured.length === 0 ? undefined : new TextDecoder().decode(captured, { stream: true });
-    },
+    text: () => decodeBeginning(Buffer.concat(chunks)),
   };
 }
 

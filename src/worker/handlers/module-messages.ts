@@ -1,7 +1,11 @@
+import type { MessagePort } from "node:worker_threads";
+
 /** What the thread of a module is started with. */
 export interface ModuleThreadData {
   /** The absolute path of the module. */
   file: string;
+  /** Carries the messages. The module may use `parentPort` for its own. */
+  port: MessagePort;
 }
 
 /** An event as a module's function gets it, but for what its thread adds. */
@@ -10,7 +14,7 @@ export interface ModuleEvent {
   source: string;
   type: string;
   contentType: string;
-  body: Uint8Array;
+  body: Uint8Array<ArrayBuffer>;
   headers: Record<string, string>;
   /** Unix milliseconds. */
   receivedAt: number;
@@ -23,9 +27,20 @@ export type ToModule = { event: ModuleEvent; idempotencyKey: string } | "abort";
 /** Levels of a module's log. */
 export const MODULE_LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
+/** A line for the log. The run that wrote it may have ended. `fields` is JSON. */
+export interface ModuleLogLine {
+  log: (typeof MODULE_LOG_LEVELS)[number];
+  message: string;
+  fields: string | undefined;
+  source: string;
+  eventId: string;
+}
+
 /** From the thread: a line for the log, or how the run ended. */
 export type FromModule =
-  | { log: (typeof MODULE_LOG_LEVELS)[number]; message: string; fields: string | undefined }
+  | ModuleLogLine
   | { response: string | undefined }
+  /** The function failed. */
+  | { error: string }
   /** A module that could not be loaded is loaded again in another thread only. */
-  | { error: string; isLoaded: boolean };
+  | { loadError: string; isOutOfDescriptors: boolean };

@@ -1,7 +1,9 @@
 import { pathToFileURL } from "node:url";
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { describeError } from "../../errors.ts";
 import { isJson } from "../../lib/media-type.ts";
+import { isOutOfDescriptors } from "../handler.ts";
+import { decodeBeginning, MAX_RESPONSE_BYTES } from "./beginning.ts";
 import {
   type FromModule,
   MODULE_LOG_LEVELS,
@@ -10,35 +12,29 @@ import {
   type ToModule,
 } from "./module-messages.ts";
 
-const MAX_RESPONSE_LENGTH = 1024;
 const MAX_MESSAGE_LENGTH = 1024;
 const MAX_FIELDS_LENGTH = 8 * 1024;
 
 /** Runs in the thread of a module: loads it, and calls its function for one event at a time. */
 function run(): void {
-  const port = parentPort;
-  if (!port) throw new Error("this file runs only as the thread of a module");
-  const { file } = workerData as ModuleThreadData;
+  const { file, port } = workerData as ModuleThreadData;
   const send = (message: FromModule) => port.postMessage(message);
   let abort = new AbortController();
 
-  const log = Object.fromEntries(
-    MODULE_LOG_LEVELS.map((level) => [
-      level,
-      (message: unknown, fields?: unknown) =>
-        send({ log: level, message: String(message).slice(0, MAX_MESSAGE_LENGTH), fields: textOfFields(fields) }),
-    ]),
-  );
-
   async function call(event: ModuleEvent, idempotencyKey: string): Promise<void> {
     abort = new AbortController();
-    let handle: ModuleFunction | undefined;
+    let handle: ModuleFunction;
     try {
       handle = await load(file);
-      const result = await handle(toArgument(event), { signal: abort.signal, idempotencyKey, log });
-      send({ response: typeof result === "string" ? result.slice(0, MAX_RESPONSE_LENGTH) : undefined });
     } catch (error) {
-      send({ error: describeError(error), isLoaded: handle !== undefined });
+      const { cause } = error as Error;
+      return send({ loadError: describeError(error), isOutOfDescriptors: isOutOfDescriptors(cause) });
+    }
+    try {
+      const log = logFor(event, send);
+      send({ response: textOf(await handle(toArgument(event), { signal: abort.signal, idempotencyKey, log })) });
+    } catch (error) {
+      send({ error: describeError(error) || "a value without a description was thrown" });
     }
   }
 
@@ -73,6 +69,27 @@ function parse(contentType: string, body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The beginning of a returned text. */
+function textOf(result: unknown): string | undefined {
+  return typeof result === "string" ? decodeBeginning(Buffer.from(result.slice(0, MAX_RESPONSE_BYTES))) : undefined;
+}
+
+function logFor({ source, id: eventId }: ModuleEvent, send: (message: FromModule) => void): object {
+  return Object.fromEntries(
+    MODULE_LOG_LEVELS.map((log) => [
+      log,
+      (message: unknown, fields?: unknown) =>
+        send({
+          log,
+          message: String(message).slice(0, MAX_MESSAGE_LENGTH),
+          fields: textOfFields(fields),
+          source,
+          eventId,
+        }),
+    ]),
+  );
 }
 
 /** The fields of a log line as JSON; undefined if there are none, or too many. */

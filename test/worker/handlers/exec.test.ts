@@ -8,6 +8,7 @@ import { runEvent } from "../../../src/worker/run.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { tempDir } from "../../helpers/temp-dir.ts";
 import { until } from "../../helpers/until.ts";
+import { withoutDescriptors } from "./descriptors.ts";
 
 const NEVER = new AbortController().signal;
 const ENVIRONMENT = { PATH: process.env.PATH, GREETING: "hello" };
@@ -83,6 +84,13 @@ suite("a command", () => {
     const handler = createExecHandler({ kind: "exec", command: ["/no/such/command"], folder: "/" }, ENVIRONMENT);
     const outcome = await runEvent(handler, claimedJob(), 5000, NEVER);
     assert.equal("error" in outcome && outcome.error, "the command cannot be started (ENOENT)");
+  });
+
+  test("for which no file descriptor is left can be started later", async () => {
+    const handler = createExecHandler({ kind: "exec", command: ["true"], folder: "/" }, ENVIRONMENT);
+    const outcome = await withoutDescriptors(() => runEvent(handler, claimedJob(), 5000, NEVER));
+    assert.deepEqual(outcome, { kind: "out_of_descriptors", error: "EMFILE: spawn true EMFILE" });
+    assert.equal((await runEvent(handler, claimedJob(), 5000, NEVER)).kind, "succeeded");
   });
 
   test("that does not read its input succeeds", async (t) => {

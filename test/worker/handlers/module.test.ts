@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { startThread } from "../../../src/platform/checkout.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/module.ts";
 import { runEvent } from "../../../src/worker/run.ts";
@@ -9,11 +10,12 @@ import { claimedJob } from "../../helpers/job.ts";
 import { recordingLog } from "../../helpers/log.ts";
 import { tempDir } from "../../helpers/temp-dir.ts";
 import { until } from "../../helpers/until.ts";
+import { withoutDescriptors } from "./descriptors.ts";
 
 const NEVER = new AbortController().signal;
 
 /** The handler of a module with this code. `threads` counts the threads that were started. */
-function open(t: TestContext, code: string) {
+function open(t: TestContext, code: string, options: { idleMs?: number } = {}) {
   const dir = tempDir(t);
   const file = join(dir, "code.mjs");
   writeFileSync(file, code);
@@ -24,11 +26,12 @@ function open(t: TestContext, code: string) {
     {
       log: recorded.log,
       environment: { GREETING: "hello" },
-      startThread(options) {
+      startThread(workerOptions) {
         started.threads++;
-        return startThread("module", options);
+        return startThread("module", workerOptions);
       },
     },
+    options,
   );
   t.after(() => handler.close());
   const run = (job = claimedJob(), timeoutMs = 10_000) => runEvent(handler, job, timeoutMs, NEVER);
@@ -59,6 +62,19 @@ suite("a module", () => {
     });
   });
 
+  test("keeps 1 KiB of its text", async (t) => {
+    const { run } = open(t, 'export default () => "ñ".repeat(3000) + "x"');
+    assert.deepEqual(await run(), { kind: "succeeded", response: "ñ".repeat(512) });
+  });
+
+  test("may use the port of its thread for its own messages", async (t) => {
+    const { run } = open(
+      t,
+      'import { parentPort } from "node:worker_threads"; export default () => { for (const own of [null, "ready", {}]) parentPort.postMessage(own); return "ok"; }',
+    );
+    assert.deepEqual(await run(), { kind: "succeeded", response: "ok" });
+  });
+
   test("has no json if the payload is none", async (t) => {
     const { run } = open(t, "export default ({ json }) => String(json)");
     for (const job of [{ contentType: "text/plain" }, { payload: Buffer.from("{") }]) {
@@ -85,6 +101,11 @@ suite("a module", () => {
     assert.equal(started.threads, 1);
   });
 
+  test("that rejects without a reason fails the attempt with a message", async (t) => {
+    const { run } = open(t, "export default () => Promise.reject();");
+    assert.deepEqual(await run(), { kind: "failed", error: "a value without a description was thrown" });
+  });
+
   test("runs each event in a thread that no other event uses meanwhile", async (t) => {
     const { run, started } = open(
       t,
@@ -98,6 +119,22 @@ suite("a module", () => {
     assert.equal(started.threads, 3);
     await run();
     assert.equal(started.threads, 3);
+  });
+
+  test("has a new thread for an event that comes while its idle thread ends", async (t) => {
+    const { run, started } = open(t, 'export default () => "ok"', { idleMs: 1 });
+    await run();
+    // Set after the timer of the idle thread, so it fires right after it.
+    await delay(1);
+    assert.deepEqual(await run(), { kind: "succeeded", response: "ok" });
+    assert.equal(started.threads, 2);
+  });
+
+  test("for which no file descriptor is left can be loaded later", async (t) => {
+    const { run } = open(t, 'export default () => "ok"');
+    const outcome = await withoutDescriptors(run);
+    assert.match(JSON.stringify(outcome), /"out_of_descriptors".*EMFILE/);
+    assert.deepEqual(await run(), { kind: "succeeded", response: "ok" });
   });
 
   for (const [what, body] of [
@@ -163,5 +200,31 @@ suite("a module", () => {
         .sort(),
       ["one", "three", "two"],
     );
+  });
+
+  test("logs for the event of a line, even after the function has returned", async (t) => {
+    const { run, named } = open(
+      t,
+      `const first = Promise.withResolvers();
+      export default async ({ id }, { log }) => {
+        if (id === "one") return void first.promise.then(() => log.info("late"));
+        first.resolve();
+      };`,
+    );
+    await run(claimedJob({ eventId: "one" }));
+    await run(claimedJob({ eventId: "two" }));
+    await until(() => named("handler_log").length === 1);
+    assert.deepEqual([named("handler_log")[0]?.message, named("handler_log")[0]?.eventId], ["late", "one"]);
+  });
+
+  test("is logged with its last output if it ends its thread after an event", async (t) => {
+    const { run, named } = open(
+      t,
+      'export default () => { process.stdout.write("unfinished"); setTimeout(() => { throw new Error("background"); }, 50); }',
+    );
+    assert.equal((await run()).kind, "succeeded");
+    await until(() => named("handler_thread_ended").length + named("handler_output").length === 2);
+    assert.match(String(named("handler_thread_ended")[0]?.error), /background/);
+    assert.equal(named("handler_output")[0]?.message, "unfinished");
   });
 });
