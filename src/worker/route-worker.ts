@@ -1,12 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { describeError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import { type AttemptTools, createAttempts } from "./attempts.ts";
 import { retryDelaysMs } from "./backoff.ts";
 import { createRateLimit } from "./rate-limit.ts";
-import { logDeadLetter, type Settler, STORE_RETRY_MS } from "./settler.ts";
-import { createWakeup } from "./wakeup.ts";
+import { logDeadLetter, type Settler } from "./settler.ts";
+import { createStoreLoop } from "./store-loop.ts";
 
 /** Called after leases ran out, with the number of jobs that will be retried and of those that became dead letters. */
 export type OnExpired = (retried: number, deadLettered: number) => void;
@@ -43,47 +41,17 @@ export interface RouteWorker {
   stop(deadline: Promise<void>): Promise<void>;
 }
 
-/** Pause between two claims, or two fan-outs, while the worker yields. */
-export const YIELD_PAUSE_MS = 80;
-
 /** Creates the worker of a route. */
 export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
-  const { name, store, pollIntervalMs, leaseMs, owner, log, mustYield, onExpired, now, random } = options;
-  const wakeup = createWakeup(now);
-  const attempts = createAttempts({ ...options, onCapacity: wakeup.wake });
+  const { name, store, pollIntervalMs, leaseMs, owner, log, onExpired, now, random } = options;
+  const loop = createStoreLoop({
+    ...options,
+    step: claim,
+    onFault: (error) => log.error({ event: "worker_error", route: name, error }, "jobs could not be claimed; retrying"),
+  });
+  const attempts = createAttempts({ ...options, onCapacity: loop.wake });
   let { tools } = options;
   let rate = createRateLimit(tools.route.ratePerSecond);
-  /** The store's present error, which has been logged. */
-  let fault: string | undefined;
-  let isStopped = false;
-  let loop: Promise<void> | undefined;
-
-  async function claimLoop(): Promise<void> {
-    while (!isStopped) {
-      wakeup.wakeAt(await claimAll());
-      await wakeup.wait();
-    }
-  }
-
-  /** Claims jobs until none is due or no capacity is left. Returns when to claim again, in Unix milliseconds. */
-  async function claimAll(): Promise<number> {
-    try {
-      while (!isStopped) {
-        const isYielding = mustYield();
-        const nextClaimAt = await claim(isYielding);
-        if (isYielding) await delay(YIELD_PAUSE_MS);
-        fault = undefined;
-        if (nextClaimAt !== null) return nextClaimAt;
-      }
-      return now() + pollIntervalMs;
-    } catch (error) {
-      if (describeError(error) !== fault) {
-        fault = describeError(error);
-        log.error({ event: "worker_error", route: name, error: fault }, "jobs could not be claimed; retrying");
-      }
-      return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
-    }
-  }
 
   /** How many jobs to claim now. A job that is claimed ahead would begin later than its rate allows. */
   function claimLimit(isYielding: boolean): number {
@@ -93,9 +61,8 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
 
   /** When capacity becomes free by itself: at the next probe, or as the rate allows. */
   function nextCapacityAt(): number {
-    const pollAt = now() + pollIntervalMs;
     const freeAt = attempts.freeCapacity() > 0 ? rate.nextAt(now()) : (tools.breaker.probeAt() ?? 0);
-    return freeAt > now() ? Math.min(freeAt, pollAt) : pollAt;
+    return freeAt > now() ? freeAt : now() + pollIntervalMs;
   }
 
   /** Claims jobs. Returns when to claim again; null when more jobs may be due now. */
@@ -124,27 +91,23 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
     rate.take(claimed.length, now());
     attempts.start(claimed);
     if (claimed.length + expired + deadLettered.length + unreadable.length === limit) return null;
-    return Math.min(now() + pollIntervalMs, nextDueAt ?? Number.POSITIVE_INFINITY);
+    return nextDueAt ?? Number.POSITIVE_INFINITY;
   }
 
   return {
-    start() {
-      loop = claimLoop();
-    },
+    start: loop.start,
     use(next) {
       if (next.route.ratePerSecond !== tools.route.ratePerSecond) rate = createRateLimit(next.route.ratePerSecond);
       tools = next;
       attempts.use(next);
-      wakeup.wake();
+      loop.wake();
     },
-    wake: wakeup.wake,
-    wakeAt: wakeup.wakeAt,
+    wake: loop.wake,
+    wakeAt: loop.wakeAt,
     renewAll: attempts.renewAll,
     isAvailable: () => !tools.breaker.isOpen(),
     async stop(deadline) {
-      isStopped = true;
-      wakeup.wake();
-      await loop;
+      await loop.stop();
       await attempts.stop(deadline);
     },
   };

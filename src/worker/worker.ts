@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { describeError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
@@ -7,10 +6,10 @@ import { type Breaker, createBreaker } from "./breaker.ts";
 import { createFanOut } from "./fan-out.ts";
 import type { Handler } from "./handler.ts";
 import type { Route } from "./route.ts";
-import { createRouteWorker, type OnExpired, type RouteWorker, YIELD_PAUSE_MS } from "./route-worker.ts";
+import { createRouteWorker, type OnExpired, type RouteWorker } from "./route-worker.ts";
 import { createRouting } from "./routing.ts";
-import { createSettler, type OnSettled, STORE_RETRY_MS } from "./settler.ts";
-import { createWakeup } from "./wakeup.ts";
+import { createSettler, type OnSettled } from "./settler.ts";
+import { createStoreLoop } from "./store-loop.ts";
 
 export type { OnExpired, OnSettled };
 
@@ -61,7 +60,6 @@ export function createWorker(options: WorkerOptions): Worker {
   const { store, pollIntervalMs, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
   const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
-  const wakeup = createWakeup(now);
   const settler = createSettler({
     store,
     log,
@@ -77,9 +75,6 @@ export function createWorker(options: WorkerOptions): Worker {
   /** By target. The routes of a target share one. */
   const breakers = new Map<string, Breaker>();
   let renewal: NodeJS.Timeout | undefined;
-  let loop: Promise<void> | undefined;
-  /** The store's present error, which has been logged. */
-  let fault: string | undefined;
   let isStopped = true;
   const deadline = Promise.withResolvers<void>();
   const shared = { ...options, settler, leaseMs, mustYield, onExpired, now, random };
@@ -121,32 +116,16 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  async function fanOutLoop(): Promise<void> {
-    while (!isStopped) {
-      wakeup.wakeAt(await fanOutAll());
-      await wakeup.wait();
-    }
-  }
-
-  /** Creates jobs until every event has them. Returns when to look again, in Unix milliseconds. */
-  async function fanOutAll(): Promise<number> {
-    try {
-      while (!isStopped) {
-        const isYielding = mustYield();
-        for (const route of await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT)) workers.get(route)?.wake();
-        if (isYielding) await delay(YIELD_PAUSE_MS);
-        fault = undefined;
-        if (!fanOut.isDue()) break;
-      }
-      return now() + pollIntervalMs;
-    } catch (error) {
-      if (describeError(error) !== fault) {
-        fault = describeError(error);
-        log.error({ event: "worker_error", error: fault }, "jobs could not be created; retrying");
-      }
-      return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
-    }
-  }
+  const loop = createStoreLoop({
+    async step(isYielding) {
+      for (const route of await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT)) workers.get(route)?.wake();
+      return fanOut.isDue() ? null : now() + pollIntervalMs;
+    },
+    pollIntervalMs,
+    mustYield,
+    onFault: (error) => log.error({ event: "worker_error", error }, "jobs could not be created; retrying"),
+    now,
+  });
 
   return {
     start() {
@@ -156,11 +135,11 @@ export function createWorker(options: WorkerOptions): Worker {
       }, leaseMs / 3);
       for (const worker of workers.values()) worker.start();
       void inspectRoutes();
-      loop = fanOutLoop();
+      loop.start();
     },
     notify() {
       fanOut.notify();
-      wakeup.wake();
+      loop.wake();
       for (const worker of workers.values()) worker.wake();
     },
     applyRoutes(next, createHandler) {
@@ -184,8 +163,7 @@ export function createWorker(options: WorkerOptions): Worker {
     isAvailable: (route) => workers.get(route)?.isAvailable() ?? true,
     async stop(deadlineMs) {
       isStopped = true;
-      wakeup.wake();
-      await loop;
+      await loop.stop();
       settler.stopRetrying();
       const timer = setTimeout(deadline.resolve, deadlineMs);
       const ended = [...workers.values()].map((worker) => worker.stop(deadline.promise));

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describeError } from "../errors.ts";
+import { STORE_RETRY_MS } from "./settler.ts";
+import { createWakeup, type Wakeup } from "./wakeup.ts";
+
+/** Repeats a step on the store, one at a time, from `start` to `stop`. */
+export interface StoreLoop extends Pick<Wakeup, "wake" | "wakeAt"> {
+  start(): void;
+  /** Resolves when the running step has ended. */
+  stop(): Promise<void>;
+}
+
+export interface StoreLoopOptions {
+  /** Returns when to run again, in Unix milliseconds; null if there is more to do now. */
+  step: (isYielding: boolean) => Promise<number | null>;
+  pollIntervalMs: number;
+  mustYield: () => boolean;
+  /** Called with the error of the step, once for as long as it stays the same. */
+  onFault: (error: string) => void;
+  now: () => number;
+}
+
+// Pause between two steps while deliveries need the processor more.
+const YIELD_PAUSE_MS = 80;
+
+/** Creates a loop. Its step runs when it is woken, and at the latest at each poll. */
+export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now }: StoreLoopOptions): StoreLoop {
+  const wakeup = createWakeup(now);
+  /** The present error of the step. */
+  let fault: string | undefined;
+  let isStopped = false;
+  let loop: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      wakeup.wakeAt(await runSteps());
+      await wakeup.wait();
+    }
+  }
+
+  async function runSteps(): Promise<number> {
+    try {
+      while (!isStopped) {
+        const isYielding = mustYield();
+        const nextAt = await step(isYielding);
+        if (isYielding) await delay(YIELD_PAUSE_MS);
+        fault = undefined;
+        if (nextAt !== null) return Math.min(nextAt, now() + pollIntervalMs);
+      }
+      return now() + pollIntervalMs;
+    } catch (error) {
+      if (describeError(error) !== fault) {
+        fault = describeError(error);
+        onFault(fault);
+      }
+      return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
+    }
+  }
+
+  return {
+    wake: wakeup.wake,
+    wakeAt: wakeup.wakeAt,
+    start() {
+      loop = run();
+    },
+    async stop() {
+      isStopped = true;
+      wakeup.wake();
+      await loop;
+    },
+  };
+}
