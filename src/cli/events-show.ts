@@ -49,9 +49,11 @@ function printDetail(event: EventDetail, time: FormatTime): void {
 }
 
 function printJob(job: JobDetail, time: FormatTime): void {
-  const { route, attempts, deadLetter, history } = job;
+  const { route, attempts, deadLetter, discarded, history } = job;
   printFact("route", `${printable(route)}, ${counted(attempts, "attempt")}${nextAttempt(job, time)}`);
   for (const attempt of history) printAttempt(attempt, time);
+  if (discarded)
+    printData(`  ${time(discarded.discardedAt)}  ${styled("yellow", "discarded")}  ${printable(discarded.reason)}`);
   if (deadLetter)
     printData(`  ${time(deadLetter.failedAt)}  ${styled("red", "dead letter")}  ${printable(deadLetter.reason)}`);
 }
@@ -100,7 +102,7 @@ function detailForOutput(event: EventDetail) {
 }
 
 function jobForOutput(job: JobDetail) {
-  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter, history } = job;
+  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter, discarded, history } = job;
   return {
     route,
     status,
@@ -111,6 +113,7 @@ function jobForOutput(job: JobDetail) {
     orderingKey,
     lastError,
     deadLetter: deadLetter && { ...deadLetter, failedAt: isoTime(deadLetter.failedAt) },
+    discarded: discarded && { ...discarded, discardedAt: isoTime(discarded.discardedAt) },
     history: history.map((attempt) => ({
       ...attempt,
       startedAt: isoTime(attempt.startedAt),

@@ -25,6 +25,12 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events replay --dead-letter", "Queue all failed events again"],
     ["authserve events replay evt_123 --force", "Process an event a second time, with all its effects"],
   ],
+  "events discard": [
+    [
+      "authserve events discard evt_123 --reason 'refunded by hand'",
+      "Give up a failed event, so that later ones go on",
+    ],
+  ],
   "events stats": [["authserve events stats --json", "Print counts for a program"]],
   "events send-test": [
     ["authserve events send-test", "Send a signed event to the running server"],

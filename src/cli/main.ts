@@ -76,6 +76,13 @@ export function createProgram(): Command {
     .option("--json", "Print a JSON object")
     .action(async (ids, options) => (await import("./events-replay.ts")).runEventsReplay(ids, options));
   events
+    .command("discard <ids...>")
+    .description("Give up events that failed or wait, and keep the reason")
+    .requiredOption("--reason <text>", "Why they are given up")
+    .option("--source <name>", "Source of the event, if several sources have this id")
+    .option("--json", "Print a JSON object")
+    .action(async (ids, options) => (await import("./events-discard.ts")).runEventsDiscard(ids, options));
+  events
     .command("stats")
     .description("Count events by status")
     .option("--json", "Print a JSON object")

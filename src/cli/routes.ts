@@ -12,7 +12,7 @@ import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { isoTime, timeFormat } from "./time.ts";
 
-const NO_JOBS = { queued: 0, processed: 0, failed: 0, pausedAt: null };
+const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null };
 
 /** Prints the routes with the numbers of their jobs. Routes that have jobs and are no longer configured are `gone`. */
 export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
@@ -72,7 +72,7 @@ const isNamed = (name: string) => (route: Route) => route.name === name;
 const isWaiting = ({ queued, failed }: RouteRecord) => queued + failed > 0;
 
 function describe(name: string, route: Route | null, record: Omit<RouteRecord, "route"> = NO_JOBS) {
-  const { queued, processed, failed, pausedAt } = record;
+  const { queued, processed, failed, discarded, pausedAt } = record;
   const status = route === null ? "gone" : pausedAt === null ? "active" : "paused";
   return {
     name,
@@ -84,6 +84,7 @@ function describe(name: string, route: Route | null, record: Omit<RouteRecord, "
     queued,
     processed,
     failed,
+    discarded,
     pausedAt,
   };
 }

@@ -1,4 +1,4 @@
-import type { Status } from "./event.ts";
+import type { JobStatus, Status } from "./event.ts";
 import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
 
 /** A verified delivery, ready to be stored. All times are Unix milliseconds. */
@@ -90,7 +90,7 @@ export interface Conflict {
 /** A job with its attempts. */
 export interface JobDetail {
   route: string;
-  status: Status;
+  status: JobStatus;
   attempts: number;
   /** Null if the job runs in any order. */
   orderingKey: string | null;
@@ -99,6 +99,7 @@ export interface JobDetail {
   leased: boolean;
   lastError: string | null;
   deadLetter: { failedAt: number; reason: string } | null;
+  discarded: { discardedAt: number; reason: string } | null;
   history: AttemptRecord[];
 }
 
@@ -141,6 +142,12 @@ export interface EventPage {
   newer: string;
 }
 
+/** Names an event. */
+export interface EventName {
+  eventId: string;
+  source: string;
+}
+
 /** What to replay: one event, one of its conflicts (numbered from 1, oldest first), or every dead letter. */
 export type ReplayFilter =
   | { eventId: string; source: string; evenIfProcessed: boolean }
@@ -174,6 +181,7 @@ export interface RouteRecord {
   queued: number;
   processed: number;
   failed: number;
+  discarded: number;
   /** Unix milliseconds. Null if it is not paused. */
   pausedAt: number | null;
 }
@@ -240,13 +248,18 @@ export interface EventStore {
   resumeRoute(route: string): Promise<boolean>;
   /** Ends the waiting for dead letters: the next job of each ordering key that they block is due. */
   unblockRoute(route: string, now: number): Promise<void>;
+  /**
+   * Discards the jobs of an event that failed or wait, with the reason. Running attempts go on. The next jobs of their
+   * ordering keys are due. Returns the number of jobs.
+   */
+  discard(event: EventName, reason: string, now: number): Promise<number>;
   /** Lists events, newest arrival first. */
   list(filter: EventFilter): Promise<EventPage>;
   /** The events with this id, one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
   /** Takes the same time with millions of events as with none. */
   backlog(): Promise<Backlog>;
-  /** Calls the listener after an append, a replay or a resumed route through this store. Work of other processes is found by polling. */
+  /** Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other processes is found by polling. */
   onWork(listener: () => void): void;
   /** Throws `store_unavailable` when the store does not answer, or when dead letters have unreadable events. */
   check(): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Status } from "../events/event.ts";
+import type { JobStatus } from "../events/event.ts";
 import type { AttemptRecord } from "../events/job.ts";
 import type {
   Backlog,
@@ -24,7 +24,7 @@ interface DetailRow extends EventRow, Pick<EventDetail, "address" | "secret" | "
 
 interface JobRow {
   route: string;
-  status: Status;
+  status: JobStatus;
   attempts: number;
   orderingKey: string | null;
   dueAt: number | null;
@@ -99,6 +99,7 @@ function summaryOf({ id: _, ...event }: EventRow, jobs: readonly JobRow[] | null
 function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] | null) => EventDetail {
   const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
   const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
+  const discarded = database.prepare<unknown[], { discardedAt: number; reason: string }>(sql.DISCARDED);
   const conflicts = database.prepare<unknown[], ConflictRow>(sql.CONFLICTS);
   const conflictPayload = database.prepare<unknown[], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
 
@@ -116,6 +117,7 @@ function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] |
       ...job,
       leased: job.leased === 1,
       deadLetter: deadLetter.get(event, job.route) ?? null,
+      discarded: job.status === "discarded" ? (discarded.get(event, job.route) ?? null) : null,
       history: history.all(event, job.route),
     };
   }

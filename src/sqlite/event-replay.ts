@@ -1,4 +1,4 @@
-import type { Status } from "../events/event.ts";
+import type { JobStatus } from "../events/event.ts";
 import type { Replayed, ReplayFilter } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally, type Moves } from "./event-tally.ts";
@@ -7,16 +7,17 @@ import * as sql from "./events-sql.ts";
 // Events in one transaction. Deliveries wait for it.
 const MAX_REPLAYED = 1000;
 
-interface ReplayableJob {
+/** A job that a replay or a discard changes. */
+export interface OpenJob {
   route: string;
-  status: Status;
+  status: JobStatus;
   orderingKey: string | null;
 }
 
 /** Queues the jobs of one event again, or those of all dead letters page by page. */
 export function eventReplay(database: Database): (filter: ReplayFilter, now: number, page?: string) => Replayed {
   const find = database.prepare(sql.FIND).pluck();
-  const replayable = database.prepare<unknown[], ReplayableJob>(sql.REPLAYABLE);
+  const replayable = database.prepare<unknown[], OpenJob>(sql.REPLAYABLE);
   const requeue = database.prepare(sql.REQUEUE);
   const promote = database.prepare(sql.PROMOTE);
   const removeDeadLetters = database.prepare(sql.REMOVE_DEAD_LETTERS);

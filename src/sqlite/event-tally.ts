@@ -1,9 +1,9 @@
-import type { Status } from "../events/event.ts";
+import type { JobStatus, Status } from "../events/event.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
 /** The status of an event, derived from its jobs. An event that needs no jobs is processed. */
-export function statusOf(jobs: readonly Status[]): Status {
+export function statusOf(jobs: readonly JobStatus[]): Status {
   if (jobs.includes("queued")) return "queued";
   return jobs.includes("failed") ? "failed" : "processed";
 }
@@ -12,7 +12,7 @@ export function statusOf(jobs: readonly Status[]): Status {
 export interface Moves {
   event(from: Status, to: Status): void;
   /** `from` is null for a new job. */
-  job(route: string, from: Status | null, to: Status): void;
+  job(route: string, from: JobStatus | null, to: JobStatus): void;
 }
 
 /** Counts events and jobs in each status, in the transaction that changes the jobs. */
@@ -23,9 +23,9 @@ export interface EventTally {
   count<T>(part: (moves: Moves) => T): T;
 }
 
-type Differences = Record<Status, number>;
+type Differences = Record<JobStatus, number>;
 
-const NONE: Readonly<Differences> = { queued: 0, processed: 0, failed: 0 };
+const NONE: Readonly<Differences> = { queued: 0, processed: 0, failed: 0, discarded: 0 };
 
 /** Prepares the tally of a database. */
 export function eventTally(database: Database): EventTally {
@@ -34,7 +34,7 @@ export function eventTally(database: Database): EventTally {
   const addJobs = database.prepare(sql.TALLY_JOBS);
 
   return {
-    statusOf: (event) => statusOf(statuses.all(event) as Status[]),
+    statusOf: (event) => statusOf(statuses.all(event) as JobStatus[]),
     count(part) {
       const events = { ...NONE };
       const routes = new Map<string, Differences>();
@@ -55,11 +55,11 @@ export function eventTally(database: Database): EventTally {
       });
       if (hasMoves(events)) addEvents.run(events.queued, events.processed, events.failed);
       for (const [route, jobs] of routes) {
-        if (hasMoves(jobs)) addJobs.run(route, jobs.queued, jobs.processed, jobs.failed);
+        if (hasMoves(jobs)) addJobs.run(route, jobs.queued, jobs.processed, jobs.failed, jobs.discarded);
       }
       return result;
     },
   };
 }
 
-const hasMoves = ({ queued, processed, failed }: Differences) => queued !== 0 || processed !== 0 || failed !== 0;
+const hasMoves = (differences: Differences) => Object.values(differences).some((number) => number !== 0);

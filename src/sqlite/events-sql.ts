@@ -89,16 +89,16 @@ UPDATE tally SET routed_to = @upTo, queued = queued + @queued, unrouted = unrout
 /** Counts moves between statuses, as differences: queued, processed, failed. */
 export const TALLY_MOVED = `UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?`;
 
-/** Counts moves of a route's jobs, as differences: route, queued, processed, failed. */
+/** Counts moves of a route's jobs, as differences: route, queued, processed, failed, discarded. */
 export const TALLY_JOBS = `
-INSERT INTO route_tally (route, queued, processed, failed) VALUES (?, ?, ?, ?)
+INSERT INTO route_tally (route, queued, processed, failed, discarded) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (route) DO UPDATE SET queued = queued + excluded.queued, processed = processed + excluded.processed,
-  failed = failed + excluded.failed`;
+  failed = failed + excluded.failed, discarded = discarded + excluded.discarded`;
 
 /** The routes that have jobs or are paused. */
 export const ROUTES = `
 SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
-  paused_at AS pausedAt
+  coalesce(discarded, 0) AS discarded, paused_at AS pausedAt
 FROM route_tally FULL JOIN paused_routes USING (route) ORDER BY route`;
 
 /** Pauses a route: route, now. */
@@ -186,10 +186,27 @@ export const UNREADABLE = `SELECT count(*) FROM dead_letters WHERE unreadable = 
 /** The number of an event: event id, source. */
 export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
 
-/** The jobs of an event that a replay queues: event, 1 if also the processed ones. */
+/** The jobs of an event that a replay queues: event, 1 if also the processed and the discarded ones. */
 export const REPLAYABLE = `
 SELECT route, status, ordering_key AS orderingKey FROM jobs
-WHERE event = ? AND (status = 'failed' OR (status = 'processed' AND ?))`;
+WHERE event = ? AND (status = 'failed' OR (status <> 'queued' AND ?))`;
+
+/** The jobs of an event that can be discarded: those that failed or wait, and are not running. */
+export const DISCARDABLE = `
+SELECT route, status, ordering_key AS orderingKey FROM jobs
+WHERE event = ? AND (status = 'failed' OR (status = 'queued' AND lease_owner IS NULL))`;
+
+/** Discards a job: now, event, route. */
+export const DISCARD = `
+UPDATE jobs SET status = 'discarded', due_at = NULL, in_line = 0, ended_at = ? WHERE event = ? AND route = ?`;
+
+/** Keeps why a job was discarded: event, route, now, reason. */
+export const ADD_DISCARD = `
+INSERT INTO discards (event, route, discarded_at, reason) VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = excluded.reason`;
+
+/** When and why a job was discarded: event, route. */
+export const DISCARDED = `SELECT discarded_at AS discardedAt, reason FROM discards WHERE event = ? AND route = ?`;
 
 /** Queues a job again with a fresh budget: due, or null if it waits in line; event, route. */
 export const REQUEUE = `
@@ -271,7 +288,7 @@ export function listRoutedStatement(filter: EventFilter): string {
   }
   const conditions = [chosen, ...conditionsOf(filter, event)];
   if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
-  if (status === "processed") conditions.push(`NOT ${HAS("job.status <> 'processed'")}`);
+  if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
   if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
   if (since !== undefined) {
     conditions.push(

@@ -4,6 +4,7 @@ import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
+import { eventDiscard } from "./event-discard.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
@@ -25,6 +26,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     ...eventFanOut(database, reader),
     ...eventClaims(database, reader),
     replay: eventReplay(database),
+    discard: eventDiscard(database),
     ...eventRoutes(database),
     ...eventReads(database),
     check() {

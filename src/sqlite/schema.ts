@@ -25,7 +25,8 @@ const STEPS: readonly string[] = [
   -- The processing of an event for a route, added by fan-out.
   CREATE TABLE jobs (
     event INTEGER, route TEXT,
-    status TEXT NOT NULL CHECK (status = 'queued' OR status = 'processed' OR status = 'failed'),
+    status TEXT NOT NULL
+      CHECK (status = 'queued' OR status = 'processed' OR status = 'failed' OR status = 'discarded'),
     attempts INTEGER NOT NULL DEFAULT 0,  -- all claims so far; also the fencing token of a claim
     attempts_before_replay INTEGER NOT NULL DEFAULT 0,  -- the budget counts from here
     is_replay INTEGER NOT NULL DEFAULT 0,
@@ -54,7 +55,8 @@ const STEPS: readonly string[] = [
   INSERT INTO tally VALUES (0, 0, 0, 0, 0, 0);
   -- The number of jobs of each route in each status.
   CREATE TABLE route_tally (
-    route TEXT PRIMARY KEY, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL
+    route TEXT PRIMARY KEY, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
+    discarded INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   -- Routes whose jobs are not claimed.
   CREATE TABLE paused_routes (route TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -74,6 +76,11 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (event, route)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX dead_letters_unreadable ON dead_letters (event) WHERE unreadable = 1;
+
+  -- Why a job was discarded.
+  CREATE TABLE discards (
+    event INTEGER, route TEXT, discarded_at INTEGER NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (event, route)
+  ) STRICT, WITHOUT ROWID;
 
   -- Other bytes that came under the signed id of an event.
   CREATE TABLE conflicts (

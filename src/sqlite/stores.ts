@@ -85,6 +85,11 @@ function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
       if (replayed.count > 0) notify();
       return replayed;
     },
+    async discard(...args) {
+      const count = await events.discard(...args);
+      if (count > 0) notify();
+      return count;
+    },
     async resumeRoute(route) {
       const isResumed = await events.resumeRoute(route);
       if (isResumed) notify();

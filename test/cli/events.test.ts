@@ -33,6 +33,7 @@ const JOB_KEYS = [
   "orderingKey",
   "lastError",
   "deadLetter",
+  "discarded",
   "history",
 ];
 const KEYS = ["source", "eventId", "type", "status", "attempts", "receivedAt", "processedAt", "lastError"];

@@ -17,7 +17,8 @@ type Step =
   | { do: "settle"; pick: number; as: "processed" | "retried" | "failed" }
   /** The process ends: its attempts are never settled, and their leases expire. */
   | { do: "kill" }
-  | { do: "replay" };
+  | { do: "replay" }
+  | { do: "discard"; pick: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -38,6 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant({ do: "kill" as const }) },
   { weight: 1, arbitrary: fc.constant({ do: "replay" as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("discard" as const), pick: fc.nat(50) }) },
 );
 
 /** Runs a history on a store, and checks each claim against what the order allows. */
@@ -70,6 +72,8 @@ class History {
         this.held = [];
         this.now += LEASE_MS;
         return;
+      case "discard":
+        return this.discard([...this.status.keys()][one.pick % Math.max(1, this.status.size)]);
       case "replay":
         await this.store.replay("dead letters", this.now);
         for (const [id, status] of this.status) if (status === "failed") this.status.set(id, "queued");
@@ -133,6 +137,15 @@ class History {
     this.status.set(job.eventId, as);
     if (as === "failed" && !this.blocks) this.skipped.add(job.eventId);
     this.turn.delete(job.eventId[0] as string);
+  }
+
+  private async discard(id: string | undefined): Promise<void> {
+    if (id === undefined) return;
+    if ((await this.store.discard({ eventId: id, source: "default" }, "no", this.now)) === 0) return;
+    assert.ok(!this.held.some(({ eventId }) => eventId === id), `${id} is discarded while it runs`);
+    this.status.set(id, "processed");
+    const key = id[0] as string;
+    if (this.turn.get(key) === id) this.turn.delete(key);
   }
 
   /** Processes everything that is left. */

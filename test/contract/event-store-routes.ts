@@ -20,7 +20,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       await fanOut(store);
       await settle(store, "processed");
       await settle(store, "failed");
-      const record = { route: "default", queued: 2, processed: 1, failed: 1, pausedAt: null };
+      const record = { route: "default", queued: 2, processed: 1, failed: 1, discarded: 0, pausedAt: null };
       assert.deepEqual(await store.routes(), [record]);
       await store.replay("dead letters", NOW);
       assert.deepEqual(await store.routes(), [{ ...record, queued: 3, failed: 0 }]);
@@ -52,7 +52,9 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
     test("a route can be paused before it has jobs", async (t) => {
       const store = await open(t);
       await store.pauseRoute("later", NOW);
-      assert.deepEqual(await store.routes(), [{ route: "later", queued: 0, processed: 0, failed: 0, pausedAt: NOW }]);
+      assert.deepEqual(await store.routes(), [
+        { route: "later", queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: NOW },
+      ]);
     });
 
     test("a resumed route wakes the worker", async (t) => {

@@ -5,6 +5,7 @@ import type { EventStore } from "../../src/events/store.ts";
 import { claimOf, claimOne, NOW, newEvent } from "../helpers/events.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { claimContract } from "./event-store-claims.ts";
+import { discardContract } from "./event-store-discard.ts";
 import { jobContract } from "./event-store-jobs.ts";
 import { listContract } from "./event-store-lists.ts";
 import { orderContract } from "./event-store-order.ts";
@@ -208,6 +209,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   listContract(adapter, open);
   claimContract(adapter, open);
   replayContract(adapter, open);
+  discardContract(adapter, open);
   orderContract(adapter, open);
   orderPropertyContract(adapter, open);
   routeContract(adapter, open);

@@ -125,6 +125,23 @@ suite("routes", () => {
     assert.ok(mostOpen > 1 && mostOpen <= 3, `${mostOpen} at once`);
   });
 
+  test("a dead letter that blocks its key is discarded, and the later events go on", async () => {
+    await using target = await startTarget();
+    target.answer(({ headers }, response) => void response.writeHead(headers["x-event-id"] === "a" ? 400 : 204).end());
+    await using server = await serve(
+      `  - { name: a, to: "${target.url}", orderBy: customer, retry: { giveUpOn: [400] } }\n`,
+      { WORKER_POLL_INTERVAL: "50ms" },
+    );
+    for (const id of ["a", "b"]) await deliver(server, payload(id, "push", { customer: 1 }));
+    await until(async () => (await statusOf(server, "a")) === "failed");
+    assert.deepEqual([await statusOf(server, "b"), target.of("b")], ["queued", []]);
+    const { code, stdout } = await server.run(["events", "discard", "a", "--reason", "refunded by hand", "--json"]);
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { discarded: 1, refused: [] }]);
+    await until(async () => (await statusOf(server, "b")) === "processed");
+    const again = await server.run(["events", "discard", "a", "--reason", "again"]);
+    assert.deepEqual([again.code, /a: is already processed or discarded/.test(again.stderr)], [1, true]);
+  });
+
   test("a paused route waits until it is resumed", async () => {
     await using server = await serve("  - { name: a, log: {} }\n", { WORKER_POLL_INTERVAL: "50ms" });
     assert.equal((await server.run(["routes", "pause", "a"])).code, 0);

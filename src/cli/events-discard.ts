@@ -1,0 +1,46 @@
+import { OperatorError } from "../errors.ts";
+import type { EventStore } from "../events/store.ts";
+import { printable } from "../lib/printable.ts";
+import { findEvent, type OneEvent } from "./find-event.ts";
+import { counted, printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+
+interface DiscardOptions {
+  reason: string;
+  source?: string;
+  json?: boolean;
+}
+
+const MAX_REASON_LENGTH = 1000;
+
+/** Discards the jobs of events that failed or wait. The exit code is 1 if an event has none. */
+export function runEventsDiscard(eventIds: string[], { reason, source, json }: DiscardOptions): Promise<void> {
+  if (reason.trim() === "" || reason.length > MAX_REASON_LENGTH || reason.includes("\0")) {
+    const remedy = `give a text of 1 to ${MAX_REASON_LENGTH} characters`;
+    throw new OperatorError({ found: "--reason is not usable", remedy });
+  }
+  return withStores(async ({ events }) => {
+    const refused: { eventId: string; reason: string }[] = [];
+    let discarded = 0;
+    for (const eventId of new Set(eventIds)) {
+      const why = await discardOne(events, { eventId, source }, reason);
+      if (why === null) discarded++;
+      else refused.push({ eventId, reason: why });
+    }
+    if (json) printJson({ discarded, refused });
+    else {
+      for (const one of refused) say(`${printable(one.eventId)}: ${one.reason}`);
+      say(`Discarded ${counted(discarded, "event")}.`);
+    }
+    if (refused.length > 0) process.exitCode = 1;
+  });
+}
+
+/** Discards one event. Returns the reason if it has nothing to discard, else null. */
+async function discardOne(events: EventStore, wanted: OneEvent, reason: string): Promise<string | null> {
+  const event = await findEvent(events, wanted);
+  if (!event) return "there is no such event";
+  if ((await events.discard(event, reason, Date.now())) > 0) return null;
+  if (event.jobs.some(({ leased }) => leased)) return "an attempt is running; try again when it has ended";
+  return event.status === "queued" ? "has no jobs yet; start the server" : "is already processed or discarded";
+}
