@@ -207,6 +207,9 @@ export interface ClaimRequest {
   holding?: readonly number[];
 }
 
+/** What there is to do: new events without jobs, or jobs that may be due. */
+export type Work = "events" | "jobs";
+
 /**
  * Keeps events before and after processing. Each method is one transaction. A store that cannot answer throws
  * `store_unavailable` and has changed nothing.
@@ -259,8 +262,11 @@ export interface EventStore {
   get(eventId: string, source?: string): Promise<EventDetail[]>;
   /** Takes the same time with millions of events as with none. */
   backlog(): Promise<Backlog>;
-  /** Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other processes is found by polling. */
-  onWork(listener: () => void): void;
+  /**
+   * Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other processes is
+   * found by polling.
+   */
+  onWork(listener: (work: Work) => void): void;
   /** Throws `store_unavailable` when the store does not answer, or when dead letters have unreadable events. */
   check(): Promise<void>;
   close(): Promise<void>;

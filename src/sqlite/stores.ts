@@ -1,6 +1,6 @@
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
-import type { Appended, EventStore, NewEvent, Replayed } from "../events/store.ts";
+import type { Appended, EventStore, NewEvent, Replayed, Work } from "../events/store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents } from "./codec.ts";
@@ -69,30 +69,30 @@ export function storesOnThread(thread: ThreadClient, reader: Database, close: ()
 
 /** Notifies listeners of work that comes through this store. Work of other processes is found by polling. */
 function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
-  const listeners: (() => void)[] = [];
-  const notify = () => {
-    for (const listener of listeners) listener();
+  const listeners: ((work: Work) => void)[] = [];
+  const notify = (work: Work) => {
+    for (const listener of listeners) listener(work);
   };
   return {
     ...events,
     async append(batch) {
       const results = await events.append(batch);
-      if (results.some(({ duplicate }) => !duplicate)) notify();
+      if (results.some(({ duplicate }) => !duplicate)) notify("events");
       return results;
     },
     async replay(...args): Promise<Replayed> {
       const replayed = await events.replay(...args);
-      if (replayed.count > 0) notify();
+      if (replayed.count > 0) notify("jobs");
       return replayed;
     },
     async discard(...args) {
       const count = await events.discard(...args);
-      if (count > 0) notify();
+      if (count > 0) notify("jobs");
       return count;
     },
     async resumeRoute(route) {
       const isResumed = await events.resumeRoute(route);
-      if (isResumed) notify();
+      if (isResumed) notify("jobs");
       return isResumed;
     },
     onWork(listener) {

@@ -1,5 +1,5 @@
 import { describeError } from "../errors.ts";
-import type { EventStore } from "../events/store.ts";
+import type { EventStore, Work } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { AttemptTools } from "./attempts.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
@@ -38,8 +38,8 @@ export type CreateHandler = (route: Route) => Handler;
 /** The worker of a process. It runs from `start` to `stop`. */
 export interface Worker {
   start(): void;
-  /** Tells the worker of new events or due jobs. It claims at once instead of at the next poll. */
-  notify(): void;
+  /** Tells the worker of new events, or of due jobs. It takes them at once instead of at the next poll. */
+  notify(work: Work): void;
   /** Processes with these routes from now on, at first with none. Running attempts end as they began. */
   applyRoutes(routes: readonly Route[], createHandler: CreateHandler): void;
   /** Whether the target of a route is available, as far as its attempts have shown. */
@@ -137,10 +137,10 @@ export function createWorker(options: WorkerOptions): Worker {
       void inspectRoutes();
       loop.start();
     },
-    notify() {
+    notify(work) {
+      if (work === "jobs") for (const worker of workers.values()) worker.wake();
       fanOut.notify();
       loop.wake();
-      for (const worker of workers.values()) worker.wake();
     },
     applyRoutes(next, createHandler) {
       routes = next;

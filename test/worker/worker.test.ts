@@ -14,7 +14,7 @@ suite("the worker", () => {
     worker.start();
     await until(async () => (await status("a")) === "processed");
     await append("b");
-    worker.notify();
+    worker.notify("events");
     await until(async () => (await status("b")) === "processed");
     assert.deepEqual(seen, ["a", "b"]);
     assert.equal(named("event_processed").length, 2);
