@@ -4,7 +4,7 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import { payloadReader } from "./stored-event.ts";
+import { eventReader } from "./stored-event.ts";
 
 // Deliveries wait while payloads are read and sent to the worker.
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
@@ -17,7 +17,7 @@ type FanOutPort = Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
  */
 export function eventFanOut(database: Database, reader: Database): SyncPort<FanOutPort> {
   const unrouted = database.prepare<unknown[], UnroutedEvent>(sql.UNROUTED);
-  const readPayload = payloadReader(reader);
+  const readEvent = eventReader(reader);
   const routedTo = database.prepare(sql.ROUTED_TO).pluck();
   const addJob = database.prepare(sql.ADD_JOB);
   const addJobInLine = database.prepare(sql.ADD_JOB_IN_LINE);
@@ -36,7 +36,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
       const payloads: (Uint8Array | null)[] = [];
       let bytes = 0;
       for (const event of events) {
-        const payload = readPayload(event);
+        const payload = readEvent(event).event?.payload ?? null;
         bytes += payload?.length ?? 0;
         if (payloads.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
         payloads.push(payload);

@@ -42,9 +42,6 @@ ORDER BY id LIMIT +?`;
 /** The last event that fan-out has given its jobs. */
 export const ROUTED_TO = `SELECT routed_to FROM tally`;
 
-/** The payload of an event, with its checksum: event. */
-export const PAYLOAD = `SELECT payload_crc32 AS payloadCrc32, payload FROM events WHERE id = ?`;
-
 /** Adds a job: event, route, due. */
 export const ADD_JOB = `INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)`;
 
@@ -119,7 +116,7 @@ SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, is_repla
   claimed_at AS claimedAt
 FROM jobs WHERE route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
 
-/** The parts of an event that an attempt needs: event. */
+/** The parts of an event that routing and an attempt need: event. */
 export const EVENT_OF_JOB = `
 SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, headers,
   payload_crc32 AS payloadCrc32, payload

@@ -4,7 +4,7 @@ import type { ClaimedJob } from "../events/job.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
-/** The parts of an event that an attempt needs. */
+/** The parts of an event that routing and an attempt need. */
 type StoredEvent = Pick<
   ClaimedJob,
   "source" | "eventId" | "type" | "contentType" | "receivedAt" | "headers" | "payload"
@@ -31,21 +31,6 @@ export function eventReader(reader: Database): (event: number) => Reading {
     } catch (error) {
       if (!UNREADABLE.test(systemCode(error))) throw error;
       return { event: null, eventId: null, fault: "the database is damaged: the event cannot be read" };
-    }
-  };
-}
-
-/** Reads payloads by number of the event. Returns null for a damaged one. Throws as {@link eventReader} does. */
-export function payloadReader(reader: Database): (event: number) => Uint8Array | null {
-  const get = reader.prepare<unknown[], Pick<StoredEvent, "payload"> & { payloadCrc32: number }>(sql.PAYLOAD);
-
-  return (event) => {
-    try {
-      const row = get.get(event);
-      return row && crc32(row.payload) === row.payloadCrc32 ? row.payload : null;
-    } catch (error) {
-      if (!UNREADABLE.test(systemCode(error))) throw error;
-      return null;
     }
   };
 }
