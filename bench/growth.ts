@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_ROUTE } from "../src/events/job.ts";
-import { atomic, openDatabase } from "../src/sqlite/database.ts";
-import { type SqliteEvents, sqliteEvents } from "../src/sqlite/events.ts";
-import { eventIdOf, type Ids } from "./corpus.ts";
+import { openDatabase } from "../src/sqlite/database.ts";
+import { sqliteEvents } from "../src/sqlite/events.ts";
+import type { Ids } from "./corpus.ts";
+import { CLAIM, fanOut, fill } from "./fill.ts";
 import { type LoadResult, playRun, prepareRun, spreadOf } from "./load.ts";
 import { storedEvent } from "./stored-event.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -78,51 +78,6 @@ export async function measureGrowth(scratch: string, { total, ids, rounds, secon
       whole(spreadOf(results.map((result) => result.rssMb))),
     ]);
   }
-}
-
-/** Adds processed events until `target` are stored. */
-function fill(dataDir: string, stored: number, target: number, ids: Ids): void {
-  const database = openDatabase(dataDir);
-  database.pragma("synchronous = OFF");
-  // 1 GB, because random ids are inserted all over the index.
-  database.pragma("cache_size = -1000000");
-  const events = sqliteEvents(database);
-  const payload = Buffer.alloc(260, "x");
-  const add = atomic(database, (from: number, to: number) => {
-    const now = Date.now();
-    const batch = Array.from({ length: to - from }, (_, index) =>
-      storedEvent({
-        eventId: eventIdOf(ids, "evt_fill_", from + index),
-        type: (from + index) % 3 ? "payment_intent.succeeded" : "payment_intent.created",
-        payload,
-        receivedAt: now,
-      }),
-    );
-    events.append(batch);
-    fanOut(events, batch.length);
-    const { claimed } = events.claim({ ...CLAIM, limit: batch.length, now });
-    events.settle(
-      claimed.map(({ event, route, attempt }) => {
-        const claim = { event, route, owner: CLAIM.owner, attempt };
-        return { ...claim, next: { to: "processed" as const }, startedAt: now, finishedAt: now, error: null };
-      }),
-    );
-  });
-  for (let from = stored; from < target; from += 10_000) add(from, Math.min(from + 10_000, target));
-  database.close();
-}
-
-const CLAIM = { route: DEFAULT_ROUTE, owner: "bench", leaseMs: 1, retryDelaysMs: [] };
-
-function fanOut(events: SqliteEvents, limit: number): void {
-  const found = events.unrouted(limit);
-  const jobs = found.map(({ id, receivedAt }) => ({
-    event: id,
-    route: DEFAULT_ROUTE,
-    dueAt: receivedAt,
-    orderingKey: null,
-  }));
-  events.addJobs(found.at(-1)?.id ?? 0, jobs);
 }
 
 function timeStore(dataDir: string): { claimMs: number; listMs: number; listByTypeMs: number } {

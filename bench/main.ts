@@ -2,6 +2,7 @@
  * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random` with
  * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `-- drain`
  * measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go on.
+ * `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -12,6 +13,7 @@ import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
 import { measureOutage } from "./outage.ts";
+import { measureBesideDeliveries, measureHour, measureLists } from "./retention.ts";
 import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -67,6 +69,10 @@ try {
   } else if (process.argv[2] === "drain") {
     measureClaims(scratch);
     await measureDrain(scratch, ROUNDS);
+  } else if (process.argv[2] === "retention") {
+    measureLists(scratch, [100_000, 1_000_000, 5_000_000]);
+    await measureBesideDeliveries(scratch, 1_000_000);
+    measureHour(scratch);
   } else if (process.argv[2] === "outage") {
     await measureOutage(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 500));
   } else if (process.argv[2] === "sustained") {

@@ -77,9 +77,11 @@ export function buildProduct(): void {
   if (status !== 0) throw new Error(`the executable could not be built: ${stderr}`);
 }
 
+export const EXECUTABLE = join(ROOT, "dist/authserve");
+
 /** Starts the executable, by default with a new data directory. */
 export function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
-  return startServer(scratch, [join(ROOT, "dist/authserve")], env);
+  return startServer(scratch, [EXECUTABLE], env);
 }
 
 /** Starts the source of a checkout, with flags for Node. */

@@ -104,7 +104,7 @@ export function listRoutes(parts: AppParts): Route[] {
       method: "GET",
       path: "/readyz",
       summary:
-        "Answers 200 when all stores are available, else 503 with the unavailable parts. `instance` differs at each start of the server.",
+        "Answers 200 when all stores are available and deliveries are not paused, else 503 with the unavailable parts. `instance` differs at each start of the server.",
       response: ReadyAnswer,
       statuses: [200, 503],
       handler: readyRoute(ready, parts.instance, log),

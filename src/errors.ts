@@ -103,6 +103,11 @@ export const PROBLEMS = {
     detail: "Too many logins are under way; try again",
     when: "256 logins wait for a password check, or 128 from one address (or IPv6 /64). Addresses that logged in during the last 30 days have a queue of 256 of their own.",
   },
+  intake_paused: {
+    status: 503,
+    detail: "Deliveries are paused; deliver again later",
+    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Deliveries are accepted again by themselves.",
+  },
   queue_full: {
     status: 503,
     detail: "The intake queue is full; deliver again later",

@@ -1,8 +1,9 @@
 import type { Login } from "./auth/login.ts";
 import type { PasswordVerifier } from "./auth/password.ts";
-import { AppError, type ErrorCode } from "./errors.ts";
+import { AppError, type ErrorCode, PROBLEMS } from "./errors.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
 import type { Metrics } from "./metrics.ts";
+import type { OnPurged } from "./worker/purger.ts";
 import type { OnExpired, OnSettled } from "./worker/worker.ts";
 
 const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
@@ -29,11 +30,11 @@ export function countAppends(
   };
 }
 
-/** Counts refused deliveries by error code, and by the reason that is not sent to the sender. */
+/** Counts refused deliveries by error code, and those with 403 also by the reason that is not sent to the sender. */
 export function countRefused(metrics: Metrics): (code: ErrorCode, reason?: string) => void {
   return (code, reason) => {
     metrics.refusals.inc({ code });
-    if (reason !== undefined) metrics.refusalReasons.inc({ reason });
+    if (reason !== undefined && PROBLEMS[code].status === 403) metrics.refusalReasons.inc({ reason });
   };
 }
 
@@ -81,5 +82,14 @@ export function countHashes(verifyPassword: PasswordVerifier, metrics: Metrics):
   return (password, userIsKnown) => {
     metrics.passwordHashes.inc();
     return verifyPassword(password, userIsKnown);
+  };
+}
+
+/** Counts what retention removes. */
+export function countPurged(metrics: Metrics): OnPurged {
+  return ({ events, ids }, at) => {
+    metrics.purgedEvents.inc(events);
+    metrics.purgedIds.inc(ids);
+    metrics.lastPurge.set(at / 1000);
   };
 }

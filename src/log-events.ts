@@ -98,10 +98,31 @@ export const LOG_EVENTS = {
     meaning: "A delivery has the id of a stored event, but different bytes.",
     fields: ["requestId", "source", "eventId", "address"],
   },
+  intake_paused: {
+    level: "warn",
+    meaning:
+      "Deliveries get 503 until the cause is gone. `reason` is `disk_low` with `freeBytes` and `minFreeBytes`, or `queue_old` with `oldestQueuedSeconds` and `maxQueueAgeSeconds`. Logged once for each pause and reason.",
+    fields: ["reason", "freeBytes", "minFreeBytes", "oldestQueuedSeconds", "maxQueueAgeSeconds"],
+  },
+  intake_resumed: {
+    level: "info",
+    meaning: "The cause of a pause is gone. Deliveries are accepted unless there is another reason.",
+    fields: ["reason"],
+  },
   event_received: {
     level: "info",
     meaning: "A route with the handler `log` took an event, or the route `default` while `FORWARD_URL` is not set.",
     fields: ["source", "eventId", "type", "route"],
+  },
+  events_purged: {
+    level: "info",
+    meaning: "Retention has removed events, with the bytes of their payloads and headers, and ids.",
+    fields: ["events", "ids", "bytes"],
+  },
+  purge_error: {
+    level: "error",
+    meaning: "Retention could not remove old events. It is tried again.",
+    fields: ["error"],
   },
   handler_log: {
     level: "info",

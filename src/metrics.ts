@@ -16,6 +16,9 @@ export interface Metrics {
   passwordHashes: Counter;
   refusedConnections: Counter<"limit">;
   configReloadSuccessful: Gauge;
+  purgedEvents: Counter;
+  purgedIds: Counter;
+  lastPurge: Gauge;
   /** Returns the current metrics. */
   render(): Promise<Exposition>;
 }
@@ -26,9 +29,13 @@ export interface Exposition {
   contentType: string;
 }
 
+type PauseReason = keyof (typeof LABELS)["intake_paused"]["values"];
+
 /** Values that are read at each request for the metrics. */
 export interface MetricSources {
-  backlog(): Promise<Pick<Backlog, "queued" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt">>;
+  backlog(): Promise<
+    Pick<Backlog, "queued" | "processed" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes">
+  >;
   /** The routes that have jobs. */
   routes(): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
   /** Whether the target of a route is available. */
@@ -39,6 +46,10 @@ export interface MetricSources {
   queueLimit: number;
   /** The size of the database's write-ahead log. */
   logBytes(): number;
+  /** Which reasons pause deliveries now. */
+  paused(): Readonly<Record<PauseReason, boolean>>;
+  /** The free space on the disk of the database. Infinity if it has no limit, null if it is unknown. */
+  freeDiskBytes(): number | null;
   now(): number;
 }
 
@@ -59,6 +70,7 @@ const REFUSAL_CODES: ErrorCode[] = [
   "payload_too_large",
   "signature_mismatch",
   "invalid_payload",
+  "intake_paused",
   "queue_full",
   "store_unavailable",
   "internal_error",
@@ -71,14 +83,14 @@ const LOGIN_CODES: ErrorCode[] = [
   "internal_error",
 ];
 
-/** The label of a counter: its values with their meaning, and the error codes that are values too. */
+/** The label of a counter or gauge: its values with their meaning, and the error codes that are values too. */
 interface LabelDescription {
   label: string;
   values?: Record<string, string>;
   codes?: readonly ErrorCode[];
 }
 
-/** The counters that have a label. */
+/** The counters and gauges whose label has known values. */
 export const LABELS = {
   deliveries_total: {
     label: "result",
@@ -102,6 +114,13 @@ export const LABELS = {
       address_not_allowed: "The sender is not in the allowed addresses.",
     },
   },
+  intake_paused: {
+    label: "reason",
+    values: {
+      disk_low: "Less disk space than `MIN_FREE_DISK` is free.",
+      queue_old: "The oldest queued event is older than `MAX_QUEUE_AGE`.",
+    },
+  },
   attempts_total: {
     label: "outcome",
     values: {
@@ -122,19 +141,27 @@ export const LABELS = {
   },
 } as const satisfies Record<string, LabelDescription>;
 
-/** All values of a counter's label. */
+/** All values of a label. */
 export function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
   return [...Object.keys(values), ...codes];
 }
 
 /** Creates the metrics. The sources are read at each `render`. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { registry, counter, labelledCounter, gauge, routeGauge, histogram } = openRegistry();
+  const { registry, counter, labelledCounter, gauge, labelledGauge, routeGauge, histogram } = openRegistry();
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
   gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.").set(sources.queueLimit);
+  const paused = labelledGauge("intake_paused", "1 while deliveries get 503 for this reason, else 0.");
+  const freeDisk = gauge(
+    "disk_free_bytes",
+    "Free space on the disk of DATA_DIR. +Inf if the disk has no limit, NaN while the free space is unknown.",
+  );
   const queued = gauge("events_queued", "Events that wait for processing or a retry.");
   const dead = gauge("events_dead_lettered", "Events in the dead letters.");
   const unrouted = gauge("events_unrouted", "Processed events that no route matched.");
+  const processed = gauge("events_processed", "Processed events that are stored. Retention removes old ones.");
+  const ids = gauge("event_ids", "Known event ids, also those of removed events. They detect duplicates.");
+  const databaseBytes = gauge("database_bytes", "Size of the database, without space that is free for new events.");
   const routeQueued = routeGauge("route_jobs_queued", "Jobs of a route that wait for processing or a retry.");
   const routeDead = routeGauge("route_jobs_dead_lettered", "Jobs of a route in the dead letters.");
   const routeAvailable = routeGauge("route_target_available", "1, or 0 while the target of a route is unavailable.");
@@ -184,13 +211,21 @@ export function createMetrics(sources: MetricSources): Metrics {
     passwordHashes: counter("password_hashes_total", "Password hashes computed."),
     refusedConnections: labelledCounter("connections_refused_total", "Connections closed at once because of a limit."),
     configReloadSuccessful,
+    purgedEvents: counter("purged_events_total", "Events that retention has removed."),
+    purgedIds: counter("purged_ids_total", "Event ids that retention has removed."),
+    lastPurge: gauge("last_purge_timestamp_seconds", "Unix time when the last purge ended. 0 before the first."),
     async render() {
       const [backlog, routes] = await Promise.all([sources.backlog(), sources.routes()]);
       waiting.set(sources.waiting());
+      for (const [reason, isPaused] of Object.entries(sources.paused())) paused.set({ reason }, isPaused ? 1 : 0);
+      freeDisk.set(sources.freeDiskBytes() ?? Number.NaN);
       queued.set(backlog.queued);
       dead.set(backlog.failed);
       unreadable.set(backlog.unreadable);
       unrouted.set(backlog.unrouted);
+      processed.set(backlog.processed);
+      ids.set(backlog.ids);
+      databaseBytes.set(backlog.bytes);
       for (const { route, queued, failed } of routes) {
         routeQueued.set({ route }, queued);
         routeDead.set({ route }, failed);
@@ -220,6 +255,9 @@ function openRegistry() {
       return counter;
     },
     gauge: (name: string, help: string) => new Gauge(named(name, help)),
+    /** A gauge with a label whose values are known. */
+    labelledGauge: (name: "intake_paused", help: string) =>
+      new Gauge({ ...named(name, help), labelNames: [LABELS[name].label] }),
     routeGauge: (name: string, help: string) => new Gauge({ ...named(name, help), labelNames: ["route"] }),
     histogram: (name: string, help: string, buckets: number[]) => new Histogram({ ...named(name, help), buckets }),
   };

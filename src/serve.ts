@@ -15,6 +15,7 @@ import type { Environment, Settings } from "./config/settings.ts";
 import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
+import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { isTrusted } from "./http/client-address.ts";
 import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
@@ -24,16 +25,27 @@ import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
 import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
-import { countAppends, countExpired, countHashes, countLogins, countRefused, countSettled } from "./instrument.ts";
+import {
+  countAppends,
+  countExpired,
+  countHashes,
+  countLogins,
+  countPurged,
+  countRefused,
+  countSettled,
+} from "./instrument.ts";
 import { createConcurrencyLimit } from "./lib/concurrency-limit.ts";
+import { readDiskSpace } from "./lib/files.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { startThread } from "./platform/checkout.ts";
 import { openServerStores, type ServerStores, type Stores } from "./stores.ts";
+import { type Admission, createAdmission } from "./webhook/admission.ts";
 import { createIntake, type Intake } from "./webhook/intake.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
 import { createHandler } from "./worker/handlers/create.ts";
+import { createPurger } from "./worker/purger.ts";
 import type { Route } from "./worker/route.ts";
 import { createWorker } from "./worker/worker.ts";
 import { createMustYield } from "./worker/yield.ts";
@@ -82,6 +94,7 @@ interface Wiring extends Pick<Configuration, "settings" | "environment"> {
 async function wire(wiring: Wiring): Promise<RunningServer> {
   const { settings, config, stores, log } = wiring;
   const { events, sessions } = stores;
+  const admission = openAdmission(settings, stores, log);
   const metrics: Metrics = createMetrics({
     backlog: () => events.backlog(),
     routes: () => events.routes(),
@@ -89,10 +102,17 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     waiting: () => intake.waiting,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
     logBytes: stores.logBytes,
+    paused: () => admission.paused,
+    freeDiskBytes: () => admission.freeBytes,
     now: Date.now,
   });
-  const intake = createIntake({ append: countAppends(events, metrics), queueLimit: settings.WEBHOOK_QUEUE_LIMIT });
+  const intake = createIntake({
+    append: countAppends(events, metrics),
+    pausedBy: admission.pausedBy,
+    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+  });
   const { worker, applyRoutes } = openWorker(wiring, intake, metrics);
+  const purger = createPurger(retentionOf(config.current), { store: events, log, onPurged: countPurged(metrics) });
   const trustedProxies = settings.TRUSTED_PROXIES;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
@@ -118,7 +138,11 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
         counter.refused(source);
       },
     },
-    ready: { events: () => events.check(), sessions: () => sessions.check(user.id) },
+    ready: {
+      events: () => events.check(),
+      sessions: () => sessions.check(user.id),
+      intake: admission.requireOpen,
+    },
     instance: instanceFile.id,
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
@@ -135,6 +159,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     log,
     stopping: stopping.signal,
   });
+  await admission.check();
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
@@ -147,9 +172,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     if (fault !== null) return;
     replaceRoutes(routesFor(file));
     applyRoutes(file);
+    purger.apply(retentionOf(file));
   });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
+  admission.start();
   worker.start();
+  purger.start();
 
   /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
   async function drain(): Promise<void> {
@@ -157,11 +185,14 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     const deadline = performance.now() + settings.SHUTDOWN_TIMEOUT;
     stopping.abort();
     await closeServer(server, settings.SHUTDOWN_TIMEOUT);
+    admission.stop();
     unwatchTls();
     unwatchConfig();
+    const purgerStopped = purger.stop();
     await intake.flush();
     await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
+    await purgerStopped;
     instanceFile.remove();
     await stores.close();
   }
@@ -222,6 +253,17 @@ async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, l
   return countLogins(login, metrics);
 }
 
+function openAdmission(settings: Settings, { events }: ServerStores, log: Log): Admission {
+  return createAdmission({
+    minFreeBytes: settings.MIN_FREE_DISK,
+    maxQueueAgeMs: settings.MAX_QUEUE_AGE,
+    readSpace: () => readDiskSpace(settings.DATA_DIR),
+    readBacklog: () => events.backlog(),
+    log,
+    now: Date.now,
+  });
+}
+
 /** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
 function openWorker({ settings, environment, config, stores, log }: Wiring, intake: Intake, metrics: Metrics) {
   const { events } = stores;
@@ -245,6 +287,8 @@ function openWorker({ settings, environment, config, stores, log }: Wiring, inta
   events.onWork(worker.notify);
   return { worker, applyRoutes };
 }
+
+const retentionOf = (file: ConfigFile | null) => file?.retention ?? DEFAULT_RETENTION;
 
 /** The certificate and key that are served; undefined without TLS. */
 function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) {

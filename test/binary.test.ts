@@ -90,6 +90,15 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(await command.exited, { code: 0, signal: null });
   });
 
+  test("selftest crash kills and restarts it, and loses nothing", async (context) => {
+    const dir = tempDir(context);
+    const env = { ADDON_DIR: join(dir, "addons") };
+    const command = startProgram(BINARY, ["selftest", "crash", "--rounds", "2"], { dir, env });
+    const { code } = await command.exited;
+    assert.equal(code, 0, command.stderr());
+    assert.deepEqual(readdirSync(join(dir, "data")), []);
+  });
+
   test("it runs modules of routes, which may import files and packages", async (context) => {
     const dir = tempDir(context);
     const file = (name: string, text: string) => {

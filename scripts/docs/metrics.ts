@@ -27,9 +27,20 @@ interface Metric {
 }
 
 async function exposition(): Promise<string> {
-  const backlog = async () => ({ queued: 0, failed: 0, unrouted: 0, unreadable: 0, oldestQueuedAt: null });
+  const backlog = async () => ({
+    queued: 0,
+    failed: 0,
+    unrouted: 0,
+    processed: 0,
+    ids: 0,
+    bytes: 0,
+    unreadable: 0,
+    oldestQueuedAt: null,
+  });
   const routes = { routes: async () => [], isAvailable: () => true };
-  const sources = { backlog, ...routes, waiting: () => 0, queueLimit: 0, logBytes: () => 0, now: () => 0 };
+  const disk = { logBytes: () => 0, freeDiskBytes: () => 0 };
+  const intake = { waiting: () => 0, queueLimit: 0, paused: () => ({ disk_low: false, queue_old: false }) };
+  const sources = { backlog, ...routes, ...disk, ...intake, now: () => 0 };
   return (await createMetrics(sources).render()).text;
 }
 

@@ -11,7 +11,7 @@ export function settingsPage(): string {
       "The environment overrides `.env`. An empty value counts as not set.",
       "In `.env`, put a value with `#`, `$` or spaces into single quotes.",
       "A setting marked secret may come as `NAME_FILE` instead, the path of a file that holds the value.",
-      "A duration is a whole number and `ms`, `s`, `m`, `h` or `d`. A size is a number of bytes, or one with `k` or `m`.",
+      "A duration is a whole number and `ms`, `s`, `m`, `h` or `d`. A size is a number of bytes, or one with `k`, `m` or `g`.",
       "Addresses are listed with commas between them, as single addresses or CIDR ranges.",
       "A bad setting stops the start with exit code 2. The report names every bad setting and shows no value.",
     ]),

@@ -29,7 +29,9 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   const { DATA_DIR: dataDir = "./data" } = readUsable(environment, ["DATA_DIR"]) ?? {};
   findings.push(...checkModes(environment, folder, dataDir));
   const database = canLoad ? checkDatabase(dataDir) : withoutAddons;
-  findings.push(...notReported(findings, database.findings), checkSpace(dataDir), checkFsync(dataDir));
+  findings.push(...notReported(findings, database.findings));
+  const { MIN_FREE_DISK: minFreeBytes } = readUsable(environment, ["MIN_FREE_DISK"]) ?? {};
+  findings.push(checkSpace(dataDir, minFreeBytes), checkFsync(dataDir));
   findings.push(checkClock(Date.now(), database.newestAt));
   const redis = readUsable(environment, ["DEMO_USER_ID", ...REDIS_SETTING_NAMES]);
   if (redis) findings.push(...notReported(findings, await checkRedis(redis)));

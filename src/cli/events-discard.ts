@@ -1,27 +1,38 @@
 import { OperatorError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
+import { type BulkOptions, jobFilter, takePages } from "./bulk.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
-interface DiscardOptions {
+interface DiscardOptions extends BulkOptions {
   reason: string;
-  source?: string;
-  json?: boolean;
+  status?: "failed" | "queued";
 }
 
 const MAX_REASON_LENGTH = 1000;
 
-/** Discards the jobs of events that failed or wait. The exit code is 1 if an event has none. */
-export function runEventsDiscard(eventIds: string[], { reason, source, json }: DiscardOptions): Promise<void> {
+/** Discards the jobs of events that failed or wait, by id or by a filter. The exit code is 1 if an event has none. */
+export function runEventsDiscard(eventIds: string[], options: DiscardOptions): Promise<void> {
+  const { reason, source, status, json } = options;
   if (reason.trim() === "" || reason.length > MAX_REASON_LENGTH || reason.includes("\0")) {
     const remedy = `give a text of 1 to ${MAX_REASON_LENGTH} characters`;
     throw new OperatorError({ found: "--reason is not usable", remedy });
   }
+  const filter = jobFilter(eventIds, options, status ?? "failed");
   return withStores(async ({ events }) => {
     const refused: { eventId: string; reason: string }[] = [];
     let discarded = 0;
+    if (filter) {
+      const taken = await takePages(
+        (page) => events.discardAll(filter, reason, Date.now(), page),
+        (page) => events.count(filter, page),
+        options,
+      );
+      if (taken === null) return;
+      discarded = taken;
+    }
     for (const eventId of new Set(eventIds)) {
       const why = await discardOne(events, { eventId, source }, reason);
       if (why === null) discarded++;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import type { Status } from "../events/event.ts";
-import type { EventFilter, EventStore, EventSummary } from "../events/store.ts";
+import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
@@ -16,6 +16,7 @@ interface ListOptions {
   since?: string;
   until?: string;
   error?: string;
+  search?: string;
   cursor?: string;
   limit: string;
   follow?: boolean;
@@ -25,21 +26,39 @@ interface ListOptions {
 
 const FOLLOW_INTERVAL_MS = 500;
 const FOLLOW_PAGE = 1000;
+// How long a search goes on. It can be continued.
+const SEARCH_MS = 10_000;
 
 /** Prints stored events, newest first. With `--follow`, prints oldest first and goes on. Throws {@link OperatorError} for a bad option. */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
   return withStores(async ({ events }) => {
-    const { items, older, newer } = await events.list(filter);
+    const { items, older, newer } = await listOrSearch(events, filter);
     if (options.follow) {
       for (const event of items.reverse()) printLine(event, options);
       return follow(events, { ...filter, after: newer }, options);
     }
+    const isUnfinished = older !== null && items.length < filter.limit;
+    if (isUnfinished) say(`Not all payloads were searched. Continue with --cursor ${older}`);
     if (options.json) return printJson(items.map(summaryForOutput));
-    if (items.length === 0) return say(isFiltered(filter) ? "No events match." : "There are no events yet.");
-    printEvents(items, options);
-    if (older !== null) say(`More than ${filter.limit} events match. Continue with --cursor ${older}`);
+    if (items.length === 0 && !isUnfinished)
+      return say(isFiltered(filter) ? "No events match." : "There are no events yet.");
+    if (items.length > 0) printEvents(items, options);
+    if (older !== null && !isUnfinished) say(`More than ${filter.limit} events match. Continue with --cursor ${older}`);
   });
+}
+
+/** Lists events. A search of payloads goes on for some time, in short steps. */
+async function listOrSearch(events: EventStore, filter: EventFilter): Promise<EventPage> {
+  const deadline = performance.now() + SEARCH_MS;
+  const { items, older: first, newer } = await events.list(filter);
+  let older = first;
+  while (older !== null && items.length < filter.limit && performance.now() < deadline) {
+    const page = await events.list({ ...filter, before: older, limit: filter.limit - items.length });
+    items.push(...page.items);
+    older = page.older;
+  }
+  return { items, older, newer };
 }
 
 interface EventColumn extends Column {
@@ -120,13 +139,14 @@ const isFiltered = ({ limit: _, ...conditions }: EventFilter) => Object.keys(con
 
 /** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
 function toFilter(options: ListOptions, now: number): EventFilter {
-  const { status, type, source, since, until, error, cursor, limit } = options;
+  const { status, type, source, since, until, error, search, cursor, limit } = options;
   if (!/^[1-9][0-9]{0,5}$/.test(limit))
     throw new OperatorError({ found: "--limit is not usable", remedy: "give a whole number from 1 to 999999" });
   if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
-  if (options.follow && (until !== undefined || cursor !== undefined))
-    throw new OperatorError("--follow cannot be used with --until or --cursor");
+  if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
+    throw new OperatorError("--follow cannot be used with --until, --search or --cursor");
+  if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a part of a payload" });
   return {
     limit: Number(limit),
     ...(status === undefined ? {} : { status }),
@@ -135,6 +155,7 @@ function toFilter(options: ListOptions, now: number): EventFilter {
     ...(since === undefined ? {} : { since: parseTime("--since", since, now) }),
     ...(until === undefined ? {} : { until: parseTime("--until", until, now) }),
     ...(error === undefined ? {} : { error }),
+    ...(search === undefined ? {} : { search }),
     ...(cursor === undefined ? {} : { before: cursor }),
   };
 }

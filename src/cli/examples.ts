@@ -17,12 +17,15 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       'List the ten newest events whose last error contains "timeout"',
     ],
     ["authserve events list --follow", "Print new events as they arrive"],
+    ["authserve events list --search cus_123", "Find events by a part of their payload"],
     ["authserve events list --json | jq -r '.[].eventId'", "Print ids for a program"],
   ],
   "events show": [["authserve events show evt_123", "Show an event with its attempts and payload"]],
   "events replay": [
     ["authserve events replay evt_123", "Queue a failed event again"],
     ["authserve events replay --dead-letter", "Queue all failed events again"],
+    ["authserve events replay --route billing --error timed --rate 50/s", "Queue some again, slowly"],
+    ["authserve events replay --since 1h --dry-run", "Count what would be queued again"],
     ["authserve events replay evt_123 --force", "Process an event a second time, with all its effects"],
   ],
   "events discard": [
@@ -30,7 +33,9 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       "authserve events discard evt_123 --reason 'refunded by hand'",
       "Give up a failed event, so that later ones go on",
     ],
+    ["authserve events discard --route old --status queued --reason 'route removed'", "Give up the jobs of a route"],
   ],
+  "events prune": [["authserve events prune --dry-run", "Count what retention would remove now"]],
   "events stats": [["authserve events stats --json", "Print counts for a program"]],
   "events send-test": [
     ["authserve events send-test", "Send a signed event to the running server"],
@@ -69,6 +74,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "throttle clear": [["authserve throttle clear", "Let everybody log in again"]],
   "token explain": [["authserve token explain <token.txt", "Find out why a token is refused"]],
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
+  "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
   ready: [["authserve ready --timeout 30s", "Wait for the server in a script"]],
   backup: [
     ["authserve backup backup.db", "Write a backup"],

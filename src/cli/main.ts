@@ -53,6 +53,7 @@ export function createProgram(): Command {
     .option("--since <time>", "Only events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
     .option("--until <time>", "Only events received before this time, like --since")
     .option("--error <text>", "Only events whose last error contains this text")
+    .option("--search <text>", "Only events whose payload contains this text")
     .option("--cursor <cursor>", "Continue a list at the cursor that it printed")
     .option("--limit <count>", "Maximum number of events", "50")
     .option("--follow", "Keep printing new events as they arrive")
@@ -66,22 +67,30 @@ export function createProgram(): Command {
     .option("--utc", "Show exact times instead of relative ones")
     .option("--json", "Print a JSON object")
     .action(async (id, options) => (await import("./events-show.ts")).runEventsShow(id, options));
+  bulkOptions(
+    events
+      .command("replay [ids...]")
+      .description("Queue failed events again, with all their attempts")
+      .option("--force", "Give events to the routes that match them now, also processed ones")
+      .option("--conflict <number>", "Replay this conflict of the event (see events show) as a new event"),
+  ).action(async (ids, options) => (await import("./events-replay.ts")).runEventsReplay(ids, options));
+  bulkOptions(
+    events
+      .command("discard [ids...]")
+      .description("Give up events that failed or wait, and keep the reason")
+      .requiredOption("--reason <text>", "Why they are given up")
+      .addOption(
+        new Option("--status <status>", "With a filter: take jobs that failed, or that wait (default: failed)").choices(
+          ["failed", "queued"],
+        ),
+      ),
+  ).action(async (ids, options) => (await import("./events-discard.ts")).runEventsDiscard(ids, options));
   events
-    .command("replay [ids...]")
-    .description("Queue failed events again, with all their attempts")
-    .option("--dead-letter", "Replay all failed events")
-    .option("--source <name>", "Source of the event, if several sources have this id")
-    .option("--force", "Replay processed events too")
-    .option("--conflict <number>", "Replay this conflict of the event (see events show) as a new event")
+    .command("prune")
+    .description("Remove what retention does not keep, now")
+    .option("--dry-run", "Only count it")
     .option("--json", "Print a JSON object")
-    .action(async (ids, options) => (await import("./events-replay.ts")).runEventsReplay(ids, options));
-  events
-    .command("discard <ids...>")
-    .description("Give up events that failed or wait, and keep the reason")
-    .requiredOption("--reason <text>", "Why they are given up")
-    .option("--source <name>", "Source of the event, if several sources have this id")
-    .option("--json", "Print a JSON object")
-    .action(async (ids, options) => (await import("./events-discard.ts")).runEventsDiscard(ids, options));
+    .action(async (options) => (await import("./events-prune.ts")).runEventsPrune(options));
   events
     .command("stats")
     .description("Count events by status")
@@ -191,14 +200,19 @@ export function createProgram(): Command {
     .description("Show which checks a token passes, from a prompt or standard input")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("./token.ts")).runTokenExplain(options));
-  program
-    .command("selftest")
-    .description("Test the configured stores")
+  const selftest = program.command("selftest").description("Test the configured stores, and this machine");
+  selftest
     .command("sessions")
     .description("Race logins, logouts and reads on the session store, with a test user")
     .option("--rounds <count>", "Number of races between a logout and a login", "200")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("./selftest.ts")).runSelftestSessions(options));
+  selftest
+    .command("crash")
+    .description("Kill a server of its own under load, restart it, and check that it loses no acknowledged event")
+    .option("--rounds <count>", "Number of kills", "20")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("./selftest-crash.ts")).runSelftestCrash(options));
   program
     .command("ready")
     .description("Wait until the server is ready, else exit 1")
@@ -244,6 +258,22 @@ export function createProgram(): Command {
   addHelp(program);
   addExamples(program, []);
   return program;
+}
+
+/** Adds the options of a command that takes event ids or a filter. */
+function bulkOptions(command: Command): Command {
+  return command
+    .option("--dead-letter", "Take all failed events")
+    .option("--source <name>", "Take those of this source; with an id, its source")
+    .option("--type <type>", "Take those of this type")
+    .option("--route <name>", "Take those that failed in this route")
+    .option("--since <time>", "Take those received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--until <time>", "Take those received before this time, like --since")
+    .option("--error <text>", "Take those whose last error contains this text")
+    .option("--dry-run", "Only count them")
+    .option("--rate <rate>", "Events per second, e.g. 50/s (default: as fast as deliveries allow)")
+    .option("--cursor <cursor>", "Continue where an ended command stopped")
+    .option("--json", "Print a JSON object");
 }
 
 /** Removes excess arguments from commander's error: one may be a password or a token. */

@@ -17,6 +17,7 @@ import { findSource } from "./find-source.ts";
 import { sendRequest } from "./http-client.ts";
 import { printData, printJson, say } from "./output.ts";
 import { noAnswer, probeServer } from "./running-server.ts";
+import { perSecond, wholeNumber } from "./whole-number.ts";
 
 // Longer than the server's own timeout for a stalled disk.
 const TIMEOUT_MS = 15_000;
@@ -44,7 +45,7 @@ type Sender = Pick<Source, "name" | "path" | "schemes" | "preset" | "id" | "type
 /** Sends signed deliveries, as the provider does, to the server on this DATA_DIR or to a URL. */
 export async function runSend(options: SendOptions): Promise<void> {
   const count = wholeNumber("--count", options.count ?? "1", 1_000_000);
-  const rate = options.rate === undefined ? null : wholeNumber("--rate", options.rate.replace(/\/s$/, ""), 100_000);
+  const rate = options.rate === undefined ? null : perSecond("--rate", options.rate);
   const environment = readEnvironment();
   const sender = options.preset === undefined ? ofSource(options, readSources(environment)) : ofPreset(options);
   const body = options.body === undefined ? null : readBody(options.body);
@@ -181,10 +182,4 @@ function readBody(file: string): Buffer {
   } catch (error) {
     throw new OperatorError({ found: `--body cannot be read (${systemCode(error)})`, remedy: "name a readable file" });
   }
-}
-
-function wholeNumber(option: string, text: string, most: number): number {
-  const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
-  if (number >= 1 && number <= most) return number;
-  throw new OperatorError({ found: `${option} is not usable`, remedy: `give a whole number from 1 to ${most}` });
 }

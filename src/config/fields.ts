@@ -64,6 +64,8 @@ export function integer(min: number, max: number) {
 export const LONGEST_WAIT = { ms: LONGEST_WAIT_MS, text: "at most 24h" };
 /** The longest duration. Timers are limited to 24.8 days, and some wait a little longer than the setting. */
 export const MAX_DURATION = { ms: 24 * 86_400_000 - 1, text: "under 24 days" };
+/** An upper limit for {@link duration} of ages, which no timer waits for. */
+export const LONGEST_AGE = { ms: 365 * 86_400_000, text: "at most 365d" };
 
 /** A duration such as `30s`, in milliseconds; `example` is shown in the message. */
 export function duration(minMs: number, example: string, max = MAX_DURATION) {
@@ -73,11 +75,18 @@ export function duration(minMs: number, example: string, max = MAX_DURATION) {
   }, `expected a duration of at least ${minMs}ms and ${max.text}, e.g. ${example}`);
 }
 
+function sizeBetween(minBytes: number, maxBytes: number, expectation: string) {
+  return parsed((value) => {
+    const bytes = parseSizeBytes(value);
+    return bytes !== null && bytes >= minBytes && bytes <= maxBytes ? bytes : null;
+  }, expectation);
+}
+
 /** A size such as `512k`, in bytes: 1 byte to 64 MiB. */
-export const size = parsed((value) => {
-  const bytes = parseSizeBytes(value);
-  return bytes !== null && bytes >= 1 && bytes <= 64 * 1024 * 1024 ? bytes : null;
-}, "expected a size from 1 byte to 64m, e.g. 1m");
+export const size = sizeBetween(1, 64 * 1024 ** 2, "expected a size from 1 byte to 64m, e.g. 1m");
+
+/** A size of disk space, in bytes: 0 to 1,000,000 GiB. */
+export const diskSize = sizeBetween(0, 1_000_000 * 1024 ** 3, "expected a size from 0 to 1000000g, e.g. 1g");
 
 /** A lifetime such as `900s`, above zero and up to 30 days. Text of another form means 900 seconds, with a warning. */
 export const ttl = parsed((value) => {

@@ -3,6 +3,7 @@ import { LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import {
   addresses,
   directory,
+  diskSize,
   duration,
   email,
   file,
@@ -10,6 +11,7 @@ import {
   host,
   integer,
   keyPrefix,
+  LONGEST_AGE,
   LONGEST_WAIT,
   networks,
   oneOf,
@@ -229,6 +231,20 @@ const WEBHOOKS = {
     meaning:
       "Deliveries that may wait for their commit. Above this number, or above 64 MiB, deliveries get 503 `queue_full`.",
     example: "1000",
+  },
+  MIN_FREE_DISK: {
+    schema: v.optional(diskSize),
+    defaultText: "`256m`, or 5 % of the disk if that is less",
+    meaning:
+      "Free space on the disk of `DATA_DIR`, in bytes, or with `k`, `m` or `g`. Below it, deliveries get 503 `intake_paused`. They are accepted again when a quarter more than it is free. 0 switches this off.",
+    example: "1g",
+  },
+  MAX_QUEUE_AGE: {
+    schema: v.optional(duration(1000, "1h", LONGEST_AGE)),
+    defaultText: "none: deliveries are accepted however old the queue is",
+    meaning:
+      "Age of the oldest queued event since its receipt. Above it, deliveries get 503 `intake_paused`. They are accepted again below four fifths of it.",
+    example: "6h",
   },
 } satisfies Group;
 

@@ -17,11 +17,11 @@ export function parseTtlSeconds(text: string): number | null {
   return Number(match[1]) * TTL_UNIT_SECONDS[match[2] as keyof typeof TTL_UNIT_SECONDS];
 }
 
-const SIZE_BYTES = { "": 1, k: 1024, m: 1024 * 1024 } as const;
+const SIZE_BYTES = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
 
-/** Reads a size such as `65536`, `512k`, `1m`. Returns bytes, or null for other text. */
+/** Reads a size such as `65536`, `512k`, `1m`, `2g`. Returns bytes, or null for other text. */
 export function parseSizeBytes(text: string): number | null {
-  const match = /^([0-9]{1,12})([km]?)$/.exec(text.toLowerCase());
+  const match = /^([0-9]{1,12})([kmg]?)$/.exec(text.toLowerCase());
   if (!match) return null;
   return Number(match[1]) * SIZE_BYTES[match[2] as keyof typeof SIZE_BYTES];
 }

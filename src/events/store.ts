@@ -1,5 +1,6 @@
 import type { JobStatus, Status } from "./event.ts";
 import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
+import type { Retention } from "./retention.ts";
 
 /** A verified delivery, ready to be stored. All times are Unix milliseconds. */
 export interface NewEvent {
@@ -127,6 +128,8 @@ export interface EventFilter {
   until?: number;
   /** A part of the last error of one of the jobs. Case is ignored. */
   error?: string;
+  /** A part of the payload, byte by byte. One call searches for a limited time: `older` is then set though the page is not full. */
+  search?: string;
   /** Cursors of an earlier page: `before` is its `older`, `after` is its `newer`. */
   before?: string;
   after?: string;
@@ -148,16 +151,39 @@ export interface EventName {
   source: string;
 }
 
-/** What to replay: one event, one of its conflicts (numbered from 1, oldest first), or every dead letter. */
-export type ReplayFilter =
-  | { eventId: string; source: string; evenIfProcessed: boolean }
-  | { eventId: string; source: string; conflict: number }
-  | "dead letters";
+/** Selects jobs of one status that match every given member, for a replay or discard of many. */
+export interface JobFilter extends Pick<EventFilter, "type" | "source" | "since" | "until" | "error"> {
+  status: "failed" | "queued";
+  route?: string;
+}
 
-/** The number of events that a replay has queued. `nextPage` is null on the last page. */
-export interface Replayed {
+/** Asks for the page after a cursor, with at most `limit` events. A replay or discard of many goes page by page. */
+export interface PageRequest {
+  cursor?: string | undefined;
+  limit: number;
+}
+
+/** The number of events in a page. `next` is the cursor of the next page; null on the last page. */
+export interface CountedPage {
   count: number;
-  nextPage: string | null;
+  next: string | null;
+}
+
+/** Asks for one page of a purge: at most `limit` events and `limit` ids. */
+export interface PurgeRequest extends PageRequest {
+  retention: Retention;
+  now: number;
+  /** Only counts. */
+  isDryRun?: boolean;
+}
+
+/** What a page of a purge has removed. `bytes` are those of payloads and headers. */
+export interface PurgedPage {
+  events: number;
+  ids: number;
+  bytes: number;
+  /** The cursor of the next page; null on the last page. */
+  next: string | null;
 }
 
 /** The number of events in each status, and of conflicting deliveries. */
@@ -172,6 +198,10 @@ export interface Backlog {
   unreadable: number;
   /** When the oldest queued event was received. Null when none is queued. */
   oldestQueuedAt: number | null;
+  /** Known event ids. Those of removed events detect late duplicates. */
+  ids: number;
+  /** The size of the database, without space that is free for new events. */
+  bytes: number;
 }
 
 /** The state of a route that has jobs or is paused, whether or not it is configured. */
@@ -238,11 +268,18 @@ export interface EventStore {
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims before their work begins. The jobs are due, before later ones, and the attempts do not count. */
   release(claims: Claim[], now: number): Promise<void>;
-  /**
-   * Queues the jobs of events again, due now, with a fresh budget. Their history is kept. For a long replay, call again
-   * with `nextPage`. A job that fails again meanwhile is not replayed twice.
-   */
-  replay(filter: ReplayFilter, now: number, page?: string): Promise<Replayed>;
+  /** Queues the failed jobs of an event again, due now, with a fresh budget. Their history is kept. Returns their number. */
+  replay(event: EventName, now: number): Promise<number>;
+  /** Queues failed jobs like `replay`, page by page. A job that fails again meanwhile is not replayed twice. */
+  replayAll(filter: JobFilter, now: number, page: PageRequest): Promise<CountedPage>;
+  /** Stores a conflict of an event, numbered from 1, oldest first, as an event of its own. Returns false if it is one already. */
+  replayConflict(event: EventName, conflict: number, now: number): Promise<boolean>;
+  /** Gives a routed event to the present routes anew. Returns false if it is queued or unknown. */
+  reroute(event: EventName): Promise<boolean>;
+  /** The first events that `reroute` was called for. */
+  rerouted(limit: number): Promise<UnroutedEvent[]>;
+  /** Adds or replays the jobs of rerouted events, unless they are queued. */
+  addRerouted(events: number[], jobs: NewJob[], now: number): Promise<void>;
   /** The routes that have jobs or are paused, by name. */
   routes(): Promise<RouteRecord[]>;
   /** Pauses a route: none of its jobs is claimed. Returns false if it is paused already. */
@@ -256,6 +293,15 @@ export interface EventStore {
    * ordering keys are due. Returns the number of jobs.
    */
   discard(event: EventName, reason: string, now: number): Promise<number>;
+  /** Discards jobs like `discard`, page by page. */
+  discardAll(filter: JobFilter, reason: string, now: number, page: PageRequest): Promise<CountedPage>;
+  /** The number of events that `replayAll` or `discardAll` would take, page by page. */
+  count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+  /**
+   * Removes what retention no longer keeps, page by page: first contents of events with their jobs, then ids, then free space
+   * of the file. Ids are never used again.
+   */
+  purge(request: PurgeRequest): Promise<PurgedPage>;
   /** Lists events, newest arrival first. */
   list(filter: EventFilter): Promise<EventPage>;
   /** The events with this id, one for each source that has it. */

@@ -13,11 +13,13 @@ import {
   renameSync,
   rmSync,
   type Stats,
+  type StatsFs,
   statfsSync,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
 
@@ -125,8 +127,29 @@ export function copyFile(from: string, to: string, onProgress: (copied: number, 
   }
 }
 
-/** The free space for this user on the disk of a file, in bytes. A file system without a limit reports 0 blocks. */
+/** The space of a disk: what is free for this user, and its size. Both are Infinity if it has no limit. */
+export interface DiskSpace {
+  freeBytes: number;
+  sizeBytes: number;
+}
+
+/** Reads the space of the disk of a file. It may take for ever on a disk that hangs, but does not block. */
+export async function readDiskSpace(file: string): Promise<DiskSpace> {
+  return spaceOf(await statfs(file));
+}
+
+/** The space of the disk of a file. */
+export function diskSpace(file: string): DiskSpace {
+  return spaceOf(statfsSync(file));
+}
+
+/** The free space for this user on the disk of a file, in bytes. */
 export function freeBytes(file: string): number {
-  const { blocks, bavail, bsize } = statfsSync(file);
-  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+  return diskSpace(file).freeBytes;
+}
+
+/** A file system without a limit reports 0 blocks. */
+function spaceOf({ blocks, bavail, bsize }: Pick<StatsFs, "blocks" | "bavail" | "bsize">): DiskSpace {
+  if (blocks === 0) return { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };
+  return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
 }

@@ -12,8 +12,10 @@ const CONFLICT: Appended = Object.freeze({ duplicate: true, conflict: true });
 
 interface StoredRow {
   id: number;
-  isUnsigned: number;
-  payload: Buffer;
+  /** Of the payload if the id is unsigned, else null. */
+  bytesSha256: Buffer | null;
+  /** Null once retention has removed it. */
+  payload: Buffer | null;
 }
 
 /**
@@ -23,6 +25,7 @@ interface StoredRow {
  */
 export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
   const insert = database.prepare(sql.APPEND);
+  const addContents = database.prepare(sql.ADD_CONTENTS);
   const stored = database.prepare<unknown[], StoredRow>(sql.STORED);
   const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
   const addConflict = database.prepare(sql.ADD_CONFLICT);
@@ -31,8 +34,11 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   function isInserted(event: NewEvent, eventId: string): boolean {
     const { source, type, receivedAt, address, headers, contentType, secret, bytesSha256, payload } = event;
     const digest = bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex");
-    const origin = [address, headers, contentType, secret];
-    return insert.run(source, eventId, type, receivedAt, ...origin, digest, crc32(payload), payload).changes === 1;
+    const size = payload.length + Buffer.byteLength(headers);
+    const { changes, lastInsertRowid } = insert.run(source, eventId, type, receivedAt, size, digest);
+    if (changes === 0) return false;
+    addContents.run(lastInsertRowid, address, headers, contentType, secret, crc32(payload), payload);
+    return true;
   }
 
   /** Stores an event under its digest because other bytes have its id. */
@@ -44,10 +50,11 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   function appendSigned(event: NewEvent): Appended {
     const { source, eventId, payload } = event;
     const known = stored.get(eventId, source);
-    if (!known || known.payload.equals(payload)) return DUPLICATE;
-    // An attacker can resend a captured body under any unsigned id. That must not keep the genuine event out.
-    if (known.isUnsigned === 1) return appendByBytes(event);
+    if (!known || known.payload?.equals(payload)) return DUPLICATE;
     const payloadSha256 = hash("sha256", payload, "buffer");
+    // An attacker can resend a captured body under any unsigned id. That must not keep the genuine event out.
+    if (known.bytesSha256 !== null) return known.bytesSha256.equals(payloadSha256) ? DUPLICATE : appendByBytes(event);
+    if (known.payload === null) return DUPLICATE;
     const { type, secret, contentType, headers, address, receivedAt } = event;
     addConflict.run({
       event: known.id,

@@ -39,7 +39,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   const renew = database.prepare(sql.RENEW);
   const release = database.prepare(sql.RELEASE);
   const releaseAll = database.prepare(sql.RELEASE_ALL);
-  const tally = eventTally(database);
+  const tally = eventTally(database, reader);
   const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
   const end = prepareEndAttempt(database, tally);
@@ -113,7 +113,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       addDeadLetter.run(event, route, now, fault, 1);
       promoteNext(event, route, now);
       moves.job(route, "queued", "failed");
-      moves.event("queued", tally.statusOf(event));
+      moves.event(event, "queued", tally.statusOf(event));
       unreadable.push({ event, eventId, route, error: fault });
     }
 
@@ -170,7 +170,7 @@ function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
     if (next.to === "queued") return true;
     promoteNext(event, route, finishedAt);
     moves.job(route, "queued", next.to);
-    moves.event("queued", tally.statusOf(event));
+    moves.event(event, "queued", tally.statusOf(event));
     return true;
   };
 }

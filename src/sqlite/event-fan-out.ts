@@ -23,6 +23,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   const addJobInLine = database.prepare(sql.ADD_JOB_IN_LINE);
   const addToIndexes = [...sql.INDEX_ROUTED, sql.INDEX_MINUTES].map((text) => database.prepare(text));
   const countEvents = database.prepare(sql.TALLY_ROUTED);
+  const bytesOfUnrouted = database.prepare(sql.UNROUTED_BYTES).pluck();
   const tally = eventTally(database);
 
   function add(job: NewJob): void {
@@ -55,7 +56,9 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
       });
       for (const statement of addToIndexes) statement.run(mark, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;
-      countEvents.run({ upTo, queued, unrouted: upTo - mark - queued });
+      const unrouted = upTo - mark - queued;
+      const unroutedBytes = unrouted === 0 ? 0 : bytesOfUnrouted.get(mark, upTo);
+      countEvents.run({ upTo, queued, unrouted, unroutedBytes });
     }),
   };
 }

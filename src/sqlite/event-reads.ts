@@ -11,8 +11,10 @@ import type {
 } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
+import { payloadSearch } from "./event-search.ts";
 import { statusOf } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
+import * as lists from "./lists-sql.ts";
 
 interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
   id: number;
@@ -53,8 +55,8 @@ export function eventReads(database: Database): EventReads {
   const list = database.transaction((filter: EventFilter) => {
     const rows = (text: string, limit: number) => database.prepare<unknown[], EventRow>(text).all({ ...filter, limit });
     const mayBeUnrouted = (filter.status === undefined || filter.status === "queued") && filter.error === undefined;
-    const unrouted = mayBeUnrouted ? rows(sql.listUnroutedStatement(filter), filter.limit) : [];
-    const routed = rows(sql.listRoutedStatement(filter), filter.limit - unrouted.length);
+    const unrouted = mayBeUnrouted ? rows(lists.listUnroutedStatement(filter), filter.limit) : [];
+    const routed = rows(lists.listRoutedStatement(filter), filter.limit - unrouted.length);
     const found = [...unrouted, ...routed];
     const isFull = found.length === filter.limit;
     return {
@@ -70,8 +72,10 @@ export function eventReads(database: Database): EventReads {
       .map((row) => detailOf(row, row.id > mark ? null : jobs.all(row.id)));
   });
 
+  const search = payloadSearch(database, list);
+
   return {
-    list,
+    list: (filter) => (filter.search === undefined ? list(filter) : search(filter)),
     get: (eventId, source) => getAll(eventId, source),
     backlog: () => backlog.get() as Backlog,
   };

@@ -1,6 +1,7 @@
 import type { JobStatus, Status } from "../events/event.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
+import { sizeReader } from "./stored-event.ts";
 
 /** The status of an event, derived from its jobs. An event that needs no jobs is processed. */
 export function statusOf(jobs: readonly JobStatus[]): Status {
@@ -10,9 +11,11 @@ export function statusOf(jobs: readonly JobStatus[]): Status {
 
 /** Records moves between statuses. */
 export interface Moves {
-  event(from: Status, to: Status): void;
+  event(event: number, from: Status, to: Status): void;
   /** `from` is null for a new job. */
   job(route: string, from: JobStatus | null, to: JobStatus): void;
+  /** A job is removed with its event. */
+  removed(route: string, from: JobStatus): void;
 }
 
 /** Counts events and jobs in each status, in the transaction that changes the jobs. */
@@ -27,9 +30,10 @@ type Differences = Record<JobStatus, number>;
 
 const NONE: Readonly<Differences> = { queued: 0, processed: 0, failed: 0, discarded: 0 };
 
-/** Prepares the tally of a database. */
-export function eventTally(database: Database): EventTally {
+/** Prepares the tally of a database. `reader` is the connection that reads the sizes of events. */
+export function eventTally(database: Database, reader = database): EventTally {
   const statuses = database.prepare(sql.JOB_STATUSES).pluck();
+  const sizeOf = sizeReader(reader);
   const addEvents = database.prepare(sql.TALLY_MOVED);
   const addJobs = database.prepare(sql.TALLY_JOBS);
 
@@ -37,23 +41,34 @@ export function eventTally(database: Database): EventTally {
     statusOf: (event) => statusOf(statuses.all(event) as JobStatus[]),
     count(part) {
       const events = { ...NONE };
+      const bytes = { ...NONE };
       const routes = new Map<string, Differences>();
+      const jobsOf = (route: string) => {
+        const known = routes.get(route);
+        if (known) return known;
+        const added = { ...NONE };
+        routes.set(route, added);
+        return added;
+      };
       const result = part({
-        event(from, to) {
+        event(event, from, to) {
+          if (from === to) return;
+          const size = sizeOf(event);
           events[from]--;
           events[to]++;
+          bytes[from] -= size;
+          bytes[to] += size;
         },
         job(route, from, to) {
-          let jobs = routes.get(route);
-          if (!jobs) {
-            jobs = { ...NONE };
-            routes.set(route, jobs);
-          }
+          const jobs = jobsOf(route);
           if (from !== null) jobs[from]--;
           jobs[to]++;
         },
+        removed: (route, from) => void jobsOf(route)[from]--,
       });
-      if (hasMoves(events)) addEvents.run(events.queued, events.processed, events.failed);
+      if (hasMoves(events)) {
+        addEvents.run(events.queued, events.processed, events.failed, bytes.processed, bytes.failed);
+      }
       for (const [route, jobs] of routes) {
         if (hasMoves(jobs)) addJobs.run(route, jobs.queued, jobs.processed, jobs.failed, jobs.discarded);
       }

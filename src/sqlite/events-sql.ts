@@ -1,23 +1,23 @@
 import { DIGEST_PREFIX } from "../events/event.ts";
-import type { EventFilter } from "../events/store.ts";
 
 // Statements of the hot path bind by position: binding by name costs as much as the write.
 // `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again each time a bare limit is bound.
 // `= +@key`, for the same reason, where it compares a bound value with the condition of a partial index: 5 instead of 28 µs.
 // SQLite uses a partial index only if the query repeats its condition (`status <> 'processed'`).
 
-/**
- * Stores a delivery unless its identity is known: source, event id, type, received, address, headers, content type,
- * secret, digest of the payload, CRC-32 of the payload, payload.
- */
+/** Adds the identity of a delivery unless it is known: source, event id, type, received, size, digest of the payload. */
 export const APPEND = `
-INSERT INTO events (source, event_id, type, received_at, address, headers, content_type, secret, bytes_sha256, payload_crc32, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO events (source, event_id, type, received_at, size, bytes_sha256) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`;
 
-/** The event with an identity: event id, source. */
+/** Adds the contents of an event: event, address, headers, content type, secret, CRC-32 of the payload, payload. */
+export const ADD_CONTENTS = `
+INSERT INTO contents (event, address, headers, content_type, secret, payload_crc32, payload) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+
+/** The event with an identity: event id, source. The payload is null once retention has removed it. */
 export const STORED = `
-SELECT id, bytes_sha256 IS NOT NULL AS isUnsigned, payload FROM events WHERE event_id = ? AND source = ?`;
+SELECT id, bytes_sha256 AS bytesSha256, payload
+FROM events LEFT JOIN contents ON contents.event = events.id WHERE event_id = ? AND source = ?`;
 
 /** The id of the event with these bytes and an unsigned id: digest, source. */
 export const STORED_BYTES = `
@@ -81,10 +81,20 @@ ON CONFLICT DO NOTHING`;
 /** Counts the events of a fan-out. An unrouted event is processed. */
 export const TALLY_ROUTED = `
 UPDATE tally SET routed_to = @upTo, queued = queued + @queued, unrouted = unrouted + @unrouted,
-  processed = processed + @unrouted`;
+  processed = processed + @unrouted, processed_bytes = processed_bytes + @unroutedBytes`;
 
-/** Counts moves between statuses, as differences: queued, processed, failed. */
-export const TALLY_MOVED = `UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?`;
+/** The bytes of the payload and the headers of an event: event. */
+export const SIZE = `SELECT size FROM events WHERE id = ?`;
+
+/** The bytes of the unrouted events of a fan-out: after this event, up to this one. */
+export const UNROUTED_BYTES = `
+SELECT coalesce(sum(size), 0) FROM events
+WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`;
+
+/** Counts moves between statuses, as differences: queued, processed, failed, bytes of processed and of failed events. */
+export const TALLY_MOVED = `
+UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?,
+  processed_bytes = processed_bytes + ?, failed_bytes = failed_bytes + ?`;
 
 /** Counts moves of a route's jobs, as differences: route, queued, processed, failed, discarded. */
 export const TALLY_JOBS = `
@@ -120,7 +130,7 @@ FROM jobs WHERE route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`;
 export const EVENT_OF_JOB = `
 SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, headers,
   payload_crc32 AS payloadCrc32, payload
-FROM events WHERE id = ?`;
+FROM contents JOIN events ON events.id = contents.event WHERE contents.event = ?`;
 
 /** When the next queued job of a route is due, or its lease ends: route. */
 export const NEXT_DUE = `SELECT min(due_at) FROM jobs WHERE route = ? AND due_at IS NOT NULL`;
@@ -183,10 +193,9 @@ export const UNREADABLE = `SELECT count(*) FROM dead_letters WHERE unreadable = 
 /** The number of an event: event id, source. */
 export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
 
-/** The jobs of an event that a replay queues: event, 1 if also the processed and the discarded ones. */
-export const REPLAYABLE = `
-SELECT route, status, ordering_key AS orderingKey FROM jobs
-WHERE event = ? AND (status = 'failed' OR (status <> 'queued' AND ?))`;
+/** The failed jobs of an event. */
+export const FAILED = `
+SELECT route, status, ordering_key AS orderingKey FROM jobs WHERE event = ? AND status = 'failed'`;
 
 /** The jobs of an event that can be discarded: those that failed or wait, and are not running. */
 export const DISCARDABLE = `
@@ -205,38 +214,77 @@ ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = exclude
 /** When and why a job was discarded: event, route. */
 export const DISCARDED = `SELECT discarded_at AS discardedAt, reason FROM discards WHERE event = ? AND route = ?`;
 
-/** Queues a job again with a fresh budget: due, or null if it waits in line; event, route. */
+/** The job of an event: event, route. */
+export const JOB = `SELECT route, status, ordering_key AS orderingKey FROM jobs WHERE event = ? AND route = ?`;
+
+/** Queues a job again with a fresh budget. `@dueAt` is null if it waits in line. */
 export const REQUEUE = `
-UPDATE jobs SET status = 'queued', due_at = ?, is_replay = 1, attempts_before_replay = attempts,
-  in_line = ordering_key IS NOT NULL
-WHERE event = ? AND route = ?`;
+UPDATE jobs SET status = 'queued', ordering_key = @orderingKey, in_line = @orderingKey IS NOT NULL, due_at = @dueAt,
+  is_replay = 1, attempts_before_replay = attempts
+WHERE event = @event AND route = @route`;
 
-/** Removes an event from the dead letters. */
-export const REMOVE_DEAD_LETTERS = `DELETE FROM dead_letters WHERE event = ?`;
+/** Adds a job that a forced replay gives to an event. `@dueAt` is null if it waits in line. */
+export const ADD_REPLAYED_JOB = `
+INSERT INTO jobs (event, route, status, is_replay, ordering_key, in_line, due_at)
+VALUES (@event, @route, 'queued', 1, @orderingKey, @orderingKey IS NOT NULL, @dueAt)`;
 
-/** The newest event with a dead letter. */
-export const LAST_DEAD_LETTER = `SELECT max(event) FROM dead_letters`;
+/** Removes a job from the dead letters: event, route. */
+export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ? AND route = ?`;
 
-/** The next events with dead letters: after this event, up to this one, limit. */
-export const NEXT_DEAD_LETTERS = `
-SELECT DISTINCT event FROM dead_letters WHERE event > ? AND event <= ? ORDER BY event LIMIT +?`;
+/**
+ * The next jobs of a status in the order of their events: status, after this event, up to this one, limit. Callers compare
+ * their events with a filter.
+ */
+export const OPEN_JOBS = `
+SELECT event, route, last_error AS lastError FROM jobs
+WHERE status = ? AND status <> 'processed' AND event > ? AND event <= ? ORDER BY event LIMIT +?`;
 
-/** Stores a conflict as an event of its own. `@conflict` is its position in {@link CONFLICTS}, from 1. */
+/** The newest event with a job of a status. */
+export const LAST_OPEN = `SELECT max(event) FROM jobs WHERE status = ? AND status <> 'processed'`;
+
+/** What a filter of jobs compares: event. */
+export const FILTERED = `SELECT source, type, received_at AS receivedAt FROM events WHERE id = ?`;
+
+/** Gives an event to the present routes, unless it is removed, waits for fan-out or is queued. */
+export const REROUTE = `
+INSERT INTO reroutes (event) SELECT @event WHERE @event <= (SELECT routed_to FROM tally)
+  AND EXISTS (SELECT 1 FROM contents WHERE event = @event)
+  AND (NOT EXISTS (SELECT 1 FROM jobs WHERE event = @event)
+    OR EXISTS (SELECT 1 FROM jobs WHERE event = @event AND status <> 'queued'))
+ON CONFLICT DO NOTHING`;
+
+/** The first events to route anew: limit. */
+export const REROUTED = `
+SELECT id, source, type, received_at AS receivedAt FROM reroutes JOIN events ON id = event ORDER BY event LIMIT +?`;
+
+/** Counts an unrouted event that has jobs now. */
+export const TALLY_REROUTED = `UPDATE tally SET unrouted = unrouted - 1`;
+
+/** An event has been routed anew: event. */
+export const REMOVE_REROUTE = `DELETE FROM reroutes WHERE event = ?`;
+
+/** Adds a conflict as an event of its own. `@conflict` is its position in {@link CONFLICTS}, from 1. */
 export const REPLAY_CONFLICT = `
-INSERT INTO events (source, event_id, type, received_at, secret, address, headers, content_type, payload_crc32, payload)
-SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, secret, address, headers, content_type,
-  payload_crc32, payload
+INSERT INTO events (source, event_id, type, received_at, size)
+SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, length(payload) + octet_length(headers)
 FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
 ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
 ON CONFLICT DO NOTHING`;
 
+/** Adds the contents of {@link REPLAY_CONFLICT} to the event with the number `@event`. */
+export const REPLAY_CONFLICT_CONTENTS = `
+INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
+SELECT @event, secret, address, headers, content_type, payload_crc32, payload
+FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
+ORDER BY first_at LIMIT 1 OFFSET @conflict - 1`;
+
 /** The columns of an event in a list. */
-const EVENT = `events.id, events.source, events.event_id AS eventId, events.type, events.received_at AS receivedAt`;
+export const EVENT = `events.id, events.source, events.event_id AS eventId, events.type, events.received_at AS receivedAt`;
 
 /** The events with an id, of one source, or of every source when `@source` is null. */
 export const GET = `
 SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload
-FROM events WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
+FROM events JOIN contents ON contents.event = events.id WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
 
 /** The jobs of an event. */
 export const JOBS = `
@@ -261,52 +309,9 @@ FROM conflicts WHERE event = ? ORDER BY first_at`;
 /** The payload of one of {@link CONFLICTS}. */
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
 
-/** Lists events before fan-out, newest first. They count as queued. */
-export function listUnroutedStatement(filter: EventFilter): string {
-  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id")];
-  return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
-}
-
-const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.event = events.id AND ${condition})`;
-
-/** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
-export function listRoutedStatement(filter: EventFilter): string {
-  const { status, type, source, since, error } = filter;
-  const isOpen = status === "queued" || status === "failed";
-  let [from, event] = ["events", "events.id"];
-  let chosen = "events.id <= (SELECT routed_to FROM tally)";
-  if (isOpen) {
-    [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
-    chosen = "jobs.status = @status AND jobs.status <> 'processed'";
-  } else if (type !== undefined || source !== undefined) {
-    const index = type === undefined ? "events_by_source" : "events_by_type";
-    [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
-    chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
-  }
-  const conditions = [chosen, ...conditionsOf(filter, event)];
-  if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
-  if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
-  if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
-  if (since !== undefined) {
-    conditions.push(
-      `${event} >= (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))`,
-    );
-  }
-  const group = isOpen ? "GROUP BY jobs.event " : "";
-  return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
-}
-
-/** `event` is the column that orders the list. */
-function conditionsOf({ type, source, since, until, before, after }: EventFilter, event: string): string[] {
-  const conditions: string[] = [];
-  if (type !== undefined) conditions.push("events.type = @type");
-  if (source !== undefined) conditions.push("events.source = @source");
-  if (since !== undefined) conditions.push("events.received_at >= @since");
-  if (until !== undefined) conditions.push("events.received_at < @until");
-  if (before !== undefined) conditions.push(`${event} < CAST(@before AS INTEGER)`);
-  if (after !== undefined) conditions.push(`${event} > CAST(@after AS INTEGER)`);
-  return conditions;
-}
+/** The size of the file without free pages. */
+export const USED_BYTES = `((SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count))
+    * (SELECT page_size FROM pragma_page_size)`;
 
 /** The number of events in each status, and when the oldest queued one came. An event before fan-out is queued. */
 export const BACKLOG = `
@@ -314,5 +319,7 @@ SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued,
   (${UNREADABLE}) AS unreadable,
   (SELECT received_at FROM events WHERE id = coalesce(
     (SELECT min(event) FROM jobs WHERE status = 'queued' AND status <> 'processed'),
-    (SELECT min(id) FROM events WHERE id > routed_to))) AS oldestQueuedAt
+    (SELECT min(id) FROM events WHERE id > routed_to))) AS oldestQueuedAt,
+  (SELECT coalesce(max(id), 0) FROM events) - removed AS ids,
+  ${USED_BYTES} AS bytes
 FROM tally`;

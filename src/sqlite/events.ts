@@ -8,6 +8,8 @@ import { eventDiscard } from "./event-discard.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
+import { eventReroute } from "./event-reroute.ts";
+import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
 
@@ -25,8 +27,10 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     append: eventAppend(database),
     ...eventFanOut(database, reader),
     ...eventClaims(database, reader),
-    replay: eventReplay(database),
-    discard: eventDiscard(database),
+    ...eventReplay(database),
+    ...eventReroute(database),
+    ...eventDiscard(database),
+    ...eventRetention(database),
     ...eventRoutes(database),
     ...eventReads(database),
     check() {

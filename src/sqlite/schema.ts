@@ -4,12 +4,18 @@
  */
 const STEPS: readonly string[] = [
   `
-  -- Deliveries, each written once. The newest row is never removed, because its id would be reused.
+  -- The identities of events, each written once. The newest row is never removed, because its id would be reused.
   CREATE TABLE events (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, event_id TEXT NOT NULL, type TEXT NOT NULL, received_at INTEGER NOT NULL,
-    secret TEXT NOT NULL, bytes_sha256 BLOB, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
+    size INTEGER NOT NULL,  -- bytes of the payload and the headers
+    bytes_sha256 BLOB
+  ) STRICT;
+  -- What an event consists of. Retention removes it first: the identity alone detects late duplicates. A table of its own, so
+  -- that whole pages become free.
+  CREATE TABLE contents (
+    event INTEGER PRIMARY KEY, secret TEXT NOT NULL, address TEXT NOT NULL, headers TEXT NOT NULL, content_type TEXT NOT NULL,
     payload_crc32 INTEGER NOT NULL,  -- detects a disk that returns other bytes
-    payload BLOB NOT NULL  -- last, so that lists never read its overflow pages
+    payload BLOB NOT NULL  -- last, so that its overflow pages are rarely read
   ) STRICT;
   -- Detects duplicates by signed id, and finds an event by its id.
   CREATE UNIQUE INDEX events_identity ON events (event_id, source);
@@ -46,13 +52,16 @@ const STEPS: readonly string[] = [
   -- Lists of queued and of failed events.
   CREATE INDEX jobs_open ON jobs (status, event) WHERE status <> 'processed';
 
-  -- One row: the last event that has its jobs, and the number of events up to it in each status. Unrouted events have no
-  -- jobs, because no route matched.
+  -- One row: the last event that has its jobs, and the number of events up to it in each status, with the bytes of their
+  -- payloads and headers. Unrouted events have no jobs, because no route matched.
   CREATE TABLE tally (
     routed_to INTEGER NOT NULL, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
-    unrouted INTEGER NOT NULL, conflicts INTEGER NOT NULL
+    processed_bytes INTEGER NOT NULL, failed_bytes INTEGER NOT NULL, unrouted INTEGER NOT NULL, conflicts INTEGER NOT NULL,
+    removed INTEGER NOT NULL  -- identities that retention has removed
   ) STRICT;
-  INSERT INTO tally VALUES (0, 0, 0, 0, 0, 0);
+  INSERT INTO tally VALUES (0, 0, 0, 0, 0, 0, 0, 0, 0);
+  -- Events that a forced replay gives to the present routes.
+  CREATE TABLE reroutes (event INTEGER PRIMARY KEY) STRICT;
   -- The number of jobs of each route in each status.
   CREATE TABLE route_tally (
     route TEXT PRIMARY KEY, queued INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
@@ -120,8 +129,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest supported schema. Schemas 1 to 10 are from before the first release. */
-const FIRST_SCHEMA = 11;
+/** The oldest supported schema. Schemas 1 to 11 are from before the first release. */
+const FIRST_SCHEMA = 12;
 
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

@@ -34,3 +34,17 @@ export function eventReader(reader: Database): (event: number) => Reading {
     }
   };
 }
+
+/** Reads the bytes of the payload and the headers of an event by number: 0 if they cannot be read. */
+export function sizeReader(reader: Database): (event: number) => number {
+  const get = reader.prepare(sql.SIZE).pluck();
+
+  return (event) => {
+    try {
+      return (get.get(event) as number | undefined) ?? 0;
+    } catch (error) {
+      if (!UNREADABLE.test(systemCode(error))) throw error;
+      return 0;
+    }
+  };
+}

@@ -1,6 +1,6 @@
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
-import type { Appended, EventStore, NewEvent, Replayed, Work } from "../events/store.ts";
+import type { Appended, CountedPage, EventStore, NewEvent, Work } from "../events/store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents } from "./codec.ts";
@@ -67,34 +67,37 @@ export function storesOnThread(thread: ThreadClient, reader: Database, close: ()
   };
 }
 
+const isAny = (count: number) => count > 0;
+const isAnyIn = ({ count }: CountedPage) => count > 0;
+const isTrue = (result: boolean) => result;
+
 /** Notifies listeners of work that comes through this store. Work of other processes is found by polling. */
 function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
   const listeners: ((work: Work) => void)[] = [];
-  const notify = (work: Work) => {
-    for (const listener of listeners) listener(work);
-  };
+
+  /** Makes a method tell the listeners of work. */
+  function notifying<Args extends unknown[], Result>(
+    run: (...args: Args) => Promise<Result>,
+    work: Work,
+    hasWork: (result: Result) => boolean,
+  ): (...args: Args) => Promise<Result> {
+    return async (...args) => {
+      const result = await run(...args);
+      if (hasWork(result)) for (const listener of listeners) listener(work);
+      return result;
+    };
+  }
+
   return {
     ...events,
-    async append(batch) {
-      const results = await events.append(batch);
-      if (results.some(({ duplicate }) => !duplicate)) notify("events");
-      return results;
-    },
-    async replay(...args): Promise<Replayed> {
-      const replayed = await events.replay(...args);
-      if (replayed.count > 0) notify("jobs");
-      return replayed;
-    },
-    async discard(...args) {
-      const count = await events.discard(...args);
-      if (count > 0) notify("jobs");
-      return count;
-    },
-    async resumeRoute(route) {
-      const isResumed = await events.resumeRoute(route);
-      if (isResumed) notify("jobs");
-      return isResumed;
-    },
+    append: notifying(events.append, "events", (results) => results.some(({ duplicate }) => !duplicate)),
+    replay: notifying(events.replay, "jobs", isAny),
+    replayAll: notifying(events.replayAll, "jobs", isAnyIn),
+    replayConflict: notifying(events.replayConflict, "events", isTrue),
+    reroute: notifying(events.reroute, "jobs", isTrue),
+    discard: notifying(events.discard, "jobs", isAny),
+    discardAll: notifying(events.discardAll, "jobs", isAnyIn),
+    resumeRoute: notifying(events.resumeRoute, "jobs", isTrue),
     onWork(listener) {
       listeners.push(listener);
     },

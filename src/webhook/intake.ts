@@ -1,10 +1,14 @@
 import { AppError } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { createBatches } from "../lib/batch.ts";
+import type { PauseReason } from "./admission.ts";
 
 /** Groups received events into commits. */
 export interface Intake {
-  /** Resolves when the event is on disk. Throws `queue_full` at once, or `store_unavailable` if the commit fails. */
+  /**
+   * Resolves when the event is on disk. Throws `intake_paused` or `queue_full` at once, or `store_unavailable` if the commit
+   * fails.
+   */
   append(event: NewEvent): Promise<Appended>;
   /** Deliveries whose commit has not begun. */
   readonly waiting: number;
@@ -17,6 +21,8 @@ export interface Intake {
 /** The store and the limits of an intake. */
 export interface IntakeOptions {
   append: (batch: NewEvent[]) => Promise<Appended[]>;
+  /** Why deliveries are paused; null if they are not. */
+  pausedBy(): PauseReason | null;
   /** Most events that may wait for a commit. */
   queueLimit: number;
   /** Most bytes of payload that may wait or be in a commit. A single event may exceed it. */
@@ -39,6 +45,9 @@ const ENOUGH_FOR_A_BATCH = 32;
 const DEFAULT_TIMEOUT_MS = 8000;
 const CHECKS_PER_TIMEOUT = 20;
 
+// Retention or somebody makes space on a disk. A queue becomes shorter by itself.
+const RETRY_AFTER_SECONDS = { disk_low: 60, queue_old: 30 };
+
 interface Entry {
   event: NewEvent;
   resolve: (appended: Appended) => void;
@@ -52,7 +61,7 @@ interface Entry {
  * `store_unavailable` after `timeoutMs`. Its event is then not stored, unless its commit has already begun.
  */
 export function createIntake(options: IntakeOptions): Intake {
-  const { append, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { append, pausedBy, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   /** Batches in a running commit. */
   const committing = new Set<readonly Entry[]>();
   let unanswered = 0;
@@ -105,6 +114,11 @@ export function createIntake(options: IntakeOptions): Intake {
 
   return {
     append(event) {
+      const reason = pausedBy();
+      if (reason !== null)
+        return Promise.reject(
+          new AppError("intake_paused", { reason, retryAfterSeconds: RETRY_AFTER_SECONDS[reason] }),
+        );
       // An expired entry counts until its batch ends, so that memory stays bounded while the disk stalls.
       const full =
         commits.waiting.length >= queueLimit || (heldBytes > 0 && heldBytes + event.payload.length > queueBytes);

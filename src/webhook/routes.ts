@@ -49,6 +49,7 @@ export function sourceRoute(source: Source, parts: DeliveryParts): Route {
       "signature_mismatch",
       "payload_too_large",
       "unsupported_media_type",
+      "intake_paused",
       "queue_full",
       "store_unavailable",
     ],

@@ -1,10 +1,11 @@
-import type { EventStore, UnroutedEvent } from "../events/store.ts";
+import type { NewJob } from "../events/job.ts";
+import type { EventStore, UnroutedEvent, Work } from "../events/store.ts";
 import type { Routing } from "./routing.ts";
 
-/** Creates the jobs of new events. */
+/** Creates the jobs of new events, and of events that a forced replay gives to the present routes. */
 export interface FanOut {
-  /** Tells of new events. Events stored by other processes are found by polling. */
-  notify(): void;
+  /** Tells of new events, or that there may be rerouted ones. Those of other processes are found by polling. */
+  notify(work: Work): void;
   /** Whether there may be events without jobs. */
   isDue(): boolean;
   /** Creates the jobs of up to `limit` events, if it is due. Returns the routes that have new jobs. */
@@ -12,7 +13,7 @@ export interface FanOut {
 }
 
 export interface FanOutOptions {
-  store: Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
+  store: Pick<EventStore, "unrouted" | "payloads" | "addJobs" | "rerouted" | "addRerouted">;
   /** The routing of the present routes. */
   routing: () => Routing;
   pollIntervalMs: number;
@@ -22,22 +23,42 @@ export interface FanOutOptions {
 /** Creates the fan-out of a worker. */
 export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOptions): FanOut {
   let hasNewEvents = true;
+  let mayHaveRerouted = true;
   let pollAt = 0;
 
   async function addJobs(limit: number): Promise<Set<string>> {
     const events = await store.unrouted(limit);
+    const { routed, jobs } = await route(events);
+    const newest = routed.at(-1);
+    if (newest === undefined) return new Set();
+    await store.addJobs(newest.id, jobs);
+    if (routed.length === limit || routed.length < events.length) hasNewEvents = true;
+    return new Set(jobs.map(({ route: name }) => name));
+  }
+
+  async function addRerouted(limit: number): Promise<Set<string>> {
+    const events = await store.rerouted(limit);
+    const { routed, jobs } = await route(events);
+    mayHaveRerouted = events.length > 0;
+    if (routed.length === 0) return new Set();
+    await store.addRerouted(
+      routed.map(({ id }) => id),
+      jobs,
+      now(),
+    );
+    return new Set(jobs.map(({ route: name }) => name));
+  }
+
+  /** The jobs of the first of these events, as many as have their payloads in one answer of the store. */
+  async function route(events: readonly UnroutedEvent[]): Promise<{ routed: UnroutedEvent[]; jobs: NewJob[] }> {
     const { jobsOf, readsPayload } = routing();
     const routed = await withPayloads(events, readsPayload);
-    const newest = routed.at(-1)?.event;
-    if (newest === undefined) return new Set();
     const jobs = routed.flatMap(({ event, payload }) => {
       // If the clock was set back since, the job is due now.
       const dueAt = Math.min(event.receivedAt, now());
       return jobsOf(event, payload).map((job) => ({ event: event.id, ...job, dueAt }));
     });
-    await store.addJobs(newest.id, jobs);
-    if (routed.length === limit || routed.length < events.length) hasNewEvents = true;
-    return new Set(jobs.map(({ route }) => route));
+    return { routed: routed.map(({ event }) => event), jobs };
   }
 
   /** The events with the payloads that routing reads, up to the first whose payload did not fit into the answer. */
@@ -51,19 +72,22 @@ export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOpti
       .map((event) => ({ event, payload: payloadOf.get(event.id) ?? null }));
   }
 
-  const isDue = () => hasNewEvents || now() >= pollAt;
+  const isDue = () => hasNewEvents || mayHaveRerouted || now() >= pollAt;
 
   return {
-    notify() {
-      hasNewEvents = true;
+    notify(work) {
+      if (work === "events") hasNewEvents = true;
+      else mayHaveRerouted = true;
     },
     isDue,
     async run(limit) {
       if (!isDue()) return new Set();
+      if (now() >= pollAt) mayHaveRerouted = true;
       hasNewEvents = false;
       pollAt = now() + pollIntervalMs;
       try {
-        return await addJobs(limit);
+        const routes = await addJobs(limit);
+        return mayHaveRerouted ? routes.union(await addRerouted(limit)) : routes;
       } catch (error) {
         hasNewEvents = true;
         throw error;

@@ -17,7 +17,17 @@ export type { OnExpired, OnSettled };
 export interface WorkerOptions {
   store: Pick<
     EventStore,
-    "unrouted" | "payloads" | "addJobs" | "claim" | "renew" | "release" | "settle" | "routes" | "unblockRoute"
+    | "unrouted"
+    | "payloads"
+    | "addJobs"
+    | "rerouted"
+    | "addRerouted"
+    | "claim"
+    | "renew"
+    | "release"
+    | "settle"
+    | "routes"
+    | "unblockRoute"
   >;
   pollIntervalMs: number;
   /** Lifetime of a lease, which is renewed after a third of it. */
@@ -139,7 +149,7 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     notify(work) {
       if (work === "jobs") for (const worker of workers.values()) worker.wake();
-      fanOut.notify();
+      fanOut.notify(work);
       loop.wake();
     },
     applyRoutes(next, createHandler) {

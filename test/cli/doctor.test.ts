@@ -255,6 +255,16 @@ suite("authserve doctor", () => {
     assert.equal(code, 0);
   });
 
+  test("less free space than MIN_FREE_DISK is wrong, and 0 is no mark", async () => {
+    const dir = workingDir();
+    const env = { ...settings(dir), DATA_DIR: dir };
+    const [low] = (await examine({ dir, env }, { MIN_FREE_DISK: "1000000g" })).of("free disk");
+    assert.equal(low?.verdict, "wrong");
+    assert.match(low?.remedy ?? "", /^make space, or lower MIN_FREE_DISK/);
+    const [unmarked] = (await examine({ dir, env }, { MIN_FREE_DISK: "0" })).of("free disk");
+    assert.doesNotMatch(unmarked?.remedy ?? "", /MIN_FREE_DISK/);
+  });
+
   test("a system directory gets no advice to change its mode", async () => {
     const dir = workingDir();
     const { of } = await examine({ dir, env: { ...settings(dir), DATA_DIR: "/tmp" } });

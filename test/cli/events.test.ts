@@ -141,9 +141,7 @@ test("wrong usage gives exit code 2, an error that names the option, and no data
     [["list", "--status"], /--status/],
     [["show"], /id/],
     [["show", "first", "second"], /argument/],
-    [["replay"], /--dead-letter/],
     [["replay", "second", "--dead-letter"], /--dead-letter/],
-    [["replay", "--dead-letter", "--source", "default"], /--source/],
     [["nonsense"], /nonsense/],
   ];
   await Promise.all(
@@ -196,7 +194,9 @@ test("replay reports the count, and the id of each event that it refuses, with e
 
 test("stats counts events by status", async () => {
   await until(async () => (await stats(server)).queued === 0, 5000);
-  assert.deepEqual(await stats(server), {
+  const { bytes, ...counts } = await stats(server);
+  assert.ok(Number(bytes) > 0);
+  assert.deepEqual(counts, {
     queued: 0,
     processed: 2,
     failed: 1,
@@ -204,6 +204,7 @@ test("stats counts events by status", async () => {
     conflicts: 0,
     unreadable: 0,
     oldestQueuedAt: null,
+    ids: 3,
   });
   const { stdout } = await server.run(["events", "stats"]);
   assert.match(stdout, /queued/);

@@ -42,11 +42,11 @@ suite("authserve completion", () => {
     [["ev"], ["events"]],
     [
       ["events", ""],
-      ["list", "show", "replay", "discard", "stats", "send-test", "--help"],
+      ["list", "show", "replay", "discard", "prune", "stats", "send-test", "--help"],
     ],
     [
       ["events", "list", "--s"],
-      ["--status", "--source", "--since"],
+      ["--status", "--source", "--since", "--search"],
     ],
     [
       ["events", "list", "--status", ""],
@@ -69,7 +69,7 @@ suite("authserve completion", () => {
   for (const [words, expected] of [
     [
       ["events", ""],
-      ["list", "show", "replay", "discard", "stats", "send-test", "--help"],
+      ["list", "show", "replay", "discard", "prune", "stats", "send-test", "--help"],
     ],
     [
       ["events", "list", "--status", ""],

@@ -32,7 +32,15 @@ suite("settings", () => {
     for (const [name, value] of Object.entries(defaults)) {
       assert.deepEqual(settings[name as keyof typeof settings], value, name);
     }
-    for (const name of ["REDIS_HOST", "HOST", "WEBHOOK_SECRET", "FORWARD_URL", "TRUSTED_PROXIES"] as const) {
+    for (const name of [
+      "MIN_FREE_DISK",
+      "MAX_QUEUE_AGE",
+      "REDIS_HOST",
+      "HOST",
+      "WEBHOOK_SECRET",
+      "FORWARD_URL",
+      "TRUSTED_PROXIES",
+    ] as const) {
       assert.equal(settings[name], undefined, name);
     }
   });
@@ -70,6 +78,8 @@ suite("settings", () => {
       WEBHOOK_ALLOWED_ADDRESSES: "192.0.2.1",
       WEBHOOK_BODY_LIMIT: "512k",
       WEBHOOK_QUEUE_LIMIT: "5",
+      MIN_FREE_DISK: "2g",
+      MAX_QUEUE_AGE: "90d",
       FORWARD_URL: "https://example.com/events",
       FORWARD_SECRET: "s",
       RETRY_ATTEMPTS: "3",
@@ -86,6 +96,8 @@ suite("settings", () => {
     assert.equal(settings.JWT_TTL.seconds, 7200);
     assert.equal(settings.REDIS_PORT, 6380);
     assert.equal(settings.WEBHOOK_BODY_LIMIT, 524_288);
+    assert.equal(settings.MIN_FREE_DISK, 2_147_483_648);
+    assert.equal(settings.MAX_QUEUE_AGE, 7_776_000_000);
     assert.equal(settings.RETRY_DELAY, 30_000);
     assert.equal(settings.WORKER_POLL_INTERVAL, 250);
     assert.ok(settings.TRUSTED_PROXIES?.check("10.9.8.7", "ipv4"));
@@ -122,6 +134,8 @@ suite("settings", () => {
     ],
     WEBHOOK_BODY_LIMIT: ["0", "65m", "1g"],
     WEBHOOK_QUEUE_LIMIT: ["0", "1000001"],
+    MIN_FREE_DISK: ["-1", "5%", "1t", "1000001g", "999999999999g"],
+    MAX_QUEUE_AGE: ["0s", "999ms", "366d", "1", "forever"],
     FORWARD_URL: ["example.com", "ftp://example.com/", "http://", "javascript:alert(1)"],
     FORWARD_SECRET: ["whsec_", "whsec_!"],
     RETRY_ATTEMPTS: ["0", "101", "1.5"],

@@ -45,11 +45,13 @@ suite("sizes", () => {
     ["512k", 524_288],
     ["512K", 524_288],
     ["1m", 1_048_576],
+    ["2g", 2_147_483_648],
+    ["2G", 2_147_483_648],
   ] as const) {
     test(`${text} is ${bytes} bytes`, () => assert.equal(parseSizeBytes(text), bytes));
   }
 
-  for (const text of ["", "k", "1g", "1kb", "-1", "1.5m", "1 m"]) {
+  for (const text of ["", "k", "g", "1t", "1kb", "-1", "1.5m", "1 m"]) {
     test(`${JSON.stringify(text)} is not a size`, () => assert.equal(parseSizeBytes(text), null));
   }
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClaimedJob } from "../../src/events/job.ts";
-import type { EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, NOW, newEvent } from "../helpers/events.ts";
+import type { EventStore, JobFilter } from "../../src/events/store.ts";
+import { claim, claimOf, NOW, newEvent, replayAll, reroute } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 /** Jobs that an operator gives up. */
@@ -69,10 +69,35 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
       await add(store, ["a"]);
       await fail(store, await claimOne(store));
       await store.discard(name("a"), "no", NOW);
-      assert.equal((await store.replay({ ...name("a"), evenIfProcessed: false }, NOW)).count, 0);
-      assert.equal((await store.replay("dead letters", NOW)).count, 0);
-      assert.equal((await store.replay({ ...name("a"), evenIfProcessed: true }, NOW)).count, 1);
+      assert.equal(await store.replay(name("a"), NOW), 0);
+      assert.equal((await replayAll(store)).count, 0);
+      assert.equal(await store.reroute(name("a")), true);
+      await reroute(store);
       assert.equal((await claimOne(store)).isReplay, true);
+    });
+
+    test("many are discarded by a filter, page by page, and what waits only if that is asked for", async (t) => {
+      const store = await open(t);
+      await add(store, ["a", "b", "c"], ["x"]);
+      for (let n = 0; n < 2; n++) {
+        const next = { to: "failed", reason: "no" } as const;
+        const job = await claimOne(store, "x");
+        await store.settle([{ ...claimOf(job), next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
+      }
+      const discarded = async (filter: JobFilter) => {
+        const ids: number[] = [];
+        for (let cursor: string | undefined | null; cursor !== null; ) {
+          const page = await store.discardAll(filter, "old", NOW, { limit: 1, cursor });
+          ids.push(page.count);
+          cursor = page.next;
+        }
+        return ids;
+      };
+      assert.deepEqual(await discarded({ status: "failed", route: "y" }), [0]);
+      assert.deepEqual(await discarded({ status: "failed", route: "x" }), [1, 1]);
+      assert.deepEqual(await discarded({ status: "queued", route: "x" }), [1]);
+      const { queued, processed, failed } = await store.backlog();
+      assert.deepEqual([queued, processed, failed], [0, 3, 0]);
     });
 
     test("there is nothing to discard of an unknown or a processed event", async (t) => {

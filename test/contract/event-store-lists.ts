@@ -135,6 +135,46 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       for (const [minute, ids] of expected) assert.equal(await since(minute), ids);
     });
 
+    test("find events by a part of the payload, before and after fan-out, together with other filters", async (t) => {
+      const store = await open(t);
+      const payloads = ['{"customer":"cus_1"}', '{"customer":"cus_12"}', "CUS_1", "a\0cus_1", "ñ%_"];
+      await store.append(
+        payloads.map((text, at) =>
+          newEvent({ eventId: String(at), type: at === 0 ? "a" : "b", payload: Buffer.from(text) }),
+        ),
+      );
+      const found = async (filter: Omit<EventFilter, "limit">) =>
+        (await store.list({ ...filter, limit: 10 })).items.map(({ eventId }) => eventId).join("");
+      for (const prepare of [async () => {}, () => fanOut(store)]) {
+        await prepare();
+        assert.equal(await found({ search: "cus_1" }), "310");
+        assert.equal(await found({ search: "cus_1", type: "a" }), "0");
+        assert.equal(await found({ search: "cus_1", status: "queued", since: NOW }), "310");
+        assert.equal(await found({ search: "%_" }), "4");
+        assert.equal(await found({ search: "ñ" }), "4");
+        assert.equal(await found({ search: "no" }), "");
+      }
+    });
+
+    test("of a search come in pages, over more events than one step looks at", async (t) => {
+      const store = await open(t);
+      const count = 2500;
+      await store.append(
+        Array.from({ length: count }, (_, n) =>
+          newEvent({ eventId: String(n), payload: Buffer.from(n % 1000 === 7 ? "wanted" : "other") }),
+        ),
+      );
+      await fanOut(store);
+      const pages: string[][] = [];
+      for (let before: string | null | undefined; before !== null; ) {
+        const page = await store.list({ search: "wanted", limit: 2, ...(before === undefined ? {} : { before }) });
+        pages.push(page.items.map(({ eventId }) => eventId));
+        before = page.older;
+      }
+      assert.deepEqual(pages.flat(), ["2007", "1007", "7"]);
+      assert.equal(pages[0]?.length, 2);
+    });
+
     test("keep the order of arrival within one millisecond", async (t) => {
       const store = await open(t);
       await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
@@ -166,13 +206,17 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         conflicts: 0,
         unreadable: 0,
         oldestQueuedAt: NOW + 20,
+        ids: 4,
+        bytes: counts.bytes,
       });
+      assert.ok(counts.bytes > 0);
     });
 
     test("of an empty store are empty, and so are its counts", async (t) => {
       const store = await open(t);
       assert.deepEqual((await store.list({ limit: 10 })).items, []);
-      assert.deepEqual(await store.backlog(), {
+      const counts = await store.backlog();
+      assert.deepEqual(counts, {
         queued: 0,
         processed: 0,
         failed: 0,
@@ -180,6 +224,8 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         conflicts: 0,
         unreadable: 0,
         oldestQueuedAt: null,
+        ids: 0,
+        bytes: counts.bytes,
       });
     });
   });

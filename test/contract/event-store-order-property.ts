@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import fc from "fast-check";
 import type { ClaimedJob, Next } from "../../src/events/job.ts";
 import type { EventStore } from "../../src/events/store.ts";
-import { claimOf, NOW, newEvent } from "../helpers/events.ts";
+import { claimOf, NOW, newEvent, replayAll } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const LEASE_MS = 1000;
@@ -78,7 +78,7 @@ class History {
       case "discard":
         return this.discard([...this.status.keys()][one.pick % Math.max(1, this.status.size)]);
       case "replay":
-        await this.store.replay("dead letters", this.now);
+        await replayAll(this.store, this.now);
         for (const [id, status] of this.status) if (status === "failed") this.status.set(id, "queued");
     }
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, claimOne, fanOut, NOW, newEvent } from "../helpers/events.ts";
+import { claim, claimOf, claimOne, fanOut, NOW, newEvent, replayAll } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 /** The state of routes, and the payloads that routing reads. */
@@ -22,7 +22,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       await settle(store, "failed");
       const record = { route: "default", queued: 2, processed: 1, failed: 1, discarded: 0, pausedAt: null };
       assert.deepEqual(await store.routes(), [record]);
-      await store.replay("dead letters", NOW);
+      await replayAll(store);
       assert.deepEqual(await store.routes(), [{ ...record, queued: 3, failed: 0 }]);
     });
 

@@ -11,6 +11,7 @@ import { listContract } from "./event-store-lists.ts";
 import { orderContract } from "./event-store-order.ts";
 import { orderPropertyContract } from "./event-store-order-property.ts";
 import { replayContract } from "./event-store-replay.ts";
+import { retentionContract } from "./event-store-retention.ts";
 import { routeContract } from "./event-store-routes.ts";
 
 export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
@@ -213,4 +214,5 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   orderContract(adapter, open);
   orderPropertyContract(adapter, open);
   routeContract(adapter, open);
+  retentionContract(adapter, open);
 }

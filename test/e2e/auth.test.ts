@@ -124,6 +124,6 @@ test("me and logout refuse a body that is not empty", async () => {
 test("/healthz and /readyz answer 200", async () => {
   assert.equal((await ask(server, "/healthz")).status, 200);
   const { instance, ...ready } = (await ask(server, "/readyz")).json;
-  assert.deepEqual(ready, { status: "ready", parts: { events: "ok", sessions: "ok" } });
+  assert.deepEqual(ready, { status: "ready", parts: { events: "ok", sessions: "ok", intake: "ok" } });
   assert.match(String(instance), /^[0-9a-f-]{36}$/);
 });

@@ -40,7 +40,7 @@ test("an event with a changed byte on the disk is not delivered but reported, an
   );
 
   const ready = await ask(server, "/readyz");
-  assert.deepEqual([ready.status, ready.json.parts], [503, { events: "unavailable", sessions: "ok" }]);
+  assert.deepEqual([ready.status, ready.json.parts], [503, { events: "unavailable", sessions: "ok", intake: "ok" }]);
   assert.match(String((await server.logged("not_ready")).error), /1 job has an event that cannot be read/);
   const { code, stdout } = await server.run(["doctor"]);
   assert.equal(code, 1);

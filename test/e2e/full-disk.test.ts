@@ -12,13 +12,16 @@ import { list, settled, show } from "../helpers/stored-events.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
+// Deliveries are not paused before the disk is full.
+const UNTIL_FULL = { MIN_FREE_DISK: "0" };
+
 test(
   "on a full disk deliveries are answered 503 and not stored, and with room again they are accepted",
   needsMount(),
   async (t) => {
     const dir = workingDir();
     mountSmallDisk(t, join(dir, "data"));
-    await using server = await startServer({ dir });
+    await using server = await startServer({ dir, env: UNTIL_FULL });
     const token = await logIn(server);
     for (const id of ["before-1", "before-2", "before-3"]) {
       assert.equal((await deliver(server, event(id))).status, 200);
@@ -60,7 +63,7 @@ test(
 test("the write-ahead log does not fill a small disk", needsMount(), async (t) => {
   const dir = workingDir();
   mountSmallDisk(t, join(dir, "data"));
-  await using server = await startServer({ dir });
+  await using server = await startServer({ dir, env: UNTIL_FULL });
   // Each of these writes 30 KB to the write-ahead log, including its processing.
   for (let n = 0; n < 400; n++) assert.equal((await deliver(server, event(`small-${n}`))).status, 200);
   await settled(server, "small-399");
@@ -77,7 +80,7 @@ test("a server is not ready after its disk had no room for a delivery", needsMou
   const dir = workingDir();
   const filler = join(dir, "data", "filler");
   mountSmallDisk(t, join(dir, "data"));
-  await using server = await startServer({ dir });
+  await using server = await startServer({ dir, env: UNTIL_FULL });
   fill(filler);
   truncateSync(filler, statSync(filler).size - 300_000);
   const large = event("large", { pad: "x".repeat(600_000) });

@@ -17,6 +17,7 @@ test("every outcome has a series from the start, so that its first occurrence is
   assert.deepEqual(outcomesOf("deliveries_refused_total").sort(), [
     "address_not_allowed",
     "bad_request",
+    "intake_paused",
     "internal_error",
     "invalid_payload",
     "payload_too_large",
@@ -55,6 +56,8 @@ test("metrics count deliveries, commits, attempts, logins and hashes, without pe
     "authserve_intake_commit_seconds_count 3",
     "authserve_intake_batch_events_sum 3",
     "authserve_intake_queue_limit 10000",
+    'authserve_intake_paused{reason="disk_low"} 0',
+    'authserve_intake_paused{reason="queue_old"} 0',
     'authserve_attempts_total{outcome="processed"} 1',
     'authserve_deliveries_refused_total{code="signature_mismatch"} 1',
     "authserve_attempt_seconds_count 1",

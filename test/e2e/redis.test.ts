@@ -116,7 +116,7 @@ suite("a server on Redis", onRedis, () => {
     assert.equal((await ask(server, "/healthz")).status, 200);
     const notReady = await ask(server, "/readyz");
     assert.equal(notReady.status, 503);
-    assert.deepEqual(notReady.json.parts, { events: "ok", sessions: "unavailable" });
+    assert.deepEqual(notReady.json.parts, { events: "ok", sessions: "unavailable", intake: "ok" });
     assert.equal((await deliver(server, event("evt_while_redis_is_down"))).status, 200);
     assert.equal(server.log("session_store_error").length, 1);
     await redis.restart();

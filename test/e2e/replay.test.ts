@@ -83,7 +83,8 @@ async function withDeadLetters(count: number): Promise<{ dir: string; database: 
   const dir = workingDir();
   const database = openDatabase(join(dir, "data"));
   const payload = Buffer.alloc(3000, " ");
-  const batch = Array.from({ length: count }, (_, n) => newEvent({ eventId: `dead-${n}`, payload, receivedAt: n }));
+  const receivedAt = Date.now();
+  const batch = Array.from({ length: count }, (_, n) => newEvent({ eventId: `dead-${n}`, payload, receivedAt }));
   const { events } = localStores(database);
   await events.append(batch);
   await fanOut(events);
@@ -104,9 +105,13 @@ test("a replay of many dead letters delays no deliveries, and continues when run
   const interrupted = startProgram(EXECUTABLE, replay, { dir, env: server.env });
   await until(() => failed() < COUNT, 15_000);
   interrupted.child.kill("SIGINT");
-  assert.deepEqual(await interrupted.exited, { code: null, signal: "SIGINT" });
+  assert.deepEqual(await interrupted.exited, { code: 1, signal: null });
   const left = failed();
   assert.ok(left > 0);
+  assert.equal(JSON.parse(interrupted.stdout()).replayed, COUNT - left);
+  const [, cursor = ""] = /Continue with --cursor (\S+)/.exec(interrupted.stderr()) ?? [];
+  const remaining = await server.run(["events", "replay", "--dead-letter", "--dry-run", "--json", "--cursor", cursor]);
+  assert.deepEqual(JSON.parse(remaining.stdout), { matched: left });
 
   let isOver = false;
   const finished = server.run(replay).finally(() => {

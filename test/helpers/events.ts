@@ -1,5 +1,5 @@
 import type { Claim, ClaimedJob } from "../../src/events/job.ts";
-import type { EventStore, NewEvent } from "../../src/events/store.ts";
+import type { CountedPage, EventStore, JobFilter, NewEvent } from "../../src/events/store.ts";
 
 export const NOW = 1_800_000_000_000;
 
@@ -55,6 +55,23 @@ export async function claimOne(store: EventStore, changes: Partial<Parameters<Ev
   const [job] = claimed;
   if (job === undefined || claimed.length > 1) throw new Error(`${claimed.length} jobs were due instead of one`);
   return job;
+}
+
+/** Replays the failed jobs that match, at most 1000 events of them. */
+export async function replayAll(store: EventStore, now = NOW, filter: Partial<JobFilter> = {}): Promise<CountedPage> {
+  return store.replayAll({ status: "failed", ...filter }, now, { limit: 1000 });
+}
+
+/** Routes the events of forced replays to these routes. */
+export async function reroute(store: EventStore, routes = ["default"], orderingKey: string | null = null) {
+  const events = await store.rerouted(1000);
+  const jobs = events.flatMap(({ id }) => routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey })));
+  await store.addRerouted(
+    events.map(({ id }) => id),
+    jobs,
+    NOW,
+  );
+  return events.length;
 }
 
 /** The claim of a job. */

@@ -56,7 +56,7 @@ test("S13 a hanging Redis gives 503 within seconds, and the service recovers wit
     assert.ok(performance.now() - startedAt < 4000);
     assert.equal((await ask(one, "/healthz")).status, 200);
     const ready = await ask(one, "/readyz");
-    assert.deepEqual([ready.status, ready.json.parts], [503, { events: "ok", sessions: "unavailable" }]);
+    assert.deepEqual([ready.status, ready.json.parts], [503, { events: "ok", sessions: "unavailable", intake: "ok" }]);
   } finally {
     redis.resume();
   }

@@ -5,7 +5,7 @@ import { databaseFile, openDatabase, openReader } from "../../src/sqlite/databas
 import { localStores } from "../../src/sqlite/stores.ts";
 import { flipPageWith, overwrite } from "../helpers/damage.ts";
 import { tempDatabase } from "../helpers/database.ts";
-import { claim, eventAndJob, fanOut, NOW, newEvent } from "../helpers/events.ts";
+import { claim, eventAndJob, fanOut, NOW, newEvent, replayAll } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
@@ -31,7 +31,8 @@ async function damagedStore(t: Cleanup, damage: (file: string) => void): Promise
 }
 
 const changeOneByte = (file: string) => overwrite(file, "evt-b evt-b", "evt-b eVt-b");
-const breakPage = (file: string) => flipPageWith(file, "evt-bpush");
+// The first page of the payload, which also has the headers.
+const breakPage = (file: string) => flipPageWith(file, "evt-b evt-b");
 
 suite("an event in a damaged page", () => {
   test("is set aside by its id when its checksum does not match, and other events are processed", async (t) => {
@@ -57,7 +58,7 @@ suite("an event in a damaged page", () => {
     const store = await damagedStore(t, breakPage);
     const { claimed, unreadable } = await claim(store);
     assert.equal(claimed.length + unreadable.length, EVENTS.length);
-    assert.ok(claimed.length > 0);
+    assert.ok(claimed.length > 0 && unreadable.length > 0);
     const error = "the database is damaged: the event cannot be read";
     for (const job of unreadable) assert.deepEqual([job.eventId, job.error], [null, error]);
     assert.equal((await store.backlog()).unreadable, unreadable.length);
@@ -66,7 +67,7 @@ suite("an event in a damaged page", () => {
   test("is set aside again after a replay, until it can be read", async (t) => {
     const store = await damagedStore(t, changeOneByte);
     await claim(store);
-    assert.equal((await store.replay("dead letters", NOW)).count, 1);
+    assert.equal((await replayAll(store)).count, 1);
     await store.check();
     assert.equal((await claim(store)).unreadable.length, 1);
   });

@@ -4,6 +4,8 @@ import type { EventFilter } from "../../src/events/store.ts";
 import { type Database, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
 import * as sql from "../../src/sqlite/events-sql.ts";
+import * as lists from "../../src/sqlite/lists-sql.ts";
+import * as retention from "../../src/sqlite/retention-sql.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
 import { eventStoreContract } from "../contract/event-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
@@ -36,9 +38,9 @@ suite("on SQLite", () => {
   for (const [what, filter] of Object.entries(filters)) {
     test(`a list by ${what} reads an index in order and does not sort`, (t) => {
       const { database } = tempDatabase(t);
-      for (const statement of [sql.listUnroutedStatement, sql.listRoutedStatement]) {
+      for (const statement of [lists.listUnroutedStatement, lists.listRoutedStatement]) {
         const plan = planOf(database, statement({ ...filter, limit: 1 }));
-        assert.match(plan, /(?:SEARCH|SCAN) (?:events|jobs|listed) USING /);
+        assert.match(plan, /(?:SEARCH|SCAN) (?:events|contents|jobs|listed)(?: USING|$) /);
         assert.doesNotMatch(plan, /TEMP B-TREE/);
       }
     });
@@ -50,10 +52,19 @@ suite("on SQLite", () => {
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   });
 
-  test("a replay of all dead letters reads them in order and does not sort", (t) => {
-    const plan = planOf(tempDatabase(t).database, sql.NEXT_DEAD_LETTERS);
-    assert.match(plan, /SEARCH dead_letters USING PRIMARY KEY \(event>\? AND event<\?\)/);
-    assert.doesNotMatch(plan, /SCAN events|TEMP B-TREE/);
+  test("a replay or discard of many reads open jobs in order and does not sort", (t) => {
+    const plan = planOf(tempDatabase(t).database, sql.OPEN_JOBS);
+    assert.match(plan, /SEARCH jobs USING INDEX jobs_open \(status=\? AND event>\? AND event<\?\)/);
+    assert.doesNotMatch(plan, /TEMP B-TREE/);
+  });
+
+  test("a purge reads events and ids in order and does not sort", (t) => {
+    const { database } = tempDatabase(t);
+    for (const statement of [retention.CANDIDATES, retention.OLD_IDS]) {
+      const plan = planOf(database, statement);
+      assert.match(plan, /SEARCH (?:contents|events) USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/);
+      assert.doesNotMatch(plan, /TEMP B-TREE/);
+    }
   });
 
   test("an event is found by an index on its identity, and its history by one on the event", (t) => {
@@ -84,7 +95,7 @@ suite("on SQLite", () => {
     const error = await failsWith("store_unavailable", store.append([newEvent({ eventId: "e-2" })]));
     assert.ok(Number.isInteger(error.retryAfterSeconds));
     await failsWith("store_unavailable", claim(store));
-    await failsWith("store_unavailable", store.replay("dead letters", NOW));
+    await failsWith("store_unavailable", store.replay({ eventId: "e-1", source: "default" }, NOW));
     other.exec("ROLLBACK");
     assert.equal((await store.backlog()).queued, 1);
     assert.deepEqual(await store.append([newEvent({ eventId: "e-2" })]), [{ duplicate: false, conflict: false }]);

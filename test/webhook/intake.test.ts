@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import type { Appended, NewEvent } from "../../src/events/store.ts";
-import { createIntake } from "../../src/webhook/intake.ts";
+import type { PauseReason } from "../../src/webhook/admission.ts";
+import { createIntake, type IntakeOptions } from "../../src/webhook/intake.ts";
 import { newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { until } from "../helpers/until.ts";
@@ -10,7 +11,7 @@ import { until } from "../helpers/until.ts";
 const NEW: Appended = { duplicate: false, conflict: false };
 const KNOWN: Appended = { duplicate: true, conflict: false };
 
-function open(queueLimit = 100, timeoutMs = 60_000, more: { queueBytes?: number } = {}) {
+function open(queueLimit = 100, timeoutMs = 60_000, more: Partial<IntakeOptions> = {}) {
   const commits: { batch: NewEvent[]; gate: PromiseWithResolvers<Appended[]> }[] = [];
   const intake = createIntake({
     append(batch) {
@@ -18,6 +19,7 @@ function open(queueLimit = 100, timeoutMs = 60_000, more: { queueBytes?: number 
       commits.push({ batch, gate });
       return gate.promise;
     },
+    pausedBy: () => null,
     queueLimit,
     timeoutMs,
     ...more,
@@ -107,6 +109,25 @@ suite("the intake", () => {
     next.gate.resolve([NEW, NEW]);
     (await commit(3)).gate.resolve([NEW]);
     assert.equal((await Promise.all([first, ...waiting, later])).length, 4);
+  });
+
+  test("refuses deliveries while they are paused, with the reason for the log only", async () => {
+    let reason: PauseReason | null = null;
+    const { intake, commit } = open(100, 60_000, { pausedBy: () => reason });
+    const before = intake.append(newEvent({ eventId: "a" }));
+    for (reason of ["disk_low", "queue_old"] as const) {
+      const error = await failsWith("intake_paused", intake.append(newEvent({ eventId: "b" })));
+      assert.equal(error.reason, reason);
+      assert.ok(Number.isInteger(error.retryAfterSeconds));
+    }
+    (await commit(1)).gate.resolve([NEW]);
+    assert.deepEqual(await before, NEW);
+    reason = null;
+    const after = intake.append(newEvent({ eventId: "b" }));
+    const { batch, gate } = await commit(2);
+    assert.equal(batch.length, 1);
+    gate.resolve([NEW]);
+    assert.deepEqual(await after, NEW);
   });
 
   test("accepts an event above the byte limit if nothing else waits", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { NewJob } from "../../src/events/job.ts";
+import type { UnroutedEvent } from "../../src/events/store.ts";
 import { createFanOut } from "../../src/worker/fan-out.ts";
 import type { Routing } from "../../src/worker/routing.ts";
 
@@ -22,6 +23,7 @@ function opened(
       routesOf(event).map((route) => ({ route, orderingKey: payload && Buffer.from(payload).toString() })),
   };
   const jobs: NewJob[] = [];
+  const rerouted: UnroutedEvent[] = [];
   const clock = { now: 1000, looks: 0, fails: false };
   const store = {
     async unrouted(limit: number) {
@@ -37,9 +39,16 @@ function opened(
       while (waiting[0] && waiting[0].id <= upTo) waiting.shift();
       jobs.push(...added);
     },
+    async rerouted(limit: number) {
+      return rerouted.slice(0, limit);
+    },
+    async addRerouted(events: number[], added: NewJob[]) {
+      rerouted.splice(0, events.length);
+      jobs.push(...added);
+    },
   };
   const fanOut = createFanOut({ store, routing: () => routing, pollIntervalMs: 100, now: () => clock.now });
-  return { fanOut, jobs, clock };
+  return { fanOut, jobs, clock, rerouted };
 }
 
 suite("fan-out", () => {
@@ -69,7 +78,7 @@ suite("fan-out", () => {
     assert.deepEqual([jobs.length, fanOut.isDue()], [3, false]);
     await fanOut.run(2);
     assert.equal(clock.looks, 2);
-    fanOut.notify();
+    fanOut.notify("events");
     await fanOut.run(2);
     clock.now += 100;
     await fanOut.run(2);
@@ -83,6 +92,28 @@ suite("fan-out", () => {
     assert.deepEqual([keys(), fanOut.isDue()], [["x", "y"], true]);
     await fanOut.run(10);
     assert.deepEqual(keys(), ["x", "y", "z"]);
+  });
+
+  test("routes the events of forced replays again, page by page, after notify and at each poll", async () => {
+    const { fanOut, jobs, clock, rerouted } = opened([]);
+    const again = (...ids: number[]) =>
+      rerouted.push(...ids.map((id) => ({ id, source: "s", type: "t1", receivedAt: 1 })));
+    await fanOut.run(10);
+    again(1, 2, 3);
+    assert.equal(fanOut.isDue(), false);
+    fanOut.notify("jobs");
+    assert.deepEqual([...(await fanOut.run(2))], ["default"]);
+    assert.equal(fanOut.isDue(), true);
+    await fanOut.run(2);
+    await fanOut.run(2);
+    assert.deepEqual([jobs.map(({ event }) => event), fanOut.isDue()], [[1, 2, 3], false]);
+    again(4);
+    clock.now += 100;
+    await fanOut.run(2);
+    assert.deepEqual(
+      jobs.map(({ event }) => event),
+      [1, 2, 3, 4],
+    );
   });
 
   test("is due again after an error", async () => {

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describeError, systemCode } from "../../errors.ts";
-import { freeBytes } from "../../lib/files.ts";
+import { diskSpace } from "../../lib/files.ts";
 import { causeOf } from "../../sqlite/data-dir.ts";
 import { DATABASE_FILE, databaseFile, ORPHANED_WAL } from "../../sqlite/database.ts";
 import {
@@ -24,6 +24,7 @@ import {
   readEventFacts,
 } from "../../sqlite/maintenance/inspect.ts";
 import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
+import { isDiskLow } from "../../webhook/admission.ts";
 import { counted } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
@@ -108,7 +109,8 @@ function canBeCreated(dir: string): boolean {
   }
 }
 
-export function checkSpace(dataDir: string): Finding {
+/** Checks the free space. `minFreeBytes` is `MIN_FREE_DISK`. */
+export function checkSpace(dataDir: string, minFreeBytes: number | undefined): Finding {
   if (!existsSync(dataDir)) {
     return canBeCreated(dataDir)
       ? ok("free disk", "DATA_DIR does not exist yet: the first start creates it")
@@ -118,8 +120,11 @@ export function checkSpace(dataDir: string): Finding {
           "set it to a directory that this user can write",
         );
   }
-  const free = freeBytes(dataDir);
+  const space = diskSpace(dataDir);
+  const free = space.freeBytes;
   const found = `${Number.isFinite(free) ? `${(free / 1e9).toFixed(1)} GB` : "unlimited"} for DATA_DIR`;
+  if (isDiskLow(false, space, minFreeBytes))
+    return wrong("free disk", found, "make space, or lower MIN_FREE_DISK: below it deliveries are paused");
   if (free < EMPTY_BYTES) return wrong("free disk", found, "make space: a full disk refuses deliveries");
   return free < LOW_BYTES ? warning("free disk", found, "make space") : ok("free disk", found);
 }

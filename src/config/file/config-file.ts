@@ -1,11 +1,13 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Source } from "../../webhook/source.ts";
 import type { Environment } from "../settings.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
 import { isMap, keyText, type PathFault, shown, unknownKeys } from "./faults.ts";
 import { contextOf, pathOfDefaultSource, type Reading } from "./reading.ts";
+import { readRetention } from "./retention-entry.ts";
 import type { RouteEntry } from "./route-entry.ts";
 import { readRouteList } from "./route-list.ts";
 import { FileSchema } from "./schema.ts";
@@ -19,6 +21,7 @@ export interface ConfigFile {
   sources: Source[];
   /** Null without `routes` in the file. */
   routes: RouteEntry[] | null;
+  retention: Retention;
   /** The files of modules, as absolute paths. */
   modules: string[];
   /** Each NAME of an `env:NAME`, which handlers must not get. */
@@ -44,7 +47,7 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
   const document = parseYaml(text);
   const context = contextOf(file, environment);
   const reading: Reading = { document, context, faults: [], warnings: [] };
-  const { sources, routes } = readEntries(document.value, reading);
+  const { sources, routes, retention } = readEntries(document.value, reading);
   const modules = [...context.modules];
   const located = [
     ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
@@ -55,7 +58,32 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
     throw new ConfigFileError(file, faults, modules);
   }
   const warnings = reading.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
-  return { file, sources, routes, modules, secretNames: [...context.secretNames], warnings };
+  return { file, sources, routes, retention, modules, secretNames: [...context.secretNames], warnings };
+}
+
+/**
+ * Reads only `retention` of the configuration file, for commands that need no secrets. Throws like {@link readConfigFile} for
+ * faults in it, and for a file that is not YAML.
+ */
+export function readRetentionOf(environment: Environment): Retention {
+  const file = configFileName(environment);
+  const text = textOf(file, environment);
+  if (text === null) return DEFAULT_RETENTION;
+  const document = parseYaml(text);
+  const reading: Reading = { document, context: contextOf(file, environment), faults: [], warnings: [] };
+  const retention = readRetention(isMap(document.value) ? document.value.retention : undefined, reading);
+  const located = [
+    ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
+    ...reading.faults.map((fault) => locate(document, fault)),
+  ];
+  if (located.length > 0) {
+    throw new ConfigFileError(
+      file,
+      located.map((fault) => fileFault(document, fault)),
+      [],
+    );
+  }
+  return retention;
 }
 
 interface Located {
@@ -93,21 +121,24 @@ function textOf(file: string, { CONFIG_FILE }: Environment): string | null {
   }
 }
 
-function readEntries(value: unknown, reading: Reading): Pick<ConfigFile, "sources" | "routes"> {
+function readEntries(value: unknown, reading: Reading): Pick<ConfigFile, "sources" | "routes" | "retention"> {
   const { faults, context } = reading;
-  const nothing = { sources: [], routes: null };
+  const nothing = { sources: [], routes: null, retention: DEFAULT_RETENTION };
   // An empty file is null, and one with syntax errors is undefined.
   if (value === null || value === undefined) return nothing;
   if (!isMap(value)) {
     faults.push({ path: [], message: `found ${shown(value, [])}, expected a map with sources and routes` });
     return nothing;
   }
-  faults.push(...unknownKeys({ ...value, sources: undefined, routes: undefined }, FileSchema, []));
+  faults.push(
+    ...unknownKeys({ ...value, sources: undefined, routes: undefined, retention: undefined }, FileSchema, []),
+  );
   const entries = value.sources ?? {};
   const names = isMap(entries) ? new Set(Object.keys(entries)) : null;
   if (pathOfDefaultSource(context.environment) !== null) names?.add(DEFAULT_SOURCE_NAME);
   const routes = value.routes === undefined ? null : readRouteList(value.routes, names, reading);
-  if (isMap(entries)) return { sources: readSourceList(entries, reading), routes };
+  const retention = readRetention(value.retention, reading);
+  if (isMap(entries)) return { sources: readSourceList(entries, reading), routes, retention };
   faults.push({ path: ["sources"], message: `found ${shown(entries, [])}, expected a map of names and sources` });
-  return { ...nothing, routes };
+  return { ...nothing, routes, retention };
 }

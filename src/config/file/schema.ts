@@ -5,6 +5,7 @@ import { PRESETS } from "../../webhook/presets/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
 import { duration, networks, oneOf, path, size } from "../fields.ts";
 import { key, NAME, numberOrText, TEXT, textLike } from "./fields.ts";
+import { RetentionSchema } from "./retention-entry.ts";
 import { RouteSchema } from "./route-schema.ts";
 
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -137,4 +138,5 @@ export const FileSchema = v.strictObject({
       v.description("What processes the events. An event takes every route that matches it."),
     ),
   ),
+  retention: v.optional(v.pipe(RetentionSchema, v.description("How long events are kept."))),
 });

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { OperatorError } from "../errors.ts";
+import type { CountedPage, JobFilter, PageRequest } from "../events/store.ts";
+import { counted, printJson, say } from "./output.ts";
+import { createProgressBar } from "./progress.ts";
+import { parseTime } from "./time.ts";
+import { perSecond } from "./whole-number.ts";
+
+/** The options of a command that takes many jobs. */
+export interface BulkOptions {
+  deadLetter?: boolean;
+  source?: string;
+  type?: string;
+  route?: string;
+  since?: string;
+  until?: string;
+  error?: string;
+  dryRun?: boolean;
+  rate?: string;
+  cursor?: string;
+  json?: boolean;
+}
+
+const FILTERS = ["source", "type", "route", "since", "until", "error"] as const;
+
+// Deliveries wait for a page: 10 ms.
+const PAGE = 500;
+// A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
+const PAUSE_MS = 100;
+
+/** The filter of a command without event ids. Throws {@link OperatorError} if there is none, or if there are ids beside one. */
+export function jobFilter(ids: readonly string[], options: BulkOptions, status: JobFilter["status"]): JobFilter | null {
+  const given = FILTERS.filter((name) => options[name] !== undefined);
+  if (ids.length > 0) {
+    const others = ["deadLetter", "dryRun", "rate", "cursor", ...given.filter((name) => name !== "source")] as const;
+    const other = others.find((name) => options[name]);
+    if (other === undefined) return null;
+    const found = `${optionOf(other)} cannot be used with event ids`;
+    throw new OperatorError({ found, remedy: "give event ids, or a filter" });
+  }
+  if (given.length === 0 && !options.deadLetter) {
+    const remedy = "give event ids, a filter such as --type, or --dead-letter for all failed events";
+    throw new OperatorError({ found: "No events are given", remedy });
+  }
+  const { source, type, route, since, until, error } = options;
+  const now = Date.now();
+  return {
+    status,
+    ...(source === undefined ? {} : { source }),
+    ...(type === undefined ? {} : { type }),
+    ...(route === undefined ? {} : { route }),
+    ...(since === undefined ? {} : { since: parseTime("--since", since, now) }),
+    ...(until === undefined ? {} : { until: parseTime("--until", until, now) }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** What a command does with a page of events. */
+export type TakePage = (page: PageRequest) => Promise<CountedPage>;
+
+/**
+ * Takes all pages, and shows the progress on a terminal. Ctrl+C ends it after a page and prints how to continue. With
+ * `--dry-run` it only counts, and returns null. Returns the number of events that were taken.
+ */
+export async function takePages(take: TakePage, count: TakePage, options: BulkOptions): Promise<number | null> {
+  const { cursor, rate, dryRun, json } = options;
+  if (cursor !== undefined && !/^[0-9]{1,15}-[0-9]{1,15}$/.test(cursor))
+    throw new OperatorError({
+      found: "--cursor is not usable",
+      remedy: "give the cursor that the ended command printed",
+    });
+  const limitPerSecond = rate === undefined ? null : perSecond("--rate", rate);
+  if (dryRun) {
+    const { taken: matched } = await eachPage(count, { cursor, limit: PAGE }, async () => true);
+    if (json) printJson({ matched });
+    else say(`${counted(matched, "event")} ${matched === 1 ? "matches" : "match"}.`);
+    return null;
+  }
+
+  const progress = createProgressBar((speed) => `${Math.round(speed)} events/s`);
+  const total = process.stderr.isTTY ? (await eachPage(count, { cursor, limit: PAGE }, async () => true)).taken : 0;
+  const startedAt = performance.now();
+  let isInterrupted = false;
+  const interrupt = () => {
+    isInterrupted = true;
+  };
+  process.once("SIGINT", interrupt);
+  const limit = limitPerSecond === null ? PAGE : Math.min(PAGE, Math.ceil((limitPerSecond * PAUSE_MS) / 1000));
+  const { taken, next } = await eachPage(take, { cursor, limit }, async (done) => {
+    progress.update(done, total);
+    const dueMs = limitPerSecond === null ? 0 : startedAt + (done * 1000) / limitPerSecond - performance.now();
+    await delay(Math.max(PAUSE_MS, dueMs));
+    return !isInterrupted;
+  });
+  process.off("SIGINT", interrupt);
+  progress.end();
+  if (next !== null) {
+    say(`Ended after ${counted(taken, "event")}. Continue with --cursor ${next}`);
+    process.exitCode = 1;
+  }
+  return taken;
+}
+
+/** Takes pages until the last one, or until `between`, called with the number so far, returns false. */
+async function eachPage(
+  take: TakePage,
+  page: PageRequest,
+  between: (taken: number) => Promise<boolean>,
+): Promise<{ taken: number; next: string | null }> {
+  let { count: taken, next } = await take(page);
+  while (next !== null && (await between(taken))) {
+    const found = await take({ ...page, cursor: next });
+    taken += found.count;
+    next = found.next;
+  }
+  return { taken, next };
+}

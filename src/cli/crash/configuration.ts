@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { join, resolve } from "node:path";
+import type { Environment } from "../../config/settings.ts";
+import { ROUTE_NAMES, type RouteName } from "./verdict.ts";
+
+/** What a server process needs of the environment: to be found, to cache its code, and to unpack its add-ons. */
+const PASSED_ON = [
+  "PATH",
+  "HOME",
+  "TMPDIR",
+  "TEMP",
+  "SystemRoot",
+  "LD_LIBRARY_PATH",
+  "NODE_COMPILE_CACHE",
+  "CACHE_DIRECTORY",
+  "XDG_CACHE_HOME",
+  "LOCALAPPDATA",
+];
+
+// A bcrypt hash of cost 4 of random bytes that nobody kept. Nobody logs in to this server.
+const PASSWORD_HASH = "$2b$04$QoIh6tjqbuDYpjzJNHfJY.p7M677IMa0MKPe6lbrvPkLhrXKBZD4u";
+
+/** What every server of a test is started with. */
+export interface ServerOptions {
+  /** The working directory. The configuration and the data are below it. */
+  folder: string;
+  /** The operator's settings, for `ADDON_DIR`. */
+  environment: Environment;
+  webhookSecret: string;
+}
+
+/** The directory of the database of the test. */
+export const dataDirOf = (folder: string) => join(folder, "data");
+
+/** The configuration file. JSON is YAML. Each kill may use up an attempt of a job, so there are many. */
+export function configurationOf(urlOf: (route: RouteName) => string): string {
+  const retry = { attempts: 100, delay: "10ms", maxDelay: "50ms" };
+  const routes = ROUTE_NAMES.map((name) => ({
+    name,
+    to: urlOf(name),
+    retry,
+    ...(name === "ordered" ? { orderBy: "sender" } : {}),
+  }));
+  return `${JSON.stringify({ routes }, null, 2)}\n`;
+}
+
+/** The environment of a server. Of the operator's settings it has only `ADDON_DIR`. */
+export function environmentOf(
+  { folder, environment, webhookSecret }: ServerOptions,
+  configFile: string,
+): NodeJS.ProcessEnv {
+  const passed = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
+  const { ADDON_DIR } = environment;
+  return {
+    ...passed,
+    ...(ADDON_DIR === undefined ? {} : { ADDON_DIR: resolve(ADDON_DIR) }),
+    HOST: "127.0.0.1",
+    PORT: "0",
+    DATA_DIR: dataDirOf(folder),
+    CONFIG_FILE: configFile,
+    JWT_SECRET: randomBytes(48).toString("base64"),
+    DEMO_EMAIL: "selftest@example.com",
+    DEMO_PASSWORD: PASSWORD_HASH,
+    WEBHOOK_SECRET: webhookSecret,
+    // A time-out of a stalled machine would look like an event that is processed twice.
+    HANDLER_TIMEOUT: "10m",
+  };
+}

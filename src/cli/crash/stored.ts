@@ -1,0 +1,54 @@
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { REDIS_SETTING_NAMES, readSettings } from "../../config/settings.ts";
+import type { EventStore } from "../../events/store.ts";
+import { createLog } from "../../log.ts";
+import { databaseFile } from "../../sqlite/database.ts";
+import { inspectDatabase } from "../../sqlite/maintenance/inspect.ts";
+import { openCommandStores } from "../../stores.ts";
+import { createJudge, type Faults, type Ledger } from "./verdict.ts";
+
+const POLL_INTERVAL_MS = 50;
+const DRAIN_MS = 60_000;
+const DRAIN_MS_PER_EVENT = 20;
+
+const PAGE = 1000;
+
+/** Waits until a server has no queued event or has ended, but only a minute and some time for each event. */
+export async function drain(dataDir: string, events: number, isRunning: () => boolean): Promise<void> {
+  const givesUpAt = performance.now() + DRAIN_MS + events * DRAIN_MS_PER_EVENT;
+  await withEvents(dataDir, async (store) => {
+    const isWaiting = () => isRunning() && performance.now() < givesUpAt;
+    while (isWaiting() && (await store.backlog()).queued > 0) await delay(POLL_INTERVAL_MS);
+  });
+}
+
+/** Compares the database of a stopped server with the ledger. The events of a damaged database are not read. */
+export async function judge(dataDir: string, ledger: Ledger): Promise<{ stored: number; faults: Faults }> {
+  const { damage } = inspectDatabase(databaseFile(dataDir), { whole: true });
+  if (damage.length > 0) {
+    const none = { lost: [], unexpected: [], notSettledOnce: [] };
+    return { stored: 0, faults: { ...none, outOfOrder: ledger.outOfOrder, damage } };
+  }
+  const { add, verdict } = createJudge(ledger);
+  await withEvents(dataDir, async (store) => {
+    let before: string | null | undefined;
+    while (before !== null) {
+      const page = await store.list({ limit: PAGE, ...(before === undefined ? {} : { before }) });
+      for (const { eventId, source } of page.items) for (const event of await store.get(eventId, source)) add(event);
+      before = page.older;
+      // The reads never wait. A signal that came meanwhile is handled between two turns.
+      await nextTurn();
+    }
+  });
+  return verdict();
+}
+
+async function withEvents(dataDir: string, use: (events: EventStore) => Promise<void>): Promise<void> {
+  const settings = readSettings({ DATA_DIR: dataDir }, ["DATA_DIR", ...REDIS_SETTING_NAMES]);
+  const stores = await openCommandStores(settings, createLog("silent"));
+  try {
+    await use(stores.events);
+  } finally {
+    await stores.close();
+  }
+}

@@ -1,0 +1,85 @@
+import type { Status } from "./event.ts";
+
+/** How long events of a status are kept, and how many, in number and in bytes of payloads and headers. Infinity: no limit. */
+export interface Keep {
+  forMs: number;
+  count: number;
+  bytes: number;
+}
+
+/** What is kept. Queued events always are. */
+export interface Retention {
+  processed: Keep;
+  failed: Keep;
+  /** How long ids are kept after the receipt, at least as long as their events. */
+  idsMs: number;
+  /** The largest size of the database. Beyond it the oldest processed events are removed, then the oldest failed ones. */
+  maxBytes: number;
+}
+
+const DAY_MS = 86_400_000;
+const keepFor = (days: number): Keep => ({ forMs: days * DAY_MS, count: Infinity, bytes: Infinity });
+
+/** The retention unless the configuration file says otherwise. */
+export const DEFAULT_RETENTION: Retention = {
+  processed: keepFor(30),
+  failed: keepFor(90),
+  idsMs: 90 * DAY_MS,
+  maxBytes: Infinity,
+};
+
+/** What is stored. */
+export interface StoredTotals {
+  processed: { count: number; bytes: number };
+  failed: { count: number; bytes: number };
+  databaseBytes: number;
+}
+
+/** An event that a purge may remove. `endedAt` is when the last of its jobs ended, or its receipt if it has none. */
+export interface PurgeCandidate {
+  status: Status;
+  endedAt: number;
+  bytes: number;
+}
+
+/** Chooses the events to remove among all events, oldest first. */
+export interface PurgeRule {
+  /** Whether to remove an event. Then it counts as removed. */
+  takes(event: PurgeCandidate): boolean;
+  /** Whether no event received at this time or later is to be removed. */
+  isDoneAt(receivedAt: number): boolean;
+}
+
+// About what the jobs, attempts and indexes of an event take. The next page of a purge measures the size again.
+const BYTES_BESIDE_PAYLOAD = 400;
+
+/** Creates the rule for what is stored now. */
+export function createPurgeRule(retention: Retention, totals: StoredTotals, now: number): PurgeRule {
+  const excessOf = (status: "processed" | "failed") => ({
+    count: totals[status].count - retention[status].count,
+    bytes: totals[status].bytes - retention[status].bytes,
+  });
+  const excess = { processed: excessOf("processed"), failed: excessOf("failed") };
+  const spaceExcess = totals.databaseBytes - retention.maxBytes;
+  const space = {
+    processed: spaceExcess,
+    failed: spaceExcess - totals.processed.bytes - totals.processed.count * BYTES_BESIDE_PAYLOAD,
+  };
+  const newestCutoff = now - Math.min(retention.processed.forMs, retention.failed.forMs);
+
+  const isOver = (status: "processed" | "failed") =>
+    excess[status].count > 0 || excess[status].bytes > 0 || space[status] > 0;
+
+  return {
+    takes({ status, endedAt, bytes }) {
+      if (status === "queued") return false;
+      const isExpired = endedAt <= now - retention[status].forMs;
+      if (!isExpired && !isOver(status)) return false;
+      excess[status].count--;
+      excess[status].bytes -= bytes;
+      space[status] -= bytes + BYTES_BESIDE_PAYLOAD;
+      return true;
+    },
+    isDoneAt: (receivedAt) => receivedAt > newestCutoff && !isOver("processed") && !isOver("failed"),
+  };
+}

@@ -1,0 +1,214 @@
+import type { JobStatus, Status } from "../events/event.ts";
+import { createPurgeRule, type PurgeRule, type StoredTotals } from "../events/retention.ts";
+import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import type { SyncPort } from "./async-store.ts";
+import { atomic, type Database } from "./database.ts";
+import { type EventTally, eventTally, type Moves, statusOf } from "./event-tally.ts";
+import { PROMOTE } from "./events-sql.ts";
+import * as sql from "./retention-sql.ts";
+
+// Events or ids that are looked at in one transaction. Deliveries wait for it: 2 ms.
+const MAX_COMPARED = 1000;
+// A large file with fewer free pages keeps them for new events.
+const SPARE_PAGES = 1000;
+const SPARE_SHARE = 0.1;
+// 2 ms. Each moves a page from the end of the file.
+const RECLAIMED_PAGES = 100;
+
+/** Where a purge goes on. `taken` is what a dry run has counted so far. */
+interface Position {
+  phase: "contents" | "ids" | "space";
+  after: number;
+  taken: Record<"processed" | "failed", { count: number; bytes: number }>;
+}
+
+interface TotalsRow {
+  processed: number;
+  processedBytes: number;
+  failed: number;
+  failedBytes: number;
+  routedTo: number;
+  databaseBytes: number;
+}
+
+interface CandidateRow {
+  event: number;
+  receivedAt: number;
+  bytes: number;
+}
+
+interface JobRow {
+  route: string;
+  status: JobStatus;
+  endedAt: number | null;
+  orderingKey: string | null;
+}
+
+/** An event to remove. */
+interface Expired extends CandidateRow {
+  status: Exclude<Status, "queued">;
+  jobs: readonly JobRow[];
+}
+
+/** Removes what retention does not keep, in small transactions. */
+export function eventRetention(database: Database): SyncPort<Pick<EventStore, "purge">> {
+  const purgeContents = contentsPurge(database);
+  const purgeIds = idsPurge(database);
+  const reclaim = spaceReclaim(database);
+
+  const purge = (request: PurgeRequest): PurgedPage => {
+    const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
+    switch (position.phase) {
+      case "contents":
+        return purgeContents(request, position);
+      case "ids":
+        return purgeIds(request, position);
+      case "space":
+        return { ...NOTHING, next: reclaim() ? JSON.stringify(position) : null };
+    }
+  };
+  return { purge: atomic(database, purge) };
+}
+
+const START: Position = {
+  phase: "contents",
+  after: 0,
+  taken: { processed: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } },
+};
+
+const NOTHING = { events: 0, ids: 0, bytes: 0 };
+
+/** Returns an event with its jobs if a rule takes it, else null. */
+function expiry(database: Database): (row: CandidateRow, rule: PurgeRule) => Expired | null {
+  const jobsOf = database.prepare<unknown[], JobRow>(sql.ENDED_JOBS);
+  return (row, rule) => {
+    const jobs = jobsOf.all(row.event);
+    const status = statusOf(jobs.map((job) => job.status));
+    const endedAt = Math.max(row.receivedAt, ...jobs.map((job) => job.endedAt ?? 0));
+    return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status, jobs } : null;
+  };
+}
+
+/** Finds and removes the next events. */
+function contentsPurge(database: Database) {
+  const totals = database.prepare<unknown[], TotalsRow>(sql.TOTALS);
+  const candidates = database.prepare<unknown[], CandidateRow>(sql.CANDIDATES);
+  const expired = expiry(database);
+  const remove = contentsRemoval(database);
+
+  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, { after, taken }: Position): PurgedPage => {
+    const found = totals.get() as TotalsRow;
+    const rule = createPurgeRule(retention, withoutTaken(found, taken), now);
+    const events: Expired[] = [];
+    let last = after;
+    let isDone = false;
+    const rows = candidates.all(after, found.routedTo, MAX_COMPARED);
+    for (const row of rows) {
+      isDone = rule.isDoneAt(row.receivedAt);
+      if (isDone || events.length === limit) break;
+      last = row.event;
+      const event = expired(row, rule);
+      if (event) events.push(event);
+    }
+    if (!isDryRun) remove(events, now);
+    const hasMore = !isDone && (events.length === limit || rows.length === MAX_COMPARED);
+    const next: Position = hasMore
+      ? { phase: "contents", after: last, taken: isDryRun ? sumOf(taken, events) : taken }
+      : { ...START, phase: "ids" };
+    const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
+    return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+  };
+}
+
+function withoutTaken(found: TotalsRow, { processed, failed }: Position["taken"]): StoredTotals {
+  return {
+    processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
+    failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
+    databaseBytes: found.databaseBytes - processed.bytes - failed.bytes,
+  };
+}
+
+function sumOf(taken: Position["taken"], events: readonly Expired[]): Position["taken"] {
+  const sums = { processed: { ...taken.processed }, failed: { ...taken.failed } };
+  for (const { status, bytes } of events) {
+    sums[status].count++;
+    sums[status].bytes += bytes;
+  }
+  return sums;
+}
+
+/** Removes events with their jobs, and keeps the counts right. */
+function contentsRemoval(database: Database): (events: readonly Expired[], now: number) => void {
+  const removeFromIndexes = sql.REMOVE_FROM_INDEXES.map((text) => database.prepare(text));
+  const removals = sql.REMOVE_CONTENTS.map((text) => database.prepare(text));
+  const promote = database.prepare(PROMOTE);
+  const removeMinutes = database.prepare(sql.REMOVE_MINUTES);
+  const countRemoved = database.prepare(sql.TALLY_REMOVED);
+  const tally: EventTally = eventTally(database);
+
+  function removeOne({ event, jobs }: Expired, now: number, moves: Moves): void {
+    for (const statement of removeFromIndexes) statement.run({ event });
+    for (const statement of removals) statement.run(event);
+    for (const { route, status, orderingKey } of jobs) {
+      moves.removed(route, status);
+      // A dead letter may have kept the later jobs of its ordering key waiting.
+      if (status === "failed" && orderingKey !== null) promote.run({ route, orderingKey, now });
+    }
+  }
+
+  return (events, now) => {
+    if (events.length === 0) return;
+    tally.count((moves) => {
+      for (const event of events) removeOne(event, now, moves);
+    });
+    const { processed, failed } = sumOf(START.taken, events);
+    const unrouted = events.filter(({ jobs }) => jobs.length === 0).length;
+    countRemoved.run(processed.count, processed.bytes, failed.count, failed.bytes, unrouted);
+    removeMinutes.run();
+  };
+}
+
+interface IdRow extends CandidateRow {
+  hasContents: number;
+}
+
+const NO_TOTALS: StoredTotals = { ...START.taken, databaseBytes: 0 };
+
+/** Finds and removes the next ids whose events are removed. */
+function idsPurge(database: Database) {
+  const oldIds = database.prepare<unknown[], IdRow>(sql.OLD_IDS);
+  const expired = expiry(database);
+  const removeId = database.prepare(sql.REMOVE_ID);
+  const countRemoved = database.prepare(sql.TALLY_REMOVED_IDS);
+
+  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, position: Position): PurgedPage => {
+    const cutoff = now - retention.idsMs;
+    const rows = oldIds.all(position.after, MAX_COMPARED);
+    const old = rows.filter(({ receivedAt }) => receivedAt <= cutoff);
+    const rule = createPurgeRule(retention, NO_TOTALS, now);
+    // In a dry run the expired events are still there.
+    const isGone = (row: IdRow) => row.hasContents === 0 || (isDryRun && expired(row, rule) !== null);
+    const ids = old.filter(isGone).slice(0, limit);
+    if (!isDryRun && ids.length > 0) {
+      for (const { event } of ids) removeId.run(event);
+      countRemoved.run(ids.length);
+    }
+    const isFull = ids.length === limit;
+    const hasMore = isFull || (rows.length === MAX_COMPARED && old.length > 0);
+    const after = (isFull ? ids.at(-1) : rows.at(-1))?.event ?? 0;
+    const next: Position | null = hasMore ? { ...position, after } : isDryRun ? null : { ...START, phase: "space" };
+    return { ...NOTHING, ids: ids.length, next: next && JSON.stringify(next) };
+  };
+}
+
+/** Returns free pages to the disk. Returns whether more can be returned. */
+function spaceReclaim(database: Database): () => boolean {
+  const freePages = () => database.pragma("freelist_count", { simple: true }) as number;
+  const pages = () => database.pragma("page_count", { simple: true }) as number;
+
+  return () => {
+    if (freePages() <= Math.max(SPARE_PAGES, SPARE_SHARE * pages())) return false;
+    database.pragma(`incremental_vacuum(${RECLAIMED_PAGES})`);
+    return true;
+  };
+}

@@ -1,0 +1,65 @@
+import type { EventFilter } from "../events/store.ts";
+import { EVENT } from "./events-sql.ts";
+
+/** Lists events before fan-out, newest first. They count as queued. */
+export function listUnroutedStatement(filter: EventFilter): string {
+  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id")];
+  return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
+}
+
+const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.event = events.id AND ${condition})`;
+
+/** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
+export function listRoutedStatement(filter: EventFilter): string {
+  const { status, type, source, since, error } = filter;
+  const isOpen = status === "queued" || status === "failed";
+  // Identities without contents are not listed. There may be many of them.
+  let [from, event] = ["contents CROSS JOIN events ON events.id = contents.event", "contents.event"];
+  let chosen = "contents.event <= (SELECT routed_to FROM tally)";
+  if (isOpen) {
+    [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
+    chosen = "jobs.status = @status AND jobs.status <> 'processed'";
+  } else if (type !== undefined || source !== undefined) {
+    const index = type === undefined ? "events_by_source" : "events_by_type";
+    [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
+    chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
+  }
+  const conditions = [chosen, ...conditionsOf(filter, event)];
+  if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
+  if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
+  if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
+  if (since !== undefined) {
+    conditions.push(
+      `${event} >= (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))`,
+    );
+  }
+  const group = isOpen ? "GROUP BY jobs.event " : "";
+  return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
+}
+
+/** `event` is the column that orders the list. */
+function conditionsOf(filter: EventFilter, event: string): string[] {
+  const { type, source, since, until, search, before, after } = filter;
+  const conditions: string[] = [];
+  if (type !== undefined) conditions.push("events.type = @type");
+  if (source !== undefined) conditions.push("events.source = @source");
+  if (since !== undefined) conditions.push("events.received_at >= @since");
+  if (until !== undefined) conditions.push("events.received_at < @until");
+  if (search !== undefined) {
+    // Both are BLOBs: `instr` of a BLOB and a text is slow, and stops at a zero byte.
+    conditions.push(
+      `instr((SELECT payload FROM contents AS searched WHERE searched.event = ${event}), CAST(@search AS BLOB)) > 0`,
+    );
+  }
+  if (before !== undefined) conditions.push(`${event} < CAST(@before AS INTEGER)`);
+  if (after !== undefined) conditions.push(`${event} > CAST(@after AS INTEGER)`);
+  return conditions;
+}
+
+/** The oldest event that can be listed since a time, or at all when it is null. */
+export const OLDEST_LISTED = `
+SELECT max((SELECT coalesce(min(event), 0) FROM contents), coalesce(
+  (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER)), 0))`;
+
+/** The newest event. */
+export const NEWEST = `SELECT coalesce(max(id), 0) FROM events`;

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describeError } from "../errors.ts";
+import type { Retention } from "../events/retention.ts";
+import type { EventStore, PurgedPage } from "../events/store.ts";
+import type { Log } from "../log.ts";
+
+/** Removes what retention does not keep, from `start` to `stop`. */
+export interface Purger {
+  start(): void;
+  /** Uses another retention from now on, and purges at once. */
+  apply(retention: Retention): void;
+  /** Resolves when the running transaction has ended. */
+  stop(): Promise<void>;
+}
+
+/** Called after each purge with what it has removed, and the time in Unix milliseconds. */
+export type OnPurged = (purged: Omit<PurgedPage, "next">, at: number) => void;
+
+export interface PurgerOptions {
+  store: Pick<EventStore, "purge">;
+  log: Log;
+  onPurged?: OnPurged;
+  now?: () => number;
+}
+
+// Events, and ids, that one transaction removes. Deliveries wait 2 ms for it.
+const LIMIT = 100;
+
+// A purge begins at most this often, and at least as often as a tenth of the shortest retention.
+const MIN_INTERVAL_MS = 1000;
+const MAX_INTERVAL_MS = 60_000;
+// A purge also looks at the events that are kept. It rests for this multiple of the time that it took.
+const REST = 10;
+
+/** Creates a purger. */
+export function createPurger(retention: Retention, { store, log, onPurged, now = Date.now }: PurgerOptions): Purger {
+  let current = retention;
+  let fault: string | undefined;
+  let isStopped = false;
+  let rest = new AbortController();
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      const used = current;
+      const startedAt = performance.now();
+      await purgeOrLog(used);
+      const tookMs = performance.now() - startedAt;
+      if (used === current) await pause(Math.max(intervalOf(used), REST * tookMs));
+    }
+  }
+
+  async function purgeOrLog(used: Retention): Promise<void> {
+    try {
+      await purge(used);
+      fault = undefined;
+    } catch (error) {
+      // Logged once for as long as it stays the same.
+      if (describeError(error) === fault) return;
+      fault = describeError(error);
+      log.error({ event: "purge_error", error: fault }, "old events could not be removed; retrying");
+    }
+  }
+
+  async function purge(used: Retention): Promise<void> {
+    const purged = { events: 0, ids: 0, bytes: 0 };
+    let cursor: string | undefined;
+    do {
+      const startedAt = performance.now();
+      const page = await store.purge({ retention: used, now: now(), limit: LIMIT, cursor });
+      for (const name of ["events", "ids", "bytes"] as const) purged[name] += page[name];
+      cursor = page.next ?? undefined;
+      // Deliveries get at least half of the time.
+      if (cursor !== undefined) await pause(performance.now() - startedAt);
+    } while (cursor !== undefined && !isStopped && used === current);
+    if (purged.events + purged.ids > 0) log.info({ event: "events_purged", ...purged }, "old events were removed");
+    onPurged?.(purged, now());
+  }
+
+  /** Waits, unless the purger is stopped or gets another retention. */
+  async function pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: rest.signal }).catch(() => {});
+  }
+
+  return {
+    start() {
+      running = run();
+    },
+    apply(next) {
+      current = next;
+      rest.abort();
+      rest = new AbortController();
+    },
+    async stop() {
+      isStopped = true;
+      rest.abort();
+      await running;
+    },
+  };
+}
+
+function intervalOf({ processed, failed, idsMs, maxBytes }: Retention): number {
+  const shortest = Math.min(processed.forMs, failed.forMs, idsMs);
+  const isBySize = [processed, failed].some(({ count, bytes }) => Number.isFinite(Math.min(count, bytes)));
+  if (isBySize || Number.isFinite(maxBytes)) return MIN_INTERVAL_MS;
+  return Math.max(MIN_INTERVAL_MS, Math.min(MAX_INTERVAL_MS, shortest / 10));
+}
