@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings, usesRedis } from "../config/settings.ts";
@@ -19,6 +20,7 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
   requireDatabase(DATA_DIR);
   const database = openDatabase(DATA_DIR);
+  yieldToServer();
   const progress = createProgressBar(megabytesPerSecond);
   try {
     const bytes = await backUp(database, resolve(file), { mayReplace: force, onProgress: progress.update });
@@ -28,6 +30,15 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   } finally {
     database.close();
   }
+}
+
+const BACKGROUND_PRIORITY = 10;
+
+/** Gives the processor to a running server first. A system that refuses this makes the backup no worse. */
+function yieldToServer(): void {
+  try {
+    setPriority(BACKGROUND_PRIORITY);
+  } catch {}
 }
 
 /** Replaces the database with a backup. Throws {@link OperatorError} while a server runs, or if `file` is no backup. */

@@ -104,6 +104,9 @@ async function copy(database: Database, partial: string, onProgress: Progress): 
   try {
     const { totalPages } = await database.backup(partial, {
       progress({ totalPages, remainingPages }) {
+        // Otherwise the system writes hundreds of megabytes at once, and commits of a server wait for that. This also ends
+        // SQLite's lock on the partial file (POSIX), which no other program opens.
+        flush(partial);
         onProgress((totalPages - remainingPages) * pageSize, totalPages * pageSize);
         return PAGES_PER_STEP;
       },
