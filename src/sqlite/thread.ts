@@ -38,6 +38,7 @@ function run(): void {
       // An acknowledged delivery must not go to a removed file. Attempts of events stored there are still settled.
       append(packed: PackedEvents) {
         inPlace();
+        writes.requireRoom(packed.payloads.length);
         return events.append(unpackEvents(packed));
       },
       check() {

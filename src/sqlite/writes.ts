@@ -1,13 +1,19 @@
 import { AppError, systemCode } from "../errors.ts";
 import { freeBytes } from "../lib/files.ts";
 import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
-import { isDamage } from "./maintenance/inspect.ts";
+import { isDamage, sizeOf } from "./maintenance/inspect.ts";
 import { createMetadata } from "./metadata.ts";
 
 /** Runs transactions and remembers a failed one. Reads succeed on a full disk, so they cannot show the failure. */
 export interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
+  /**
+   * Called inside {@link run} before a delivery of this size is stored. Throws `store_unavailable` unless the disk also has room
+   * for a checkpoint of the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing
+   * could be removed from the database any more.
+   */
+  requireRoom(bytes: number): void;
   /**
    * Called inside {@link run}. Throws when the file is not in its place. After a lost change, throws its error again
    * while the disk is full or after damage, or else makes a test write.
@@ -82,6 +88,7 @@ export function monitorWrites(database: Database, inPlace: () => void): Monitore
         throw error;
       }
     },
+    requireRoom: checkpoints.requireRoom,
     check() {
       inPlace();
       if (!lost) return;
@@ -110,28 +117,61 @@ const MIN_PAGES = 64;
 const ADJUST_EVERY_MS = 1000;
 
 /** Limits the write-ahead log to a share of the free space. Otherwise it can fill a small disk by itself. */
-interface Checkpoints {
+interface Checkpoints extends Pick<MonitoredWrites, "requireRoom"> {
   /** Call before each transaction. `isFull` means that an earlier one found no room. */
   adjust(isFull: boolean): void;
 }
+
+// With more free space than this a second ago there is room for any delivery.
+const AMPLE_BYTES = 1024 ** 3;
+// What a delivery adds besides its bytes.
+const OVERHEAD_BYTES = 64 * 1024;
 
 function createCheckpoints(database: Database): Checkpoints {
   const pageSize = database.pragma("page_size", { simple: true }) as number;
   let pages = CHECKPOINT_PAGES;
   let adjustedAt = Number.NEGATIVE_INFINITY;
+  let lastFree = 0;
+
+  /** A delivery is written to the log first. The next checkpoint may add the whole log to the database. */
+  const hasRoom = (bytes: number) =>
+    freeBytes(database.name) >= sizeOf(`${database.name}-wal`) + 2 * (bytes + OVERHEAD_BYTES);
+
+  function limitLog(): void {
+    lastFree = freeBytes(database.name);
+    const fitting = Math.floor(lastFree / SHARE_OF_FREE / pageSize);
+    const wanted = Math.max(MIN_PAGES, Math.min(fitting, CHECKPOINT_PAGES));
+    if (wanted !== pages) database.pragma(`wal_autocheckpoint = ${wanted}`);
+    pages = wanted;
+  }
+
+  /** Moves the log into the database and returns its space to the disk, unless a reader still needs the log. */
+  function emptyLog(): void {
+    const timeout = database.pragma("busy_timeout", { simple: true }) as number;
+    database.pragma("busy_timeout = 0");
+    try {
+      database.pragma("wal_checkpoint(TRUNCATE)");
+    } finally {
+      database.pragma(`busy_timeout = ${timeout}`);
+    }
+  }
 
   return {
+    requireRoom(bytes) {
+      if (lastFree > AMPLE_BYTES || hasRoom(bytes)) return;
+      const cause = Object.assign(new Error("the disk has no room for the delivery"), { code: "SQLITE_FULL" });
+      throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
+    },
     adjust(isFull) {
       const now = performance.now();
-      if (now - adjustedAt < ADJUST_EVERY_MS) return;
-      adjustedAt = now;
+      const isDue = now - adjustedAt >= ADJUST_EVERY_MS;
+      if (!isDue && lastFree > AMPLE_BYTES) return;
       try {
-        const fitting = Math.floor(freeBytes(database.name) / SHARE_OF_FREE / pageSize);
-        const wanted = Math.max(MIN_PAGES, Math.min(fitting, CHECKPOINT_PAGES));
-        if (wanted !== pages) database.pragma(`wal_autocheckpoint = ${wanted}`);
-        pages = wanted;
-        // Once the WAL's pages are in the database, the next transaction reuses their space.
-        if (isFull) database.pragma("wal_checkpoint(PASSIVE)");
+        if (isDue) {
+          adjustedAt = now;
+          limitLog();
+        }
+        if (isFull ? isDue : !hasRoom(0)) emptyLog();
       } catch {
         // The transaction that follows reports the error.
       }
