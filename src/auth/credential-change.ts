@@ -29,6 +29,7 @@ export function revokeOnCredentialChange(sessions: SessionStore, credential: Cre
 
   return {
     replace: afterRevocation(sessions.replace),
+    extendIf: afterRevocation(sessions.extendIf),
     current: afterRevocation(sessions.current),
     find: afterRevocation(sessions.find),
     supersession: afterRevocation(sessions.supersession),

@@ -14,6 +14,7 @@ export interface RaceResult {
 export interface RaceRounds {
   logins: number;
   logouts: number;
+  renewals: number;
   reads: number;
 }
 
@@ -86,6 +87,16 @@ export async function runSessionRaces(
     return (await storeOf(round).current(userId)) === `new-${round}`;
   }
 
+  async function renewalRevivesNothing(round: number): Promise<boolean> {
+    const old = `renewed-${round}`;
+    await storeOf(round).replace(userId, old, LIFETIME_SECONDS);
+    const renewal = () => storeOf(round).extendIf(userId, old, 2 * LIFETIME_SECONDS);
+    const login = () => storeOf(round + 1).replace(userId, `after-${round}`, LIFETIME_SECONDS);
+    await Promise.all(round % 2 === 0 ? [renewal(), login()] : [login(), renewal()]);
+    const isRevived = await storeOf(round).extendIf(userId, old, LIFETIME_SECONDS);
+    return !isRevived && (await storeOf(round).current(userId)) === `after-${round}`;
+  }
+
   async function readsDoNotRevive(round: number): Promise<boolean> {
     await storeOf(round).replace(userId, `read-${round}`, LIFETIME_SECONDS);
     const reads = () => Array.from({ length: PARALLEL_READS / 2 }, (_, index) => storeOf(index).current(userId));
@@ -108,6 +119,7 @@ export async function runSessionRaces(
     return [
       await race(`${PARALLEL_LOGINS} parallel logins leave one session`, rounds.logins, loginsLeaveOne),
       await race("a logout spares the login that replaces it", rounds.logouts, logoutSparesLogin),
+      await race("a renewal that races a login revives nothing", rounds.renewals, renewalRevivesNothing),
       await race(`${PARALLEL_READS} reads during a logout revive nothing`, rounds.reads, readsDoNotRevive),
       await race("a session ends with its lifetime", 1, recordEndsInTime),
     ];

@@ -3,6 +3,8 @@ export interface SessionRecord {
   sid: string;
   /** Unix milliseconds. */
   expiresAt: number;
+  /** The origin of the login that opened the session, if it is known. */
+  origin: LoginOrigin | null;
 }
 
 /** The origin of a login, as coarse as the user's other devices may see it. */
@@ -30,9 +32,14 @@ export interface SessionStore {
    * given, the supersession is kept until the replaced session would have expired.
    */
   replace(userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin): Promise<boolean>;
+  /**
+   * Gives a live record with this `sid` a lifetime from now, unless it has a longer one. Returns false, and changes nothing,
+   * if the record has another `sid` or has ended.
+   */
+  extendIf(userId: string, sid: string, ttlSeconds: number): Promise<boolean>;
   /** Returns the `sid` of the user's live record. */
   current(userId: string): Promise<string | null>;
-  /** Returns the user's live record with its expiry. */
+  /** Returns the user's live record. */
   find(userId: string): Promise<SessionRecord | null>;
   /** Returns how a session was superseded; null when it ended another way, or its lifetime has passed. */
   supersession(userId: string, sid: string): Promise<Supersession | null>;

@@ -17,7 +17,7 @@ export async function runSelftestSessions({ rounds, json }: SelftestOptions): Pr
     throw new OperatorError({ found: "--rounds is not usable", remedy: "give a whole number from 1 to 999999" });
   }
   const count = Number(rounds);
-  const perRace = { logins: Math.ceil(count / 20), logouts: count, reads: Math.ceil(count / 20) };
+  const perRace = { logins: Math.ceil(count / 20), logouts: count, renewals: count, reads: Math.ceil(count / 20) };
   await withStores(({ sessions: one, settings }) =>
     withStores(
       async ({ sessions: other }) => {

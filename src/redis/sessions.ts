@@ -1,19 +1,21 @@
-import type { SessionStore, Supersession } from "../auth/sessions.ts";
+import type { LoginOrigin, SessionStore, Supersession } from "../auth/sessions.ts";
 import type { RedisConnection } from "./connection.ts";
 import { throttleKey } from "./throttle.ts";
 
 // `SET … GET` would need Redis 6.2.
-// KEYS: the record and its credential. ARGV: the new sid, its lifetime in seconds, the prefix of the supersession's
-// key, the supersession or "", the credential or "". The supersession's key ends with the old sid, which only the
-// script knows; its prefix has the slot of the record. While a cluster moves the slot, it refuses keys that are not in
-// KEYS, and the supersession is lost. It is written first, so a full Redis still refuses the record. The credential is
-// written again in case Redis was flushed. A value of another type, e.g. a list, is replaced.
+// KEYS: the record, its credential and the origin of its login. ARGV: the new sid, its lifetime in seconds, the prefix of the
+// supersession's key, the supersession or "", the credential or "", the origin or "". The supersession's key ends with the old
+// sid, which only the script knows; its prefix has the slot of the record. While a cluster moves the slot, it refuses keys that
+// are not in KEYS, and the supersession is lost. It is written first, so a full Redis still refuses the record. A deletion
+// before the record would lift that refusal. The credential is written again in case Redis was flushed. A value of another
+// type, e.g. a list, is replaced.
 const REPLACE = `
 local old = redis.pcall("GET", KEYS[1])
 if type(old) == "table" then old = false end
 local left = redis.call("PTTL", KEYS[1])
 if old and left > 0 and ARGV[4] ~= "" then redis.pcall("SET", ARGV[3] .. old, ARGV[4], "PX", left) end
 redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
+if ARGV[6] ~= "" then redis.call("SET", KEYS[3], ARGV[6], "EX", ARGV[2]) else redis.call("DEL", KEYS[3]) end
 if ARGV[5] ~= "" then redis.call("SET", KEYS[2], ARGV[5]) end
 return old and 1 or 0`;
 
@@ -23,7 +25,19 @@ const CURRENT = `
 if ARGV[1] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[1] then return false end
 return redis.call("GET", KEYS[1])`;
 
-const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]) }`;
+// KEYS: the record and the origin of its login.
+const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]), redis.call("GET", KEYS[2]) }`;
+
+// KEYS: the record, its credential and the origin of its login. ARGV: the sid that the record must still have, its lifetime in
+// seconds, and the credential that it must have, or "" for any. A longer lifetime is kept.
+const EXTEND_IF = `
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[3] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[3] then return 0 end
+if redis.call("TTL", KEYS[1]) < tonumber(ARGV[2]) then
+  redis.call("EXPIRE", KEYS[1], ARGV[2])
+  redis.call("EXPIRE", KEYS[3], ARGV[2])
+end
+return 1`;
 
 // ARGV[1]: the sid that the record must still have, so that a login in between stays alive.
 const REMOVE_IF = `
@@ -54,6 +68,7 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
   const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
   const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
   const credentialKey = (userId: string) => beside("credential", userId);
+  const originKey = (userId: string) => beside("origin", userId);
   const supersessions = (userId: string) => `${beside("superseded", userId)}:`;
   /** The credential that this process has bound each user to. */
   const bound = new Map<string, string>();
@@ -61,16 +76,24 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
   return {
     async replace(userId, sid, ttlSeconds, origin) {
       const supersession = origin ? JSON.stringify({ at: now(), by: origin } satisfies Supersession) : "";
-      const args = [sid, ttlSeconds, supersessions(userId), supersession, bound.get(userId) ?? ""];
-      return (await redis.ask((client) => client.eval(REPLACE, 2, key(userId), credentialKey(userId), ...args))) === 1;
+      const keys = [key(userId), credentialKey(userId), originKey(userId)];
+      const from = origin ? JSON.stringify(origin) : "";
+      const args = [sid, ttlSeconds, supersessions(userId), supersession, bound.get(userId) ?? "", from];
+      return (await redis.ask((client) => client.eval(REPLACE, 3, ...keys, ...args))) === 1;
+    },
+    async extendIf(userId, sid, ttlSeconds) {
+      const keys = [key(userId), credentialKey(userId), originKey(userId)];
+      const args = [sid, ttlSeconds, bound.get(userId) ?? ""];
+      return (await redis.ask((client) => client.eval(EXTEND_IF, 3, ...keys, ...args))) === 1;
     },
     current(userId) {
       const args = [key(userId), credentialKey(userId), bound.get(userId) ?? ""];
       return redis.ask((client) => client.eval(CURRENT, 2, ...args)) as Promise<string | null>;
     },
     async find(userId) {
-      const [sid, ttlMs] = (await redis.ask((client) => client.eval(FIND, 1, key(userId)))) as [string | null, number];
-      return sid === null ? null : { sid, expiresAt: now() + ttlMs };
+      const found = await redis.ask((client) => client.eval(FIND, 2, key(userId), originKey(userId)));
+      const [sid, ttlMs, origin] = found as [string | null, number, string | null];
+      return sid === null ? null : { sid, expiresAt: now() + ttlMs, origin: parseOrigin(origin) };
     },
     async supersession(userId, sid) {
       return parseSupersession(await redis.ask((client) => client.get(supersessions(userId) + sid)));
@@ -96,14 +119,24 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
 
 /** Parses a value of `replace`. Null for a value that another program wrote. */
 function parseSupersession(text: string | null): Supersession | null {
-  if (text === null) return null;
+  const { at, by } = parseObject(text);
+  const origin = originOf(by);
+  const isTime = typeof at === "number" && !Number.isNaN(new Date(at).getTime());
+  return isTime && origin ? { at, by: origin } : null;
+}
+
+const parseOrigin = (text: string | null) => originOf(parseObject(text));
+
+function originOf(value: unknown): LoginOrigin | null {
+  const { network, userAgent } = (value ?? {}) as Record<string, unknown>;
+  if (typeof network !== "string") return null;
+  return { network, userAgent: typeof userAgent === "string" ? userAgent : null };
+}
+
+function parseObject(text: string | null): Record<string, unknown> {
   try {
-    const { at, by } = JSON.parse(text) as Supersession;
-    const { network, userAgent } = by;
-    const isTime = typeof at === "number" && !Number.isNaN(new Date(at).getTime());
-    if (!isTime || typeof network !== "string") return null;
-    return { at, by: { network, userAgent: typeof userAgent === "string" ? userAgent : null } };
+    return (JSON.parse(text ?? "{}") ?? {}) as Record<string, unknown>;
   } catch {
-    return null;
+    return {};
   }
 }

@@ -109,7 +109,10 @@ const STEPS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   -- The one live session of a user.
-  CREATE TABLE sessions (user_id TEXT PRIMARY KEY, sid TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE sessions (
+    user_id TEXT PRIMARY KEY, sid TEXT NOT NULL, expires_at INTEGER NOT NULL,
+    network TEXT, user_agent TEXT  -- of the login
+  ) STRICT, WITHOUT ROWID;
   -- Which login superseded a session, until the superseded token has expired.
   CREATE TABLE supersessions (
     user_id TEXT, sid TEXT, at INTEGER NOT NULL, network TEXT NOT NULL, user_agent TEXT, expires_at INTEGER NOT NULL,
@@ -129,8 +132,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest supported schema. Schemas 1 to 11 are from before the first release. */
-const FIRST_SCHEMA = 12;
+/** The oldest supported schema. Schemas 1 to 12 are from before the first release. */
+const FIRST_SCHEMA = 13;
 
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

@@ -4,12 +4,19 @@ import { atomic, type Database } from "./database.ts";
 import { createMetadata } from "./metadata.ts";
 
 /** The live session of a user: user, now. */
-const FIND = `SELECT sid, expires_at AS expiresAt FROM sessions WHERE user_id = ? AND expires_at > ?`;
+const FIND = `
+SELECT sid, expires_at AS expiresAt, network, user_agent AS userAgent FROM sessions WHERE user_id = ? AND expires_at > ?`;
 
 /** Writes a user's session in place of any earlier one. */
 const REPLACE = `
-INSERT INTO sessions (user_id, sid, expires_at) VALUES (@userId, @sid, @expiresAt)
-ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at`;
+INSERT INTO sessions (user_id, sid, expires_at, network, user_agent)
+VALUES (@userId, @sid, @expiresAt, @network, @userAgent)
+ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at, network = excluded.network,
+  user_agent = excluded.user_agent`;
+
+/** Prolongs a live session if it still has this sid, so that a login in between is not touched. */
+const EXTEND_IF = `
+UPDATE sessions SET expires_at = max(expires_at, @expiresAt) WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
 
 /** Deletes a live session if it still has this sid, so that a login in between stays alive. */
 const REMOVE_IF = `DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
@@ -30,6 +37,17 @@ SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ?
 /** Deletes the supersessions of sessions that would have expired: now. */
 const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
 
+interface SessionRow {
+  sid: string;
+  expiresAt: number;
+  network: string | null;
+  userAgent: string | null;
+}
+
+function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRecord {
+  return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
+}
+
 /** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
 export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
   return asAsync<SessionStore>(embeddedSessions(database, now));
@@ -37,8 +55,9 @@ export function createEmbeddedSessionStore(database: Database, now: () => number
 
 /** The synchronous form of the embedded session store. */
 export function embeddedSessions(database: Database, now: () => number = Date.now): SyncPort<SessionStore> {
-  const find = database.prepare<[string, number], SessionRecord>(FIND);
+  const find = database.prepare<[string, number], SessionRow>(FIND);
   const replace = database.prepare(REPLACE);
+  const extendIf = database.prepare(EXTEND_IF);
   const removeIf = database.prepare(REMOVE_IF);
   const remove = database.prepare<{ userId: string }, { expires_at: number }>(REMOVE);
   const supersede = database.prepare(SUPERSEDE);
@@ -51,7 +70,8 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
     const old = find.get(userId, at);
     forget.run(at);
     if (old && origin) supersede.run({ userId, sid: old.sid, at, ...origin, expiresAt: old.expiresAt });
-    replace.run({ userId, sid, expiresAt: at + ttlSeconds * 1000 });
+    const { network = null, userAgent = null } = origin ?? {};
+    replace.run({ userId, sid, expiresAt: at + ttlSeconds * 1000, network, userAgent });
     return old !== undefined;
   });
   function removeLive(userId: string): boolean {
@@ -68,7 +88,14 @@ export function embeddedSessions(database: Database, now: () => number = Date.no
   return {
     replace: replaceLive,
     current: (userId) => find.get(userId, now())?.sid ?? null,
-    find: (userId) => find.get(userId, now()) ?? null,
+    find(userId) {
+      const row = find.get(userId, now());
+      return row === undefined ? null : recordOf(row);
+    },
+    extendIf(userId, sid, ttlSeconds) {
+      const at = now();
+      return extendIf.run({ userId, sid, now: at, expiresAt: at + ttlSeconds * 1000 }).changes === 1;
+    },
     supersession(userId, sid) {
       const row = supersession.get(userId, sid, now());
       return row === undefined ? null : { at: row.at, by: { network: row.network, userAgent: row.userAgent } };

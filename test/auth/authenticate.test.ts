@@ -28,6 +28,7 @@ function sessionsWith(records: Record<string, string>) {
     find: refuse,
     supersession: async () => null,
     replace: refuse,
+    extendIf: refuse,
     remove: refuse,
     removeIf: refuse,
     bind: refuse,

@@ -54,6 +54,45 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.replace("1", "b", 60), false);
     });
 
+    test("a session has the origin of its login, if that is known", async (t) => {
+      const store = await open(t);
+      const origin = { network: "192.0.2.0/24", userAgent: "Firefox" };
+      await store.replace("1", "a", 60, origin);
+      assert.deepEqual((await store.find("1"))?.origin, origin);
+      await store.replace("1", "b", 60);
+      assert.equal((await store.find("1"))?.origin, null);
+      await store.replace("1", "c", 60, { ...origin, userAgent: null });
+      assert.deepEqual((await store.find("1"))?.origin, { ...origin, userAgent: null });
+    });
+
+    test("a live session is extended, and never shortened", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 60, { network: "192.0.2.0/24", userAgent: null });
+      const leftMs = async () => ((await store.find("1"))?.expiresAt ?? 0) - Date.now();
+      assert.equal(await store.extendIf("1", "a", 3600), true);
+      assert.ok((await leftMs()) > 3_500_000);
+      assert.equal((await store.find("1"))?.origin?.network, "192.0.2.0/24");
+      assert.equal(await store.extendIf("1", "a", 60), true);
+      assert.ok((await leftMs()) > 3_500_000);
+    });
+
+    test("a session that was superseded, ended or never opened is not extended, and not revived", async (t) => {
+      const store = await open(t);
+      assert.equal(await store.extendIf("1", "a", 60), false);
+      await store.replace("1", "a", 60);
+      await store.replace("1", "b", 60);
+      assert.equal(await store.extendIf("1", "a", 3600), false);
+      assert.equal(await store.current("1"), "b");
+      assert.ok(((await store.find("1"))?.expiresAt ?? 0) < Date.now() + 65_000);
+      await store.removeIf("1", "b");
+      assert.equal(await store.extendIf("1", "b", 3600), false);
+      assert.equal(await store.current("1"), null);
+      await store.replace("1", "c", 1);
+      await until(async () => (await store.current("1")) === null, 3000);
+      assert.equal(await store.extendIf("1", "c", 60), false);
+      assert.equal(await store.current("1"), null);
+    });
+
     test("a logout ends its own session and returns true once", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 60);
@@ -95,8 +134,8 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
     });
 
     test("the races of authserve selftest break no session", async (t) => {
-      const results = await runSessionRaces([await open(t)], "1", { logins: 1, logouts: 200, reads: 1 });
-      assert.equal(results.length, 4);
+      const results = await runSessionRaces([await open(t)], "1", { logins: 1, logouts: 200, renewals: 200, reads: 1 });
+      assert.equal(results.length, 5);
       assert.deepEqual(
         results.filter(({ broken }) => broken > 0),
         [],
