@@ -1,4 +1,4 @@
-/** Measures `/auth/me` requests per second on both stores, the ceiling and the peer, in turn in each round. */
+/** Measures `/auth/me` on both stores, `/auth/verify`, the ceiling and the peer, in turn in each round. */
 import { type GetResult, playGet, tokenOf } from "./auth-load.ts";
 import { type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import { startCeiling, startNest, startProduct, type Target } from "./targets.ts";
@@ -18,9 +18,14 @@ export interface MeRow {
 interface Contestant {
   name: string;
   start: () => Promise<Target>;
+  path?: string;
+  /** The header with the token. */
+  headerOf?: (token: string) => string;
 }
 
 /** Measures each target. The peer takes part if its built folder is given. */
+const bearer = (token: string) => `Authorization: Bearer ${token}`;
+
 export async function measureMe(
   scratch: string,
   redisPort: number,
@@ -32,20 +37,26 @@ export async function measureMe(
   const contestants: Contestant[] = [
     { name: "bare node:http GET", start: () => startCeiling(scratch) },
     { name: "authserve, embedded", start: () => startProduct(scratch) },
+    {
+      name: "authserve, /auth/verify",
+      start: () => startProduct(scratch),
+      path: "/auth/verify",
+      headerOf: (token) => `Cookie: authserve=${token}`,
+    },
     { name: "authserve, Redis", start: () => startProduct(scratch, redis) },
   ];
   if (nestDir !== null) contestants.push({ name: "NestJS, Redis", start: () => startNest(nestDir, redisPort) });
 
   const results = new Map<string, GetResult[]>(contestants.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const { name, start } of contestants) {
+    for (const { name, start, path = "/auth/me", headerOf = bearer } of contestants) {
       const target = await start();
       try {
         const isBare = name.startsWith("bare");
         const token = isBare ? "none" : await tokenOf(target);
-        const url = target.url + (isBare ? "/" : "/auth/me");
-        await playGet(url, token, CONNECTIONS, WARM_UP_SECONDS);
-        results.get(name)?.push(await playGet(url, token, CONNECTIONS, seconds));
+        const url = target.url + (isBare ? "/" : path);
+        await playGet(url, headerOf(token), CONNECTIONS, WARM_UP_SECONDS);
+        results.get(name)?.push(await playGet(url, headerOf(token), CONNECTIONS, seconds));
       } finally {
         await target.stop();
       }

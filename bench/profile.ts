@@ -99,7 +99,10 @@ try {
   print("a delivery", deliveries);
   const guarded = await profile(checkout, scratch, async (server) => {
     const token = await tokenOf(server);
-    return (await playGet(`${server.url}/auth/me`, token, CONNECTIONS, SECONDS)).perSecond * SECONDS;
+    return (
+      (await playGet(`${server.url}/auth/me`, `Authorization: Bearer ${token}`, CONNECTIONS, SECONDS)).perSecond *
+      SECONDS
+    );
   });
   print("GET /auth/me", guarded);
 } finally {

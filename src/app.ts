@@ -1,9 +1,20 @@
 import type { BlockList } from "node:net";
-import type { Authenticate } from "./auth/authenticate.ts";
+import type { AuthenticateRequest } from "./auth/browser/guard.ts";
+import {
+  type BrowserParts,
+  homeRoute,
+  loginFormRoute,
+  loginPageRoute,
+  logoutFormRoute,
+  PageAnswer,
+  renewRoute,
+} from "./auth/browser/routes.ts";
+import { type VerifyParts, verifyRoute } from "./auth/browser/verify.ts";
 import type { Login } from "./auth/login.ts";
 import { LoginAnswer, LoginBody, LogoutAnswer, loginRoute, logoutRoute, MeAnswer, meRoute } from "./auth/routes.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ErrorCode } from "./errors.ts";
+import { createCorsHeaders, preflightRoute } from "./http/cors.ts";
 import {
   HealthAnswer,
   healthRoute,
@@ -23,7 +34,11 @@ import type { Source } from "./webhook/source.ts";
 export interface AppParts {
   log: Log;
   login: Login;
-  authenticate: Authenticate;
+  authenticate: AuthenticateRequest;
+  /** Null without pages and a cookie. */
+  browser: (BrowserParts & VerifyParts) | null;
+  /** Origins whose pages may call `/auth/*`. */
+  corsOrigins: readonly string[];
   sessions: SessionStore;
   sources: readonly Source[];
   deliveries: DeliveryParts;
@@ -35,7 +50,7 @@ export interface AppParts {
   trustedProxies: BlockList | undefined;
 }
 
-const BEARER = "`Authorization: Bearer <accessToken>`";
+const BEARER = "`Authorization: Bearer <accessToken>`, or the cookie of the login page";
 
 // The errors of the token check, and of a body where none is accepted.
 const GUARDED: ErrorCode[] = [
@@ -43,6 +58,7 @@ const GUARDED: ErrorCode[] = [
   "missing_token",
   "invalid_token",
   "session_invalidated",
+  "cross_site_request",
   "payload_too_large",
   "unsupported_media_type",
   "store_unavailable",
@@ -52,7 +68,7 @@ const GUARDED: ErrorCode[] = [
 export function listRoutes(parts: AppParts): Route[] {
   const { log, login, authenticate, sessions, sources, deliveries, ready, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
-  return [
+  const api: Route[] = [
     {
       method: "POST",
       path: "/auth/login",
@@ -91,6 +107,10 @@ export function listRoutes(parts: AppParts): Route[] {
       handler: meRoute(authenticate),
       quiet: true,
     },
+  ];
+  return [
+    ...withCors(api, parts.corsOrigins),
+    ...(parts.browser ? browserRoutes(parts.browser) : []),
     ...sources.map((source) => sourceRoute(source, deliveries)),
     {
       method: "GET",
@@ -121,3 +141,102 @@ export function listRoutes(parts: AppParts): Route[] {
     },
   ];
 }
+
+/** Lets pages of other origins call routes. */
+function withCors(routes: readonly Route[], origins: readonly string[]): Route[] {
+  if (origins.length === 0) return [...routes];
+  const headersFor = createCorsHeaders(origins);
+  return routes.flatMap((route) => [
+    { ...route, headersFor },
+    {
+      method: "OPTIONS",
+      path: route.path,
+      summary: "Answers the preflight request of an origin in `CORS_ALLOWED_ORIGINS`.",
+      response: PageAnswer,
+      handler: preflightRoute(origins, route.method),
+      quiet: true,
+      headersFor,
+    },
+  ]);
+}
+
+/** The routes for browsers and for proxies that protect apps. */
+function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/",
+      summary: "Shows who is logged in, or redirects to the login page.",
+      response: PageAnswer,
+      statuses: [200, 303],
+      problems: ["store_unavailable"],
+      handler: homeRoute(browser),
+    },
+    {
+      method: "GET",
+      path: "/login",
+      summary: "Shows the login page. While a session lives it redirects to `rd`.",
+      response: PageAnswer,
+      statuses: [200, 303],
+      problems: ["store_unavailable"],
+      handler: loginPageRoute(browser),
+    },
+    {
+      method: "POST",
+      path: "/login",
+      summary:
+        "Logs in with the form fields `email`, `password` and `rd`, sets the cookie and redirects to `rd` or `/`. A refused login is answered with the page, with 400, 401, 429 or 503.",
+      response: PageAnswer,
+      statuses: [303],
+      problems: ["cross_site_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
+      handler: loginFormRoute(browser),
+    },
+    {
+      method: "POST",
+      path: "/logout",
+      summary: "Ends the session of the cookie, removes the cookie and redirects to the login page.",
+      response: PageAnswer,
+      statuses: [303],
+      problems: [
+        "cross_site_request",
+        "validation_failed",
+        "payload_too_large",
+        "unsupported_media_type",
+        "store_unavailable",
+      ],
+      handler: logoutFormRoute(browser),
+    },
+    {
+      method: "GET",
+      path: "/login/renew",
+      summary: "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here.",
+      response: PageAnswer,
+      statuses: [303],
+      problems: ["store_unavailable"],
+      handler: renewRoute(browser),
+      quiet: true,
+    },
+    {
+      method: "*",
+      path: "/auth/verify",
+      summary:
+        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
+      response: PageAnswer,
+      problems: VERIFY_PROBLEMS,
+      handler: verifyRoute(browser, "unauthorized"),
+      quiet: true,
+    },
+    {
+      method: "*",
+      path: "/auth/verify/redirect",
+      summary: "Like `/auth/verify`, but redirects a browser that opens a page, with 302 or 303 instead of 401.",
+      response: PageAnswer,
+      statuses: [200, 302, 303],
+      problems: VERIFY_PROBLEMS,
+      handler: verifyRoute(browser, "redirect"),
+      quiet: true,
+    },
+  ];
+}
+
+const VERIFY_PROBLEMS: ErrorCode[] = ["missing_token", "invalid_token", "session_invalidated", "store_unavailable"];

@@ -53,6 +53,11 @@ export const PROBLEMS = {
     detail: "This address may not deliver here",
     when: "The client is not in `WEBHOOK_ALLOWED_ADDRESSES`, or not in `allowedAddresses` of the source.",
   },
+  cross_site_request: {
+    status: 403,
+    detail: "Requests from other sites are refused",
+    when: "A browser sent a form or a request with the cookie from another site (`Sec-Fetch-Site`, `Origin`).",
+  },
   signature_mismatch: {
     status: 403,
     detail: "No valid signature was found for this body",

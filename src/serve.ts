@@ -3,6 +3,10 @@ import type { Server } from "node:https";
 import { availableParallelism } from "node:os";
 import { listRoutes } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
+import { createSessionCookie } from "./auth/browser/cookie.ts";
+import { createRequestGuard } from "./auth/browser/guard.ts";
+import type { BrowserParts } from "./auth/browser/routes.ts";
+import type { VerifyParts } from "./auth/browser/verify.ts";
 import { canonicalEmail } from "./auth/email.ts";
 import { createLogin, type Login } from "./auth/login.ts";
 import { createPasswordVerifier } from "./auth/password.ts";
@@ -20,7 +24,7 @@ import { isTrusted } from "./http/client-address.ts";
 import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
-import { hostOf, isLoopback, listen, urlOf } from "./http/listen.ts";
+import { hostOf, isLoopback, listen, publicOriginOf, urlOf } from "./http/listen.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createTlsFiles } from "./http/tls.ts";
@@ -126,8 +130,8 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
-    authenticate: createAuthenticate(user, sessions, secrets),
     sessions,
+    corsOrigins: settings.CORS_ALLOWED_ORIGINS,
     deliveries: {
       intake,
       log,
@@ -148,9 +152,9 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
   };
-  const routesFor = (file: ConfigFile | null) => listRoutes({ ...parts, sources: sourcesOf(settings, file) });
+  const authenticate = createAuthenticate(user, sessions, secrets);
   const stopping = new AbortController();
-  const { listener, refusal, replaceRoutes } = createRouter(routesFor(config.current), {
+  const { listener, refusal, replaceRoutes } = createRouter([], {
     trustedProxies,
     watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
       log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
@@ -165,6 +169,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
+  const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET });
+  const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
+  const routesFor = (file: ConfigFile | null) =>
+    listRoutes({ ...parts, authenticate: guard, browser, sources: sourcesOf(settings, file) });
+  // No request is read before: the listener was called in this turn of the event loop.
+  replaceRoutes(routesFor(config.current));
   instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });
   const unwatchConfig = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
@@ -286,6 +296,26 @@ function openWorker({ settings, environment, config, stores, log }: Wiring, inta
   applyRoutes(config.current);
   events.onWork(worker.notify);
   return { worker, applyRoutes };
+}
+
+/** The pages, the cookie and forward-auth. Null without `PUBLIC_URL`, unless the server listens on loopback only. */
+function openBrowser(
+  settings: Settings,
+  url: string,
+  parts: Pick<BrowserParts, "login" | "authenticate" | "sessions" | "secret" | "log">,
+): (BrowserParts & VerifyParts) | null {
+  const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
+  const origin = publicOriginOf(settings, url);
+  if (origin === null) return null;
+  return {
+    ...parts,
+    cookie: createSessionCookie(origin, cookieDomain),
+    rules: { origin, allowedOrigins, cookieDomain },
+    lifetimes: { ttlSeconds: settings.JWT_TTL.seconds, sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
+    origin,
+    trustedProxies: settings.TRUSTED_PROXIES,
+    now: Date.now,
+  };
 }
 
 const retentionOf = (file: ConfigFile | null) => file?.retention ?? DEFAULT_RETENTION;

@@ -55,7 +55,8 @@ const PACKAGES: Record<string, RegExp> = {
   "string-width": /^cli\//,
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^config\/file\/json-schema\.ts$/,
-  valibot: /^(?:config\/|http\/|[a-z]+\/routes\.ts$)/,
+  valibot: /^(?:config\/|http\/|[a-z]+\/(?:browser\/)?routes\.ts$)/,
+  tldts: /^config\/server-settings\.ts$/,
 };
 
 interface Import {
@@ -72,8 +73,9 @@ function faultOf({ from, to }: Import): string | null {
   if (!allowed) return `${from} lies in a place that the architecture does not know`;
   if (place === target || allowed.includes(target)) return null;
   if (DRIVERS.includes(place) && PORTS.includes(to)) return null;
-  // The routes of a part may use HTTP.
-  if (PARTS.includes(place) && from.endsWith("/routes.ts") && target === "http") return null;
+  // The routes of a part may use HTTP, and so may the pages, which are routes.
+  const isRoute = from.endsWith("/routes.ts") || from.startsWith("auth/browser/");
+  if (PARTS.includes(place) && isRoute && target === "http") return null;
   return `${from} imports ${to}`;
 }
 

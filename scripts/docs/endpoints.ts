@@ -12,7 +12,12 @@ const SOURCE = defaultSource({ path: SETTINGS.WEBHOOK_PATH.schema.default, secre
 /** The page of endpoints. */
 export function endpointsPage(): string {
   // The handlers are created but never run, so the other parts may be missing.
-  const parts: Partial<AppParts> = { sources: [SOURCE], deliveries: {} as AppParts["deliveries"] };
+  const parts: Partial<AppParts> = {
+    sources: [SOURCE],
+    deliveries: {} as AppParts["deliveries"],
+    browser: { secret: "no secret" } as AppParts["browser"],
+    corsOrigins: [],
+  };
   const routes = listRoutes(parts as AppParts);
   const named = new Set(routes.flatMap(({ problems = [] }) => problems));
   const ofAny = (Object.keys(PROBLEMS) as ErrorCode[]).filter((name) => !named.has(name));

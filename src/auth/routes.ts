@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { readJson, refuseBody } from "../http/body.ts";
-import { headerValues } from "../http/headers.ts";
 import { type Handler, reply } from "../http/route.ts";
 import type { Log } from "../log.ts";
-import { type Authenticate, sessionInvalidated } from "./authenticate.ts";
+import { sessionInvalidated } from "./authenticate.ts";
+import type { AuthenticateRequest } from "./browser/guard.ts";
 import { isEmail } from "./email.ts";
 import type { Login } from "./login.ts";
 import { passwordFault } from "./password-text.ts";
@@ -42,9 +42,9 @@ export function loginRoute(login: Login): Handler {
  * Answers `POST /auth/logout`: ends the session of the token, 200 with `{ ok: true }`. Throws the errors of the guard and of
  * `refuseBody`, and `session_invalidated` when the session ends during the request.
  */
-export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, log: Log): Handler {
+export function logoutRoute(authenticate: AuthenticateRequest, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {
-    const claims = await authenticate(headerValues(request.rawHeaders, "authorization"));
+    const { claims } = await authenticate(request);
     const { sub, sid } = claims;
     await refuseBody(request);
     // The record may have changed since the guard read it, so the delete compares the sid again.
@@ -55,10 +55,10 @@ export function logoutRoute(authenticate: Authenticate, sessions: SessionStore, 
 }
 
 /** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws the errors of the guard and of `refuseBody`. */
-export function meRoute(authenticate: Authenticate): Handler {
+export function meRoute(authenticate: AuthenticateRequest): Handler {
   return async ({ request }) => {
-    const { sub, email } = await authenticate(headerValues(request.rawHeaders, "authorization"));
+    const { claims } = await authenticate(request);
     await refuseBody(request);
-    return reply(200, { userId: sub, email });
+    return reply(200, { userId: claims.sub, email: claims.email });
   };
 }

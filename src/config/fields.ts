@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { isEmail } from "../auth/email.ts";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { LONGEST_WAIT_MS } from "../events/job.ts";
+import { isLoopback } from "../http/listen.ts";
 import { weaknessOf } from "./secrets.ts";
 import { SIGNING_SECRET_FORM, signingKeyOf } from "./signing-key.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
@@ -139,7 +140,7 @@ export const path = v.pipe(
   ),
   v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
   v.check(
-    (value) => !/^\/(?:auth|healthz|readyz|metrics)(?:\/|$)/.test(value),
+    (value) => !/^\/(?:auth|login|logout|healthz|readyz|metrics)(?:\/|$)/.test(value),
     "expected a path that the service does not use itself, e.g. /webhook",
   ),
 );
@@ -155,6 +156,33 @@ export const url = v.pipe(
     return /^https?:$/.test(protocol) && username + password === "";
   }, URL_EXPECTATION),
   v.description(typeIn(URL_EXPECTATION)),
+);
+
+const ORIGIN_EXPECTATION =
+  "expected an https origin without a path, e.g. https://auth.example.com, or an http one on loopback";
+
+/** The origin of an https URL, or of an http URL on loopback. As browsers write it: in lower case, without a default port. */
+function toOrigin(value: string): string | null {
+  const url = URL.parse(value);
+  if (url === null || url.pathname !== "/" || /[?#*\s\\]/.test(value) || url.username + url.password !== "")
+    return null;
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) return null;
+  return url.origin;
+}
+
+/** An origin that browsers use: https, or http on loopback. */
+export const origin = parsed(toOrigin, ORIGIN_EXPECTATION);
+
+/** Comma-separated origins. */
+export const origins = parsed((value) => {
+  const list = value === "" ? [] : value.split(",").map((part) => toOrigin(part.trim()));
+  return list.every((one) => one !== null) ? list : null;
+}, "expected a comma-separated list of https origins without a path, e.g. https://app.example.com");
+
+/** A domain whose subdomains share a cookie. */
+export const domain = matching(
+  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$/,
+  "expected a domain in small letters with a dot in it, e.g. example.com",
 );
 
 /** Comma-separated addresses and CIDR ranges, as a `BlockList`. */

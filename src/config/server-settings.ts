@@ -1,5 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { getPublicSuffix } from "tldts";
+import { isWithin } from "../auth/browser/redirect-target.ts";
 import { type Fault, systemCode } from "../errors.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
 import { type Environment, readSettings, SETTING_NAMES, type SettingName, type Settings } from "./settings.ts";
@@ -16,7 +18,23 @@ export function readServerSettings(environment: Environment): Settings {
     ...unreadableFiles(environment),
     ...unusableFiles(environment),
     ...dataDirFaults(environment),
+    ...cookieDomainFaults(environment),
   ]);
+}
+
+/** Checks that browsers keep the cookie of `COOKIE_DOMAIN`: they refuse public suffixes, and domains of other hosts. */
+function cookieDomainFaults({ COOKIE_DOMAIN: domain, PUBLIC_URL }: Environment): Fault[] {
+  if (domain === undefined) return [];
+  if (PUBLIC_URL === undefined) return [{ found: "COOKIE_DOMAIN is set without PUBLIC_URL", remedy: "set PUBLIC_URL" }];
+  const url = URL.parse(PUBLIC_URL);
+  if (url === null) return [];
+  if (url.protocol !== "https:")
+    return [{ found: "COOKIE_DOMAIN needs HTTPS", remedy: "set PUBLIC_URL to an https origin" }];
+  if (!isWithin(url.hostname, domain))
+    return [{ found: "PUBLIC_URL is not in COOKIE_DOMAIN", remedy: "set COOKIE_DOMAIN to a domain above PUBLIC_URL" }];
+  if (getPublicSuffix(domain, { allowPrivateDomains: true }) !== domain) return [];
+  const remedy = "set it to a domain that is yours, e.g. example.com";
+  return [{ found: "COOKIE_DOMAIN is a public suffix, for which browsers keep no cookie", remedy }];
 }
 
 /** Checks `DATA_DIR` without creating it. */

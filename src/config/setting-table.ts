@@ -4,6 +4,7 @@ import {
   addresses,
   directory,
   diskSize,
+  domain,
   duration,
   email,
   file,
@@ -15,6 +16,8 @@ import {
   LONGEST_WAIT,
   networks,
   oneOf,
+  origin,
+  origins,
   passwordHash,
   path,
   signingSecret,
@@ -77,6 +80,42 @@ const LOGIN = {
     schema: v.optional(userId, "1"),
     meaning: "The user's identifier: the claim `sub` in tokens, and `userId` in answers and log lines.",
     example: "user-7",
+  },
+} satisfies Group;
+
+const BROWSERS = {
+  PUBLIC_URL: {
+    schema: v.optional(origin),
+    defaultText: "the address of the ready line on loopback; else none, and there are no pages and no cookie",
+    meaning:
+      "Origin under which browsers reach this service. With it there are a login page, a cookie and `/auth/verify` for proxies.",
+    example: "https://auth.example.com",
+  },
+  COOKIE_DOMAIN: {
+    schema: v.optional(domain),
+    defaultText: "none: the cookie is for the host of `PUBLIC_URL` only",
+    meaning:
+      "Domain whose subdomains share the cookie, so that apps there can be protected. `PUBLIC_URL` must be in it.",
+    example: "example.com",
+  },
+  REDIRECT_ORIGINS: {
+    schema: v.optional(origins, ""),
+    defaultText: "none",
+    meaning:
+      "Origins that a login may lead back to, besides `PUBLIC_URL` and https origins within `COOKIE_DOMAIN`. Other targets lead to the start page.",
+    example: "https://app.example.net",
+  },
+  SESSION_MAX_AGE: {
+    schema: v.optional(duration(1000, "7d", LONGEST_AGE), "7d"),
+    meaning:
+      "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends.",
+    example: "12h",
+  },
+  CORS_ALLOWED_ORIGINS: {
+    schema: v.optional(origins, ""),
+    defaultText: "none",
+    meaning: "Origins of single-page apps that may call `/auth/*` from a browser, with the cookie.",
+    example: "https://app.example.com",
   },
 } satisfies Group;
 
@@ -346,11 +385,12 @@ const OPERATION = {
 } satisfies Group;
 
 /** Every setting. */
-export const SETTINGS = { ...LOGIN, ...REDIS, ...NETWORK, ...WEBHOOKS, ...PROCESSING, ...OPERATION };
+export const SETTINGS = { ...LOGIN, ...BROWSERS, ...REDIS, ...NETWORK, ...WEBHOOKS, ...PROCESSING, ...OPERATION };
 
 /** The settings by topic, in the order of the reference. */
 export const SETTING_GROUPS: Record<string, Group> = {
   "Login and tokens": LOGIN,
+  Browsers: BROWSERS,
   Redis: REDIS,
   Network: NETWORK,
   Webhooks: WEBHOOKS,

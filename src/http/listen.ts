@@ -28,6 +28,14 @@ export function urlOf(endpoint: Endpoint, port: number, anyHost = "localhost"): 
   return `${scheme}://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
 
+/**
+ * The origin under which browsers reach the server: the configured one, or on loopback the URL of the server. Null if it is not
+ * known.
+ */
+export function publicOriginOf(endpoint: Endpoint & { PUBLIC_URL?: string | undefined }, url: string): string | null {
+  return endpoint.PUBLIC_URL ?? (isLoopback(hostOf(endpoint) ?? "") ? url : null);
+}
+
 /** Starts listening, without `host` on all addresses. Returns the port. Throws {@link SettingsError} when it cannot listen. */
 export function listen(server: Server, address: { port: number; host: string | undefined }): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -34,7 +34,7 @@ export function reply(status: number, body: unknown): Reply {
 /** A method on a path, its request and response, and its handler. */
 export interface Route {
   /** `*` means every method. */
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "*";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "*";
   /** Each segment matches exactly, or is a parameter: `/events/:id`. */
   path: string;
   /** For the reference. */
@@ -54,6 +54,8 @@ export interface Route {
   quiet?: boolean;
   /** Called for each problem that the handler throws. `reason` is not sent to the client. */
   onProblem?: (code: ErrorCode, reason?: string) => void;
+  /** Headers of every response of the route, also of problems. */
+  headersFor?: (request: IncomingMessage) => Record<string, string>;
 }
 
 /** Options of all routes. */
@@ -67,11 +69,11 @@ export interface RouteOptions {
 }
 
 /** What {@link handleRequest} needs of a route. Without `path`, no route matched. */
-export type MatchedRoute = Pick<Route, "quiet" | "onProblem"> & { path?: string; handler: Handler };
+export type MatchedRoute = Pick<Route, "quiet" | "onProblem" | "headersFor"> & { path?: string; handler: Handler };
 
 /** Handles one request: runs the handler, turns errors into problems, logs, and writes the response. Never throws. */
 export async function handleRequest(
-  { path = "-", handler, quiet = false, onProblem }: MatchedRoute,
+  { path = "-", handler, quiet = false, onProblem, headersFor }: MatchedRoute,
   response: ServerResponse,
   params: PathParams,
   { log, trustedProxies, watchForUnnamedProxy, stopping }: RouteOptions,
@@ -113,6 +115,7 @@ export async function handleRequest(
       "request completed",
     );
   }
+  if (headersFor) result = { ...result, headers: { ...headersFor(request), ...result.headers } };
   send(response, result, requestId, stopping.aborted);
 }
 

@@ -68,6 +68,11 @@ suite("settings", () => {
       TRUSTED_PROXIES: "10.0.0.0/8, ::1",
       DATA_DIR: "/var/lib/x",
       CONFIG_FILE: "/etc/authserve.yaml",
+      PUBLIC_URL: "https://AUTH.example.com:443",
+      COOKIE_DOMAIN: "example.com",
+      REDIRECT_ORIGINS: "https://app.example.net, http://localhost:8080",
+      SESSION_MAX_AGE: "12h",
+      CORS_ALLOWED_ORIGINS: "https://app.example.com",
       ADDON_DIR: "/var/lib/addons",
       LOG_LEVEL: "debug",
       LOG_FORMAT: "text",
@@ -94,6 +99,8 @@ suite("settings", () => {
     const others = ["REDIS_SENTINELS", "REDIS_CLUSTER"];
     for (const name of SETTING_NAMES) if (!others.includes(name)) assert.notEqual(settings[name], undefined, name);
     assert.equal(settings.JWT_TTL.seconds, 7200);
+    assert.equal(settings.PUBLIC_URL, "https://auth.example.com");
+    assert.deepEqual(settings.REDIRECT_ORIGINS, ["https://app.example.net", "http://localhost:8080"]);
     assert.equal(settings.REDIS_PORT, 6380);
     assert.equal(settings.WEBHOOK_BODY_LIMIT, 524_288);
     assert.equal(settings.MIN_FREE_DISK, 2_147_483_648);
@@ -131,11 +138,26 @@ suite("settings", () => {
       "/healthz",
       "/readyz",
       "/metrics/x",
+      "/login",
+      "/logout/x",
     ],
     WEBHOOK_BODY_LIMIT: ["0", "65m", "1g"],
     WEBHOOK_QUEUE_LIMIT: ["0", "1000001"],
     MIN_FREE_DISK: ["-1", "5%", "1t", "1000001g", "999999999999g"],
     MAX_QUEUE_AGE: ["0s", "999ms", "366d", "1", "forever"],
+    PUBLIC_URL: [
+      "auth.example.com",
+      "http://auth.example.com",
+      "https://auth.example.com/x",
+      "https://auth.example.com/?",
+      "https://user@auth.example.com",
+      "ftp://auth.example.com",
+      "null",
+    ],
+    COOKIE_DOMAIN: ["localhost", "192.0.2.1", ".example.com", "Example.com", "https://example.com", "example.com/"],
+    REDIRECT_ORIGINS: ["*", "https://app.example.net,other", "https://*.example.net", ","],
+    CORS_ALLOWED_ORIGINS: ["*", "null", "http://app.example.net"],
+    SESSION_MAX_AGE: ["0s", "366d", "1"],
     FORWARD_URL: ["example.com", "ftp://example.com/", "http://", "javascript:alert(1)"],
     FORWARD_SECRET: ["whsec_", "whsec_!"],
     RETRY_ATTEMPTS: ["0", "101", "1.5"],

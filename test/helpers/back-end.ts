@@ -12,6 +12,9 @@ export function needs(backEnd: string, isThere: () => boolean, remedy: string): 
   return { skip: message };
 }
 
+/** Where Debian's package puts the browser. */
+export const CHROMIUM = "/usr/bin/chromium";
+
 const hasProgram = (name: string) => spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined;
 
 export const needsRedis = () =>
@@ -20,6 +23,15 @@ export const needsRedis = () =>
     () => hasProgram("redis-server"),
     "redis-server is not on the path (Debian: apt-get install redis-server)",
   );
+
+export const needsNginx = () =>
+  needs("nginx", () => hasProgram("nginx"), "nginx is not on the path (Debian: apt-get install nginx-light)");
+
+export const needsCaddy = () =>
+  needs("Caddy", () => hasProgram("caddy"), "caddy is not on the path (Debian: apt-get install caddy)");
+
+export const needsHaproxy = () =>
+  needs("HAProxy", () => hasProgram("haproxy"), "haproxy is not on the path (Debian: apt-get install haproxy)");
 
 export const needsGpg = () =>
   needs("signed releases", () => hasProgram("gpg"), "gpg is not on the path (Debian: apt-get install gnupg)");
@@ -52,4 +64,11 @@ export const needsFreeze = () =>
     "the stalled disk",
     () => process.getuid?.() === 0 && spawnSync("losetup", ["--find"], { stdio: "ignore" }).status === 0,
     "freezing a loop-mounted disk needs root and loop devices",
+  );
+
+export const needsChromium = () =>
+  needs(
+    "the pages in a browser",
+    () => hasProgram(CHROMIUM),
+    `${CHROMIUM} is not there (Debian: apt-get install chromium)`,
   );

@@ -1,0 +1,33 @@
+-- /etc/haproxy/haproxy-authserve.lua. Asks authserve whether a request may pass. haproxy-app.cfg uses it.
+-- `http-request lua.authserve URL` sets the variables below. Write the address in the URL as an IP address: HAProxy resolves
+-- names only with a section `resolvers default`.
+--   txn.authserve_status: 200 lets the request pass, 302 and 303 redirect it, 401 refuses it. 503 means no valid answer.
+--   txn.authserve_user, txn.authserve_email, txn.authserve_location: headers of the answer, or empty.
+
+local PASSED_ON = {
+  "cookie", "authorization", "accept", "x-requested-with", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site",
+  "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri", "x-forwarded-method", "x-forwarded-for",
+}
+local ANSWERS = { [200] = true, [302] = true, [303] = true, [401] = true }
+-- Of each try. HAProxy tries four times.
+local TIMEOUT_MS = 2500
+
+core.register_action("authserve", { "http-req" }, function(txn, url)
+  local received = txn.http:req_get_headers()
+  local headers = {}
+  for _, name in ipairs(PASSED_ON) do
+    headers[name] = received[name]
+  end
+
+  local answer = core.httpclient():get({ url = url, headers = headers, timeout = TIMEOUT_MS }) or {}
+  local function header(name)
+    -- HAProxy counts the values of a header from 0.
+    local values = answer.headers and answer.headers[name]
+    return values and values[0] or ""
+  end
+
+  txn:set_var("txn.authserve_status", ANSWERS[answer.status] and answer.status or 503)
+  txn:set_var("txn.authserve_user", header("remote-user"))
+  txn:set_var("txn.authserve_email", header("remote-email"))
+  txn:set_var("txn.authserve_location", header("location"))
+end, 1)

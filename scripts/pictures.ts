@@ -1,0 +1,79 @@
+// Makes the pictures of the pages, with the fonts of this machine. Needs Chromium.
+//
+//   node scripts/pictures.ts docs/pictures
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { fillIn, openChromium, openProfile } from "../test/helpers/browser.ts";
+import { type Server, startServer } from "../test/helpers/server.ts";
+
+const DESKTOP = { viewport: { width: 1280, height: 800 } };
+const PHONE = { viewport: { width: 390, height: 844 } };
+
+const FIREFOX = { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" };
+const ELSEWHERE = { extraHTTPHeaders: { "x-forwarded-for": "198.51.100.20" } };
+
+const WRONG = { password: "wrong password" };
+
+interface Picture {
+  options?: BrowserContextOptions;
+  /** Brings a page to what the picture shows. */
+  show(page: Page, server: Server, browser: Browser): Promise<void>;
+}
+
+const showLogin: Picture["show"] = async (page, { url }) => void (await page.goto(`${url}/login`));
+
+const PICTURES: Record<string, Picture> = {
+  login: { show: showLogin },
+  "login-phone": { options: PHONE, show: showLogin },
+  "login-dark": { options: { colorScheme: "dark" }, show: showLogin },
+  "login-spanish": { options: { locale: "es-ES" }, show: showLogin },
+  "login-error": {
+    async show(page, { url }) {
+      await page.goto(`${url}/login`);
+      await fillIn(page, WRONG);
+    },
+  },
+  "login-superseded": {
+    async show(page, { url }, browser) {
+      await page.goto(`${url}/login`);
+      await fillIn(page);
+      const other = await openProfile(browser, { ...FIREFOX, ...ELSEWHERE });
+      const theirs = await other.newPage();
+      await theirs.goto(`${url}/login`);
+      await fillIn(theirs);
+      await other.close();
+      await page.reload();
+    },
+  },
+  "signed-in": {
+    async show(page, { url }) {
+      await page.goto(`${url}/login`);
+      await fillIn(page);
+    },
+  },
+};
+
+const folder = process.argv[2];
+if (folder === undefined)
+  throw new Error("name the folder of the pictures, e.g. node scripts/pictures.ts docs/pictures");
+mkdirSync(folder, { recursive: true });
+
+await using server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+const browser = await openChromium();
+try {
+  for (const [name, { options, show }] of Object.entries(PICTURES)) {
+    const profile = await openProfile(browser, {
+      ...DESKTOP,
+      extraHTTPHeaders: { "x-forwarded-for": "203.0.113.7" },
+      ...options,
+    });
+    const page = await profile.newPage();
+    await show(page, server, browser);
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await profile.close();
+  }
+} finally {
+  await browser.close();
+}

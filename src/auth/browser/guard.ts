@@ -1,0 +1,59 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "../../errors.ts";
+import { headerValues } from "../../http/headers.ts";
+import type { Authenticate } from "../authenticate.ts";
+import type { AccessClaims } from "../token.ts";
+import type { SessionCookie } from "./cookie.ts";
+import { requireSameSite } from "./cross-site.ts";
+
+/** An authenticated request. */
+export interface Authenticated {
+  claims: AccessClaims;
+  /** Whether the token came in the cookie, as from a browser. */
+  isByCookie: boolean;
+}
+
+/** Authenticates a request by its `Authorization` header, else by its cookie. Throws the errors of {@link Authenticate}. */
+export type AuthenticateRequest = (request: IncomingMessage) => Promise<Authenticated>;
+
+/**
+ * Creates the guard of requests with a token or a cookie. An `Authorization` header counts alone. A request with the cookie that
+ * changes state must come from the same site, or from a trusted origin.
+ */
+export function createRequestGuard(
+  authenticate: Authenticate,
+  cookie: SessionCookie | null,
+  trustedOrigins: readonly string[],
+): AuthenticateRequest {
+  return async (request) => {
+    const authorization = headerValues(request.rawHeaders, "authorization");
+    if (cookie === null || authorization.length > 0)
+      return { claims: await authenticate(authorization), isByCookie: false };
+    const claims = await authenticateCookie(request, cookie, authenticate);
+    if (request.method !== "GET" && request.method !== "HEAD") requireSameSite(request, trustedOrigins);
+    return { claims, isByCookie: true };
+  };
+}
+
+/** Authenticates a request by its cookie alone. */
+export async function authenticateCookie(
+  request: IncomingMessage,
+  cookie: SessionCookie,
+  authenticate: Authenticate,
+): Promise<AccessClaims> {
+  const tokens = cookie.read(request).filter((token) => token !== "");
+  // A subdomain can add a cookie of the same name. The genuine one counts, in any order.
+  let failure: unknown = new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
+  for (const token of tokens.slice(0, MAX_TOKENS)) {
+    try {
+      return await authenticate([`Bearer ${token}`]);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "store_unavailable") throw error;
+      // The reason why a genuine session ended says more than that another token is not genuine.
+      if (!(failure instanceof AppError && failure.code === "session_invalidated")) failure = error;
+    }
+  }
+  throw failure;
+}
+
+const MAX_TOKENS = 5;

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { isTrusted, peerAddress } from "../../http/client-address.ts";
+
+/** The request that a proxy asks about. */
+export interface OriginalRequest {
+  /** Null if no trusted proxy names it. */
+  url: string | null;
+  method: string;
+}
+
+/**
+ * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
+ * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads to.
+ */
+export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
+  const { headers, method = "GET", socket } = request;
+  if (!isTrusted(peerAddress(socket), trustedProxies)) return { url: null, method };
+  const header = (name: string) => (typeof headers[name] === "string" ? (headers[name] as string) : undefined);
+  const originalMethod = header("x-original-method") ?? header("x-forwarded-method") ?? method;
+  return { url: originalUrl(header), method: originalMethod.toUpperCase() };
+}
+
+function originalUrl(header: (name: string) => string | undefined): string | null {
+  const whole = header("x-original-url");
+  if (whole !== undefined) return whole;
+  const [proto, host, uri] = ["proto", "host", "uri"].map((part) => header(`x-forwarded-${part}`));
+  if (proto === undefined || host === undefined) return null;
+  return `${proto}://${host}${uri ?? "/"}`;
+}
+
+/** Whether a browser opens a page with this request, so that it can show a login page instead of the response. */
+export function isNavigation({ headers }: IncomingMessage): boolean {
+  const { accept = "", "sec-fetch-mode": mode } = headers;
+  if (headers["x-requested-with"]?.toString().toLowerCase() === "xmlhttprequest") return false;
+  return accept.toLowerCase().includes("text/html") && (mode === undefined || mode === "navigate");
+}

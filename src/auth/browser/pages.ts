@@ -1,0 +1,93 @@
+import type { Reply } from "../../http/problem.ts";
+import type { LoginOrigin, Supersession } from "../sessions.ts";
+import { type Html, html, pageReply } from "./html.ts";
+import type { Texts } from "./texts.ts";
+
+/** What the login page shows besides its form. */
+export interface LoginPage {
+  texts: Texts;
+  /** Where the login leads to. */
+  target: string;
+  /** The origin of this service. */
+  origin: string;
+  /** The e-mail of a login that was refused. */
+  email?: string;
+  /** Why a login was refused. */
+  error?: string | Html;
+  /** What happened before: a line that sums it up, and lines about it. */
+  note?: string | undefined;
+}
+
+/** The login page. It works without script and with password managers. */
+export function loginPage(
+  status: number,
+  { texts, target, origin, email = "", error, note }: LoginPage,
+  headers: Reply["headers"] = {},
+): Reply {
+  const targetUrl = new URL(target, origin);
+  const isElsewhere = targetUrl.origin !== origin;
+  const describedBy = error === undefined ? null : html` aria-describedby="error"`;
+  const invalid = status === 400 || status === 401 ? html` aria-invalid="true"` : null;
+  const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
+  const body = html`<h1>${texts.login}</h1>
+${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${note === undefined ? null : noteOf(note)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="/login">
+<input type="hidden" name="rd" value="${target}">
+<label for="email">${texts.email}</label>
+<input id="email" name="email" type="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" inputmode="email" maxlength="254" required${focusEmail}${describedBy}${invalid}>
+<label for="password">${texts.password}</label>
+<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focusPassword}${describedBy}${invalid}>
+<button type="submit">${texts.logIn}</button>
+</form>
+<p class="hint">${texts.oneSession}</p>`;
+  const formTarget = isElsewhere ? targetUrl.origin : null;
+  return pageReply(status, { lang: texts.lang, title: texts.login, body, formTarget }, headers);
+}
+
+function noteOf(note: string): Html {
+  const [summary = "", ...lines] = note.split("\n");
+  return html`<div class="note"><strong>${summary}</strong>${lines.map((line) => html`<p role="status">${line}</p>`)}</div>\n`;
+}
+
+/** Who is logged in. Times are Unix milliseconds. */
+export interface SignedIn {
+  email: string;
+  since: number | null;
+  until: number;
+  loggedInFrom: LoginOrigin | null;
+}
+
+/** The page of a live session: who, since when, from where, and a button to log out. */
+export function homePage(texts: Texts, { email, since, until, loggedInFrom }: SignedIn): Reply {
+  const facts: Html[] = [];
+  if (since !== null) facts.push(fact(texts.since, timeOf(since, texts)));
+  if (typeof loggedInFrom?.userAgent === "string") facts.push(fact(texts.browser, loggedInFrom.userAgent));
+  if (loggedInFrom !== null) facts.push(fact(texts.network, loggedInFrom.network));
+  facts.push(fact(texts.validUntil, timeOf(until, texts)));
+  const body = html`<h1>${texts.loggedIn}</h1>
+<p><strong>${email}</strong></p>
+<dl>
+${facts}</dl>
+<p class="hint">${texts.endsElsewhere}</p>
+<form method="post" action="/logout">
+<button type="submit" class="quiet">${texts.logOut}</button>
+</form>`;
+  return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
+}
+
+const fact = (name: string, value: string | Html) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
+
+/** Tells what ended a session. */
+export function endedText(texts: Texts, supersession: Supersession | null): string {
+  if (supersession === null) return texts.ended;
+  const { at, by } = supersession;
+  return texts.superseded(by.userAgent, by.network, timeText(at, texts));
+}
+
+const timeOf = (ms: number, texts: Texts) =>
+  html`<time datetime="${new Date(ms).toISOString()}">${timeText(ms, texts)}</time>`;
+
+/** A time in UTC: the server does not know the time zone of the reader. */
+function timeText(ms: number, { locale }: Texts): string {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+  return `${format.format(ms)} UTC`;
+}

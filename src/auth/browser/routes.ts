@@ -1,0 +1,169 @@
+import type { IncomingMessage } from "node:http";
+import * as v from "valibot";
+import { AppError } from "../../errors.ts";
+import { readForm } from "../../http/form.ts";
+import type { Reply } from "../../http/problem.ts";
+import type { Handler } from "../../http/route.ts";
+import type { Log } from "../../log.ts";
+import type { Authenticate } from "../authenticate.ts";
+import type { Login } from "../login.ts";
+import { LoginBody } from "../routes.ts";
+import type { SessionStore, Supersession } from "../sessions.ts";
+import { type AccessClaims, createSignToken } from "../token.ts";
+import type { SessionCookie } from "./cookie.ts";
+import { requireSameSite } from "./cross-site.ts";
+import { authenticateCookie } from "./guard.ts";
+import { redirect } from "./html.ts";
+import { endedText, homePage, loginPage } from "./pages.ts";
+import { type RedirectRules, redirectTarget } from "./redirect-target.ts";
+import { type Lifetimes, renewedExpiry } from "./renewal.ts";
+import { type Texts, textsFor } from "./texts.ts";
+
+/** What the pages use. `now` is in Unix milliseconds. */
+export interface BrowserParts {
+  login: Login;
+  authenticate: Authenticate;
+  sessions: SessionStore;
+  cookie: SessionCookie;
+  rules: RedirectRules;
+  lifetimes: Lifetimes;
+  /** Signs renewed tokens. */
+  secret: string;
+  log: Log;
+  now: () => number;
+}
+
+const FORM_LIMIT = 16 * 1024;
+
+/** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
+export function loginPageRoute({ authenticate, cookie, rules }: BrowserParts): Handler {
+  return async ({ request }) => {
+    const texts = textsFor(request.headers["accept-language"]);
+    const target = redirectTarget(queryOf(request).get("rd"), rules);
+    const { claims, note } = await sessionOf(request, cookie, authenticate, texts);
+    return claims ? redirect(target) : loginPage(200, { texts, target, origin: rules.origin, note });
+  };
+}
+
+/**
+ * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookie and redirects to `rd`. A refused login
+ * is answered with the page and the reason.
+ */
+export function loginFormRoute({ login, cookie, rules, lifetimes }: BrowserParts): Handler {
+  return async ({ request, requestId, address }) => {
+    requireSameSite(request, []);
+    const texts = textsFor(request.headers["accept-language"]);
+    const fields = await readForm(request, FORM_LIMIT);
+    const target = redirectTarget(fields.get("rd") ?? null, rules);
+    const email = fields.get("email") ?? "";
+    const page = { texts, target, origin: rules.origin, email };
+    const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
+    if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
+    try {
+      const requester = { address, requestId, userAgent: request.headers["user-agent"] };
+      const { accessToken } = await login(output, requester);
+      return redirect(target, { "Set-Cookie": cookie.set(accessToken, lifetimes.ttlSeconds) });
+    } catch (error) {
+      return refusedLogin(error, page);
+    }
+  };
+}
+
+/** The login page with the reason of a refused login. Throws errors of another kind. */
+function refusedLogin(error: unknown, page: { texts: Texts; target: string; origin: string; email: string }): Reply {
+  if (!(error instanceof AppError)) throw error;
+  const { errors } = page.texts;
+  const seconds = error.retryAfterSeconds ?? 1;
+  const retry = { "Retry-After": String(seconds) };
+  switch (error.code) {
+    case "invalid_credentials":
+      return loginPage(401, { ...page, error: errors.invalid_credentials }, { "WWW-Authenticate": "Bearer" });
+    case "too_many_attempts":
+      return loginPage(429, { ...page, error: errors.too_many_attempts(seconds) }, retry);
+    case "login_busy":
+    case "store_unavailable":
+      return loginPage(503, { ...page, error: errors.unavailable }, retry);
+    default:
+      throw error;
+  }
+}
+
+/** Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. */
+export function logoutFormRoute({ authenticate, sessions, cookie, log }: BrowserParts): Handler {
+  return async ({ request, requestId, address }) => {
+    requireSameSite(request, []);
+    await readForm(request, FORM_LIMIT);
+    const { claims } = await sessionOf(request, cookie, authenticate, textsFor(undefined));
+    if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
+      log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
+    return redirect("/login", { "Set-Cookie": cookie.clear() });
+  };
+}
+
+/** Answers `GET /login/renew`: prolongs a live session, and redirects to `rd`. A session that has ended leads to the login page. */
+export function renewRoute({ authenticate, sessions, cookie, rules, lifetimes, secret, now }: BrowserParts): Handler {
+  const sign = createSignToken(secret);
+  return async ({ request }) => {
+    const target = redirectTarget(queryOf(request).get("rd"), rules);
+    const { claims } = await sessionOf(request, cookie, authenticate, textsFor(undefined));
+    if (!claims) return redirect(`/login?rd=${encodeURIComponent(target)}`);
+    const at = Math.floor(now() / 1000);
+    const exp = renewedExpiry(claims, lifetimes, at);
+    const { sub, email, sid, iat } = claims;
+    if (iat === undefined || exp <= claims.exp) return redirect(target);
+    if (!(await sessions.extendIf(sub, sid, exp - at))) return redirect(`/login?rd=${encodeURIComponent(target)}`);
+    const token = await sign({ sub, email, sid, iat, exp });
+    return redirect(target, { "Set-Cookie": cookie.set(token, exp - at) });
+  };
+}
+
+/** Answers `GET /` with the page of the session, or with a redirect to the login page. */
+export function homeRoute({ authenticate, sessions, cookie }: BrowserParts): Handler {
+  return async ({ request }) => {
+    const texts = textsFor(request.headers["accept-language"]);
+    const { claims } = await sessionOf(request, cookie, authenticate, texts);
+    if (!claims) return redirect("/login");
+    const record = await sessions.find(claims.sub);
+    const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
+    const since = claims.iat === undefined ? null : claims.iat * 1000;
+    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom });
+  };
+}
+
+interface BrowserSession {
+  claims: AccessClaims | null;
+  /** What ended the session of the cookie, if it was genuine. */
+  note?: string | undefined;
+}
+
+async function sessionOf(
+  request: IncomingMessage,
+  cookie: SessionCookie,
+  authenticate: Authenticate,
+  texts: Texts,
+): Promise<BrowserSession> {
+  try {
+    return { claims: await authenticateCookie(request, cookie, authenticate) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
+    return error.code === "session_invalidated"
+      ? { claims: null, note: endedText(texts, supersessionIn(error)) }
+      : { claims: null };
+  }
+}
+
+/** The supersession that a `session_invalidated` names. */
+function supersessionIn({ members }: AppError): Supersession | null {
+  if (!members) return null;
+  const { supersededAt, supersededBy } = members as { supersededAt: string; supersededBy: Supersession["by"] };
+  return { at: Date.parse(supersededAt), by: supersededBy };
+}
+
+/** The query of a request target. */
+function queryOf({ url = "" }: IncomingMessage): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : url.slice(at));
+}
+
+/** For the reference: the body of a page. */
+export const PageAnswer = v.string();

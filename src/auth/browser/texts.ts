@@ -1,0 +1,100 @@
+import { type Html, html } from "./html.ts";
+
+/** The words of the pages in one language. */
+export interface Texts {
+  lang: string;
+  locale: string;
+  login: string;
+  /** Before the host of another site that the login leads to. */
+  continueTo: string;
+  email: string;
+  password: string;
+  logIn: string;
+  /** What a login does to other devices. */
+  oneSession: string;
+  loggedIn: string;
+  since: string;
+  browser: string;
+  network: string;
+  validUntil: string;
+  /** What a login elsewhere does to this session. */
+  endsElsewhere: string;
+  logOut: string;
+  /** Why a login was refused. `invalid_credentials` has the words of the API in every language. */
+  errors: {
+    invalid_credentials: string | Html;
+    validation_failed: string;
+    too_many_attempts: (seconds: number) => string;
+    unavailable: string;
+  };
+  superseded: (browser: string | null, network: string, time: string) => string;
+  ended: string;
+}
+
+const ES: Texts = {
+  lang: "es",
+  locale: "es-ES",
+  login: "Iniciar sesión",
+  continueTo: "Para continuar en",
+  email: "Correo electrónico",
+  password: "Contraseña",
+  logIn: "Entrar",
+  oneSession: "Al entrar se cierra tu sesión en cualquier otro dispositivo.",
+  loggedIn: "Sesión iniciada",
+  since: "Desde",
+  browser: "Navegador",
+  network: "Red",
+  validUntil: "Válida hasta",
+  endsElsewhere: "Si inicias sesión en otro lugar, esta sesión se cierra.",
+  logOut: "Cerrar sesión",
+  errors: {
+    invalid_credentials: "Credenciales inválidas",
+    validation_failed: "Escribe una dirección de correo válida y una contraseña de al menos 6 caracteres.",
+    too_many_attempts: (seconds) =>
+      `Demasiados intentos fallidos. Espera ${counted(seconds, "segundo")} y prueba otra vez.`,
+    unavailable: "Ahora no es posible iniciar sesión. Prueba otra vez en unos segundos.",
+  },
+  superseded: (browser, network, time) =>
+    `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
+  ended: "Sesión invalidada. Inicia sesión de nuevo.",
+};
+
+const EN: Texts = {
+  lang: "en",
+  locale: "en-GB",
+  login: "Log in",
+  continueTo: "To continue to",
+  email: "E-mail",
+  password: "Password",
+  logIn: "Log in",
+  oneSession: "Logging in ends your session on any other device.",
+  loggedIn: "You are logged in",
+  since: "Since",
+  browser: "Browser",
+  network: "Network",
+  validUntil: "Valid until",
+  endsElsewhere: "If you log in elsewhere, this session ends.",
+  logOut: "Log out",
+  errors: {
+    invalid_credentials: html`The e-mail or the password is wrong. <span lang="es">(Credenciales inválidas)</span>`,
+    validation_failed: "Enter a valid e-mail address, and a password of at least 6 characters.",
+    too_many_attempts: (seconds) => `Too many failed logins. Wait ${counted(seconds, "second")} and try again.`,
+    unavailable: "It is not possible to log in now. Try again in a few seconds.",
+  },
+  superseded: (browser, network, time) =>
+    `Your session has ended. Log in again.\nAnother login replaced it: ${browser ?? "a program"}, from the network ${network}, ${time}.\nIf it was not you, change the password.`,
+  ended: "Your session has ended. Log in again.",
+};
+
+const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`;
+
+/** The language that a browser prefers: Spanish or English. Spanish if it names neither. */
+export function textsFor(acceptLanguage: string | undefined): Texts {
+  const ranked = (acceptLanguage ?? "").split(",").flatMap((item, index) => {
+    const [, tag = "", q = "1"] = /^\s*([A-Za-z]{1,8})[^;]*(?:;\s*q=([0-9.]+))?\s*$/.exec(item) ?? [];
+    const texts = { es: ES, en: EN }[tag.toLowerCase()];
+    return texts && Number(q) > 0 ? [{ texts, q: Number(q), index }] : [];
+  });
+  ranked.sort((a, b) => b.q - a.q || a.index - b.index);
+  return ranked[0]?.texts ?? ES;
+}

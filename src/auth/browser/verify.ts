@@ -1,0 +1,79 @@
+import type { BlockList } from "node:net";
+import { AppError } from "../../errors.ts";
+import { headerValues } from "../../http/headers.ts";
+import { problem, type Reply } from "../../http/problem.ts";
+import type { Handler, RequestContext } from "../../http/route.ts";
+import type { Authenticate } from "../authenticate.ts";
+import type { SessionStore } from "../sessions.ts";
+import type { AccessClaims } from "../token.ts";
+import type { SessionCookie } from "./cookie.ts";
+import { authenticateCookie } from "./guard.ts";
+import { isNavigation, type OriginalRequest, originalRequest } from "./original-request.ts";
+import { isRenewalDue, type Lifetimes } from "./renewal.ts";
+
+/** What forward-auth uses. `now` is in Unix milliseconds. */
+export interface VerifyParts {
+  authenticate: Authenticate;
+  cookie: SessionCookie;
+  sessions: Pick<SessionStore, "find">;
+  lifetimes: Lifetimes;
+  /** The origin of this service. */
+  origin: string;
+  trustedProxies: BlockList | undefined;
+  now: () => number;
+}
+
+/**
+ * How a proxy passes a redirect on: as a 401 with `Location`, which nginx makes a redirect, or as the redirect itself.
+ */
+export type RedirectStyle = "unauthorized" | "redirect";
+
+const NOBODY = { "Remote-User": "", "Remote-Email": "" };
+
+/**
+ * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is sent to
+ * the login page, or to the renewal of its session when little of it is left. The answer always has the headers of the user, so
+ * that a proxy overwrites those of a client.
+ */
+export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
+  const { authenticate, cookie, sessions, lifetimes, origin, trustedProxies, now } = parts;
+
+  function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
+    const location = `${origin}${path}${url === null ? "" : `?rd=${encodeURIComponent(url)}`}`;
+    const isRead = method === "GET" || method === "HEAD";
+    const status = style === "unauthorized" ? 401 : isRead ? 302 : 303;
+    const headers = { ...NOBODY, Location: location, "Content-Type": "text/plain" };
+    return { status, body: "", headers: status === 401 ? { ...headers, "WWW-Authenticate": "Bearer" } : headers };
+  }
+
+  async function identify({ request }: RequestContext): Promise<{ claims: AccessClaims; isByCookie: boolean }> {
+    const authorization = headerValues(request.rawHeaders, "authorization");
+    // An app's own Authorization header, e.g. Basic, is not for this service.
+    const isBearer = authorization.some((value) => /^bearer(?![a-z])/i.test(value));
+    if (isBearer) return { claims: await authenticate(authorization), isByCookie: false };
+    return { claims: await authenticateCookie(request, cookie, authenticate), isByCookie: true };
+  }
+
+  return async (context) => {
+    const { request, requestId } = context;
+    try {
+      const { claims, isByCookie } = await identify(context);
+      if (isByCookie && claims.exp - now() / 1000 < lifetimes.ttlSeconds / 3 && isNavigation(request)) {
+        const original = originalRequest(request, trustedProxies);
+        const isDue = original.url !== null && original.method === "GET";
+        if (isDue && (await isRenewalDue(claims, lifetimes, sessions, now() / 1000)))
+          return sendTo("/login/renew", original);
+      }
+      return {
+        status: 200,
+        body: "",
+        headers: { "Content-Type": "text/plain", "Remote-User": claims.sub, "Remote-Email": claims.email },
+      };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
+      if (isNavigation(request)) return sendTo("/login", originalRequest(request, trustedProxies));
+      const { headers, ...refusal } = problem(error, requestId);
+      return { ...refusal, headers: { ...headers, ...NOBODY } };
+    }
+  };
+}

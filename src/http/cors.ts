@@ -1,0 +1,40 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "../errors.ts";
+import { type Handler, reply } from "./route.ts";
+
+/** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
+export type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
+
+const EXPOSED = "Retry-After, WWW-Authenticate, X-Request-ID";
+
+/** Creates the CORS headers for these origins. Others get none, so that browsers keep responses from their pages. */
+export function createCorsHeaders(origins: readonly string[]): CorsHeaders {
+  if (origins.length === 0) return () => ({});
+  return ({ headers: { origin } }) => {
+    if (origin === undefined || !origins.includes(origin)) return { Vary: "Origin" };
+    return {
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Allow-Credentials": "true",
+      "Access-Control-Expose-Headers": EXPOSED,
+      Vary: "Origin",
+    };
+  };
+}
+
+/** Answers the preflight request of an allowed origin for a path with this method (Fetch, CORS protocol). */
+export function preflightRoute(origins: readonly string[], method: string): Handler {
+  return ({ request: { headers } }) => {
+    const isPreflight = headers["access-control-request-method"] !== undefined;
+    if (!isPreflight || headers.origin === undefined || !origins.includes(headers.origin))
+      throw new AppError("method_not_allowed", { headers: { Allow: `${method}, OPTIONS` } });
+    return {
+      ...reply(200, ""),
+      headers: {
+        "Content-Type": "text/plain",
+        "Access-Control-Allow-Methods": method,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        "Access-Control-Max-Age": "600",
+      },
+    };
+  };
+}

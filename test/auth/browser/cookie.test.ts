@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { suite, test } from "node:test";
+import { createSessionCookie } from "../../../src/auth/browser/cookie.ts";
+
+suite("the session cookie", () => {
+  for (const [what, origin, domain, name, attributes] of [
+    ["on HTTPS", "https://auth.example.com", undefined, "__Host-authserve", "Path=/; HttpOnly; SameSite=Lax; Secure"],
+    [
+      "for a domain",
+      "https://auth.example.com",
+      "example.com",
+      "__Secure-authserve",
+      "Path=/; HttpOnly; SameSite=Lax; Secure; Domain=example.com",
+    ],
+    ["on loopback", "http://127.0.0.1:3000", undefined, "authserve", "Path=/; HttpOnly; SameSite=Lax"],
+  ] as const) {
+    test(`${what} is ${name}`, () => {
+      const cookie = createSessionCookie(origin, domain);
+      assert.equal(cookie.set("token", 900), `${name}=token; Max-Age=900; ${attributes}`);
+      assert.equal(cookie.clear(), `${name}=; Max-Age=0; ${attributes}`);
+      const read = (header: string) => cookie.read({ headers: { cookie: header } } as IncomingMessage);
+      assert.deepEqual(read(`a=b; ${name}=x;${name}=y; X${name}=z; ${name}`), ["x", "y"]);
+      assert.deepEqual(read("a=b"), []);
+      assert.deepEqual(cookie.read({ headers: {} } as IncomingMessage), []);
+    });
+  }
+});

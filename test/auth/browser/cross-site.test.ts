@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { suite, test } from "node:test";
+import { requireSameSite } from "../../../src/auth/browser/cross-site.ts";
+import { AppError } from "../../../src/errors.ts";
+
+const TRUSTED = ["https://app.example.net"];
+
+function isAllowed(headers: Record<string, string>): boolean {
+  try {
+    requireSameSite({ headers: { host: "auth.example.com", ...headers } } as unknown as IncomingMessage, TRUSTED);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.code === "cross_site_request");
+    return false;
+  }
+}
+
+suite("a request that changes state", () => {
+  for (const [what, headers, allowed] of [
+    ["of the same origin", { "sec-fetch-site": "same-origin" }, true],
+    ["that the user made", { "sec-fetch-site": "none" }, true],
+    ["of a sibling subdomain", { "sec-fetch-site": "same-site", origin: "https://wiki.example.com" }, false],
+    ["of another site", { "sec-fetch-site": "cross-site", origin: "https://evil.test" }, false],
+    ["of another site that hides its origin", { "sec-fetch-site": "cross-site", origin: "null" }, false],
+    [
+      "of another site, with the origin of this service",
+      { "sec-fetch-site": "cross-site", origin: "https://auth.example.com" },
+      false,
+    ],
+    ["of a trusted origin", { "sec-fetch-site": "cross-site", origin: "https://app.example.net" }, true],
+    ["of an old browser, same origin", { origin: "https://auth.example.com" }, true],
+    [
+      "of an old browser, same origin in other letters",
+      { origin: "https://auth.example.com", host: "AUTH.example.com" },
+      true,
+    ],
+    ["of an old browser, another host", { origin: "https://evil.test" }, false],
+    ["of an old browser, another port", { origin: "https://auth.example.com:8443" }, false],
+    ["of an old browser, a longer host", { origin: "https://auth.example.com.evil.test" }, false],
+    ["of an old browser, an origin that is hidden", { origin: "null" }, false],
+    ["of an old browser, an origin that is none", { origin: "auth.example.com" }, false],
+    ["with an unknown Sec-Fetch-Site", { "sec-fetch-site": "other" }, false],
+    ["of a program", {}, true],
+  ] as const) {
+    test(`${what} is ${allowed ? "allowed" : "refused"}`, () => assert.equal(isAllowed(headers), allowed));
+  }
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { redirectTarget } from "../../../src/auth/browser/redirect-target.ts";
+
+const RULES = {
+  origin: "https://auth.example.com",
+  allowedOrigins: ["https://app.example.net", "http://127.0.0.1:8080"],
+  cookieDomain: "example.com",
+};
+
+// Forms that browsers, or other parsers, read as another host.
+const HOSTILE = [
+  "//evil.test",
+  "///evil.test",
+  "////evil.test/",
+  "/\\evil.test",
+  "/\\/evil.test",
+  "\\/evil.test",
+  "\\\\evil.test",
+  "/\t/evil.test",
+  "/\n/evil.test",
+  "/\r\n/evil.test",
+  "\t//evil.test",
+  " //evil.test",
+  "/ /evil.test",
+  "/\u00a0/evil.test",
+  "/\u200b/evil.test\u0000",
+  "/.//evil.test",
+  "/..//evil.test",
+  "/a/..//evil.test",
+  "/%2e%2e//evil.test",
+  "/./\\evil.test",
+  "https:evil.test",
+  "https:/evil.test",
+  "https:///evil.test",
+  "https://evil.test",
+  "http://evil.test",
+  "https:\\\\evil.test",
+  "https://auth.example.com@evil.test",
+  "https://auth.example.com:443@evil.test/",
+  "https://user:password@app.example.com/",
+  "https://auth.example.com.evil.test",
+  "https://evil.test#auth.example.com",
+  "https://evil.test?.example.com",
+  "https://evil.test\\.example.com",
+  "https://evilexample.com",
+  "https://example.com.evil.test/",
+  "https://app.example.net.evil.test/",
+  "http://app.example.com/",
+  "http://auth.example.com/",
+  "https://app.example.net:8443/",
+  "http://127.0.0.1:8081/",
+  "https://[::1]/",
+  "https://example.com\u3002evil.test/",
+  "javascript:alert(1)",
+  "JaVaScRiPt:alert(1)",
+  "data:text/html,x",
+  "vbscript:x",
+  "blob:https://auth.example.com/x",
+  "filesystem:https://auth.example.com/x",
+  "ftp://app.example.com/",
+  "wss://app.example.com/",
+  "mailto:a@example.com",
+  "evil.test",
+  "auth.example.com/x",
+  "",
+  "#",
+  "?rd=https://evil.test",
+  `/${"x".repeat(5000)}`,
+];
+
+suite("the target of a login", () => {
+  for (const rd of HOSTILE) {
+    test(`is the start page instead of ${JSON.stringify(rd.slice(0, 60))}`, () => {
+      assert.equal(redirectTarget(rd, RULES), "/");
+    });
+  }
+
+  for (const [rd, target] of [
+    [null, "/"],
+    ["/", "/"],
+    ["/login/renew?rd=%2Fx", "/login/renew?rd=%2Fx"],
+    ["/a/../b?c=d#e", "/b?c=d#e"],
+    ["/a//b", "/a//b"],
+    ["https://auth.example.com/x", "https://auth.example.com/x"],
+    ["HTTPS://AUTH.EXAMPLE.COM/x", "https://auth.example.com/x"],
+    ["https://auth.example.com:443/x", "https://auth.example.com/x"],
+    ["https://app.example.net/x?y=%2F%2Fevil.test", "https://app.example.net/x?y=%2F%2Fevil.test"],
+    ["http://127.0.0.1:8080/", "http://127.0.0.1:8080/"],
+    ["https://example.com/", "https://example.com/"],
+    ["https://wiki.example.com/page#part", "https://wiki.example.com/page#part"],
+    ["https://a.b.example.com:8443/", "https://a.b.example.com:8443/"],
+  ] as const) {
+    test(`is ${target} for ${rd}`, () => assert.equal(redirectTarget(rd, RULES), target));
+  }
+
+  test("is no subdomain without a cookie domain", () => {
+    assert.equal(redirectTarget("https://wiki.example.com/", { ...RULES, cookieDomain: undefined }), "/");
+  });
+});

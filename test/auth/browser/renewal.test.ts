@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { isRenewalDue, renewedExpiry } from "../../../src/auth/browser/renewal.ts";
+
+const LIFETIMES = { ttlSeconds: 900, sessionMaxAgeSeconds: 3600 };
+const IAT = 1_000_000;
+const claims = (exp: number) => ({ sub: "1", email: "a@example.com", sid: "s", iat: IAT, exp });
+
+const due = (exp: number, now: number, record = { sid: "s", expiresAt: exp * 1000, origin: null }) =>
+  isRenewalDue(claims(exp), LIFETIMES, { find: async () => record }, now);
+
+suite("a renewal", () => {
+  test("is due when less than a third of the lifetime is left", async () => {
+    assert.equal(await due(IAT + 900, IAT + 600), false);
+    assert.equal(await due(IAT + 900, IAT + 601), true);
+  });
+
+  test("is not due for a session that another one has replaced", async () => {
+    assert.equal(await due(IAT + 900, IAT + 700, { sid: "t", expiresAt: (IAT + 900) * 1000, origin: null }), false);
+  });
+
+  test("is not due again when the browser did not keep the new cookie", async () => {
+    const record = { sid: "s", expiresAt: (IAT + 700 + 900) * 1000, origin: null };
+    assert.equal(await due(IAT + 900, IAT + 701, record), false);
+    // A while later it is tried again: the answer may have been lost.
+    assert.equal(await due(IAT + 900, IAT + 800, record), true);
+  });
+
+  test("ends with the highest age of a session", async () => {
+    assert.equal(renewedExpiry(claims(IAT + 900), LIFETIMES, IAT + 700), IAT + 1600);
+    assert.equal(renewedExpiry(claims(IAT + 3000), LIFETIMES, IAT + 2900), IAT + 3600);
+    assert.equal(await due(IAT + 3600, IAT + 3500), false);
+  });
+});

@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { needsCaddy, needsHaproxy, needsNginx } from "../helpers/back-end.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { type Echo, type EchoApp, sha256, startEchoApp } from "../helpers/echo-app.ts";
+import { type ProxyName, type ProxyProcess, startProxy } from "../helpers/proxy.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { until } from "../helpers/until.ts";
+import { PAGE, type Visit, Visitor } from "../helpers/visitor.ts";
+
+const AUTH = "https://auth.example.com";
+const APP = "https://app.example.com";
+const DEEP = `${APP}/reports/2026?from=a&to=b%20c&sort=%26&x=1+2`;
+const COOKIE = "__Secure-authserve";
+
+interface Site {
+  proxy: ProxyProcess;
+  app: EchoApp;
+  server: Server;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts authserve, and an app, behind a proxy. */
+async function startSite(name: ProxyName, env: Record<string, string> = {}): Promise<Site> {
+  const settings = { PUBLIC_URL: AUTH, COOKIE_DOMAIN: "example.com", TRUSTED_PROXIES: "127.0.0.1,::1", ...env };
+  const [server, app] = await Promise.all([startServer({ env: settings }), startEchoApp()]);
+  const proxy = await startProxy(name, { authservePort: server.port, appPort: app.port });
+  return {
+    proxy,
+    app,
+    server,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([proxy, app, server].map((part) => part[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+const unescapeHtml = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+
+/** Fills in the login page, as it is shown, and follows where it leads. */
+function logInOn(page: Visit, visitor: Visitor): Promise<Visit> {
+  assert.deepEqual([page.status, new URL(page.url).origin], [200, AUTH]);
+  const rd = unescapeHtml(/name="rd" value="([^"]*)"/.exec(page.text)?.[1] ?? "");
+  return visitor.open(`${AUTH}/login`, {
+    method: "POST",
+    headers: {
+      ...PAGE,
+      "content-type": "application/x-www-form-urlencoded",
+      origin: AUTH,
+      "sec-fetch-site": "same-origin",
+    },
+    body: new URLSearchParams({ rd, email: EMAIL, password: PASSWORD }).toString(),
+  });
+}
+
+/** A browser that has logged in on its way to the app. */
+async function loggedIn({ proxy }: Site): Promise<Visitor> {
+  const visitor = new Visitor(proxy.port);
+  const visit = await logInOn(await visitor.open(`${APP}/`), visitor);
+  assert.deepEqual([visit.status, visit.url], [200, `${APP}/`]);
+  return visitor;
+}
+
+const echoOf = ({ status, text }: Visit): Echo => {
+  assert.equal(status, 200, text);
+  return JSON.parse(text) as Echo;
+};
+
+/** The headers that an app may take for those of the user. CGI folds `-` and `_`, and some servers also `.`. */
+function userHeaders({ headers }: Echo): [string, string][] {
+  const folded = headers.map(([name, value]): [string, string] => [name.toLowerCase().replace(/[-_.]/g, ""), value]);
+  return folded.filter(([name]) => /^remote(?:user|email)$/.test(name)).sort();
+}
+
+const GENUINE = [
+  ["remoteemail", EMAIL],
+  ["remoteuser", "1"],
+];
+
+const SPELLINGS = ["Remote-User", "Remote-Email"].flatMap((name) =>
+  ["-", "_", "."].flatMap((separator) => {
+    const spelled = name.replace("-", separator);
+    return [spelled, spelled.toLowerCase(), spelled.toUpperCase(), spelled];
+  }),
+);
+
+const FORGED = SPELLINGS.flatMap((name) => [name, "mallory"]);
+
+const PROXIES: [ProxyName, () => { skip: string | false }][] = [
+  ["nginx", needsNginx],
+  ["caddy", needsCaddy],
+  ["haproxy", needsHaproxy],
+];
+
+suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.length }, () => {
+  for (const [name, needsProxy] of PROXIES) {
+    // Its tests share one session, and each login replaces it.
+    suite(name, { ...needsProxy(), concurrency: 1 }, () => {
+      let site: Site;
+      before(async () => {
+        site = await startSite(name);
+      });
+      after(() => site[Symbol.asyncDispose]());
+
+      test("a browser without a session gets the login page, and after the login the page it asked for", async () => {
+        const { proxy, app } = site;
+        const before = app.received.length;
+        const visitor = new Visitor(proxy.port);
+        const sent = await visitor.request(DEEP);
+        assert.equal(sent.status, name === "haproxy" ? 303 : 302);
+        assert.equal(sent.headers.location, `${AUTH}/login?rd=${encodeURIComponent(DEEP)}`);
+        assert.equal(app.received.length, before);
+        const visit = await logInOn(await visitor.open(DEEP), visitor);
+        assert.equal(visit.url, DEEP);
+        const echo = echoOf(visit);
+        assert.deepEqual([echo.method, echo.url], ["GET", DEEP.slice(APP.length)]);
+        assert.deepEqual(userHeaders(echo), GENUINE);
+        const posted = app.received.length;
+        const form = await new Visitor(proxy.port).request(DEEP, { method: "POST", body: "a=1" });
+        assert.ok([302, 303].includes(form.status));
+        assert.equal(app.received.length, posted);
+      });
+
+      test("a browser whose session was superseded gets the login page with the reason", async () => {
+        const first = await loggedIn(site);
+        await loggedIn(site);
+        const page = await first.open(DEEP);
+        assert.deepEqual([page.status, new URL(page.url).pathname], [200, "/login"]);
+        assert.match(page.text, /127\.0\.0\.0\/24/);
+        assert.equal((await logInOn(page, first)).url, DEEP);
+      });
+
+      test("a program without a session gets 401 and no redirect", async () => {
+        const { proxy, app } = site;
+        const before = app.received.length;
+        const visitor = new Visitor(proxy.port);
+        for (const headers of [
+          { accept: "application/json" },
+          { accept: "application/json", authorization: "Bearer x" },
+          { ...PAGE, "x-requested-with": "XMLHttpRequest" },
+          { ...PAGE, "sec-fetch-mode": "cors" },
+        ]) {
+          const answer = await visitor.request(DEEP, { headers });
+          assert.deepEqual([answer.status, answer.headers.location], [401, undefined], JSON.stringify(headers));
+          assert.match(String(answer.headers["www-authenticate"]), /^Bearer/);
+        }
+        assert.equal(app.received.length, before);
+      });
+
+      test("a client cannot name the user, in any spelling that apps take for the same", async () => {
+        const before = site.app.received.length;
+        const stranger = new Visitor(site.proxy.port);
+        assert.equal((await stranger.request(DEEP, { headers: { accept: "*/*" }, lines: FORGED })).status, 401);
+        assert.equal(site.app.received.length, before);
+        const visitor = await loggedIn(site);
+        // A proxy may remove the headers that Connection names.
+        const dropping = ["Connection", "close, Remote-User, Remote-Email"];
+        for (const lines of [FORGED, dropping, [...FORGED, ...dropping]])
+          assert.deepEqual(userHeaders(echoOf(await visitor.request(DEEP, { lines }))), GENUINE);
+      });
+
+      test("a client cannot choose where its login leads to", async () => {
+        const { proxy } = site;
+        const wrong = "evil.test";
+        const lines = ["X-Original-URL", `https://${wrong}/`, "X-Original-Method", "POST", "X-Forwarded-Host", wrong];
+        const more = ["X-Forwarded-Proto", "http", "X-Forwarded-Uri", "/x", "X-Forwarded-Method", "PUT"];
+        const sent = await new Visitor(proxy.port).request(DEEP, { lines: [...lines, ...more] });
+        assert.equal(sent.headers.location, `${AUTH}/login?rd=${encodeURIComponent(DEEP)}`);
+      });
+
+      test("a body of 100 KB arrives whole", async () => {
+        const visitor = await loggedIn(site);
+        const body = Buffer.from("0123456789".repeat(10_240));
+        for (const isChunked of [false, true]) {
+          const echo = echoOf(await visitor.request(DEEP, { method: "POST", body, isChunked }));
+          assert.deepEqual([echo.method, echo.bodyBytes, echo.bodySha256], ["POST", body.length, sha256(body)]);
+          assert.deepEqual(userHeaders(echo), GENUINE);
+        }
+      });
+
+      test("a websocket opens with a session only", async (t) => {
+        const before = site.app.received.length;
+        assert.equal((await new Visitor(site.proxy.port).upgrade(`${APP}/live`)).status, 401);
+        assert.equal(site.app.received.length, before);
+        const { status, socket } = await (await loggedIn(site)).upgrade(`${APP}/live`);
+        assert.equal(status, 101);
+        assert.ok(socket);
+        t.after(() => void socket.destroy());
+        assert.deepEqual(userHeaders(site.app.received.at(-1) as Echo), GENUINE);
+        socket.write("one ");
+        socket.write("two");
+        let echoed = "";
+        while (echoed.length < "one two".length) echoed += String((await once(socket, "data"))[0]);
+        assert.equal(echoed, "one two");
+      });
+
+      test("a browser in use stays logged in, and one that stays away is logged out", async () => {
+        await using site = await startSite(name, { JWT_TTL: "6s" });
+        const visitor = await loggedIn(site);
+        const tokens = new Set<string>();
+        for (const startedAt = performance.now(); performance.now() - startedAt < 15_000; await delay(300)) {
+          const visit = await visitor.open(DEEP);
+          assert.deepEqual([visit.status, visit.url], [200, DEEP]);
+          tokens.add(visitor.cookies.get(COOKIE)?.value ?? "");
+        }
+        assert.ok(tokens.size >= 3, `${tokens.size} tokens`);
+        const { value = "", expiresAt = 0 } = visitor.cookies.get(COOKIE) ?? {};
+        await until(() => Date.now() > expiresAt, 8000);
+        // Also a browser that still sends the cookie.
+        for (const headers of [PAGE, { ...PAGE, cookie: `${COOKIE}=${value}` }]) {
+          const late = await visitor.open(DEEP, { headers });
+          assert.equal(new URL(late.url).origin, AUTH);
+          assert.match(late.text, /name="password"/);
+        }
+      });
+
+      test("nobody gets in while authserve does not answer", async () => {
+        await using site = await startSite(name);
+        const visitor = await loggedIn(site);
+        const before = site.app.received.length;
+        await site.server.stop();
+        for (const headers of [PAGE, { accept: "application/json" }]) {
+          const { status } = await visitor.request(DEEP, { headers, lines: FORGED });
+          assert.ok(status >= 500, String(status));
+        }
+        assert.ok((await visitor.upgrade(`${APP}/live`)).status >= 500);
+        assert.equal(site.app.received.length, before);
+      });
+    });
+  }
+});
+
+test("docs/protect-an-app.md shows the configurations of deploy/", () => {
+  const root = join(import.meta.dirname, "../..");
+  const page = readFileSync(join(root, "docs/protect-an-app.md"), "utf8");
+  const blocks = Array.from(page.matchAll(/^```.*\n([\s\S]*?)^```$/gm), ([, block]) => block);
+  for (const name of ["nginx-app.conf", "Caddyfile.app", "haproxy-app.cfg", "traefik-app.yaml"]) {
+    const file = readFileSync(join(root, "deploy", name), "utf8");
+    assert.ok(blocks.includes(file), `no block of the page equals deploy/${name}`);
+  }
+});

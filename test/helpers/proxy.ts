@@ -1,0 +1,135 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findPort } from "../../src/http/listen.ts";
+import { startProgram } from "./command.ts";
+import { pairNamed, shownName } from "./tls.ts";
+import { isWell, until } from "./until.ts";
+import { workingDir } from "./working-dir.ts";
+
+const DEPLOY = join(import.meta.dirname, "../../deploy");
+
+/** Where a proxy listens, and what it passes requests to. */
+interface Place {
+  dir: string;
+  httpsPort: number;
+  httpPort: number;
+  authservePort: number;
+  appPort: number;
+}
+
+/** What starts a proxy: a program, its arguments, and its environment. It writes its files to the directory. */
+type Preparation = (place: Place) => { program: string; args: string[]; env?: Record<string, string> };
+
+const { cert, key } = pairNamed("first");
+
+/** A file of `deploy/` with other addresses. Throws if it lacks a text to replace. */
+function deployed(file: string, changes: readonly (readonly [string | RegExp, string])[]): string {
+  return changes.reduce(
+    (text, [from, to]) => {
+      const changed = text.replaceAll(from, to);
+      if (changed === text) throw new Error(`deploy/${file} has no ${from}`);
+      return changed;
+    },
+    readFileSync(join(DEPLOY, file), "utf8"),
+  );
+}
+
+const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
+  const listen = [
+    [/^ *listen \[::\].*\n/gm, ""],
+    [/\blisten 443 /g, `listen 127.0.0.1:${httpsPort} `],
+    [/ssl_certificate .*;/g, `ssl_certificate ${cert};`],
+    [/ssl_certificate_key .*;/g, `ssl_certificate_key ${key};`],
+    ["127.0.0.1:3000", `127.0.0.1:${authservePort}`],
+  ] as const;
+  const own = deployed("nginx.conf", [...listen, ["listen 80;", `listen 127.0.0.1:${httpPort};`]]);
+  const app = deployed("nginx-app.conf", [...listen, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]]);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${dir}/${name};`,
+  );
+  const file = join(dir, "nginx.conf");
+  // Without workers, nothing is left of a killed nginx.
+  const main = `daemon off; master_process off; pid ${dir}/nginx.pid; error_log stderr; events {}`;
+  writeFileSync(file, `${main}\nhttp {\naccess_log off;\n${temporary.join("\n")}\n${own}\n${app}\n}\n`);
+  return { program: "nginx", args: ["-p", dir, "-e", "stderr", "-c", file] };
+};
+
+const caddy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
+  const options = `admin off\nhttps_port ${httpsPort}\nhttp_port ${httpPort}\nauto_https off\ndefault_bind 127.0.0.1`;
+  const tls = `{\n\ttls ${cert} ${key}\n`;
+  const authserve = ["127.0.0.1:3000", `127.0.0.1:${authservePort}`] as const;
+  const own = deployed("Caddyfile", [[/(?<=^auth\.example\.com )\{\n/gm, tls], authserve]);
+  const app = deployed("Caddyfile.app", [
+    [/(?<=^app\.example\.com )\{\n/gm, tls],
+    authserve,
+    ["127.0.0.1:8080", `127.0.0.1:${appPort}`],
+  ]);
+  const file = join(dir, "Caddyfile");
+  writeFileSync(file, `{\n${options}\n}\n${own}\n${app}`);
+  const env = { HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir };
+  return { program: "caddy", args: ["run", "--config", file, "--adapter", "caddyfile"], env };
+};
+
+const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
+  const pem = join(dir, "pair.pem");
+  writeFileSync(pem, readFileSync(cert, "utf8") + readFileSync(key, "utf8"));
+  const file = join(dir, "haproxy.cfg");
+  const text = deployed("haproxy-app.cfg", [
+    [/^ *(?:user|group) haproxy\n/gm, ""],
+    ["/etc/haproxy/haproxy-authserve.lua", join(DEPLOY, "haproxy-authserve.lua")],
+    ["bind :80\n", `bind 127.0.0.1:${httpPort}\n`],
+    ["bind :443 ", `bind 127.0.0.1:${httpsPort} `],
+    ["/etc/haproxy/certs/", pem],
+    ["127.0.0.1:3000", `127.0.0.1:${authservePort}`],
+    ["127.0.0.1:8080", `127.0.0.1:${appPort}`],
+  ]);
+  writeFileSync(file, text);
+  return { program: "haproxy", args: ["-f", file] };
+};
+
+const PREPARATIONS = { nginx, caddy, haproxy };
+
+export type ProxyName = keyof typeof PREPARATIONS;
+
+export interface ProxyProcess {
+  /** For HTTPS, on 127.0.0.1. */
+  port: number;
+  output(): string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const START_TRIES = 3;
+
+/** Starts a proxy with its files of `deploy/`, for `auth.example.com` and `app.example.com`. */
+export async function startProxy(
+  name: ProxyName,
+  ports: { authservePort: number; appPort: number },
+): Promise<ProxyProcess> {
+  for (let left = START_TRIES; ; left--) {
+    const [httpsPort, httpPort] = [await freePort(), await freePort()];
+    const dir = workingDir();
+    const { program, args, env = {} } = PREPARATIONS[name]({ dir, httpsPort, httpPort, ...ports });
+    const { child, exited, stdout, stderr } = startProgram(program, args, { dir, env });
+    const output = () => stdout() + stderr();
+    let ended = false;
+    void exited.then(() => {
+      ended = true;
+    });
+    // A connection to a port where nobody listens fails at once.
+    await until(async () => ended || isWell(() => shownName(httpsPort, { servername: "app.example.com" })), 15_000);
+    if (!ended) {
+      return {
+        port: httpsPort,
+        output,
+        async [Symbol.asyncDispose]() {
+          child.kill("SIGKILL");
+          await exited;
+        },
+      };
+    }
+    // Another process may have taken the port since it was found.
+    if (left === 1) throw new Error(`${program} did not start: ${output()}`);
+  }
+}
+
+const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
