@@ -43,7 +43,7 @@ export async function authenticateCookie(
 ): Promise<AccessClaims> {
   const tokens = cookie.read(request).filter((token) => token !== "");
   // A subdomain can add a cookie of the same name. The genuine one counts, in any order.
-  let failure: unknown = new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
+  let failure: unknown;
   for (const token of tokens.slice(0, MAX_TOKENS)) {
     try {
       return await authenticate([`Bearer ${token}`]);
@@ -53,7 +53,7 @@ export async function authenticateCookie(
       if (!(failure instanceof AppError && failure.code === "session_invalidated")) failure = error;
     }
   }
-  throw failure;
+  throw failure ?? new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 
 const MAX_TOKENS = 5;
