@@ -36,11 +36,16 @@ export function createAuthenticate(
 function bearerToken([header = "", ...others]: readonly string[]): string {
   if (others.length > 0) throw invalidToken();
   if (/^bearer[ \t]*$/i.test(header) || !/^bearer[^a-z]/i.test(header)) {
-    throw new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
+    throw missingToken();
   }
   const match = /^bearer ([A-Za-z0-9._-]+)$/i.exec(header);
   if (!match?.[1]) throw invalidToken();
   return match[1];
+}
+
+/** Creates the error for a request without a token. */
+export function missingToken(): AppError {
+  return new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 
 const INVALID_TOKEN_CHALLENGE = { "WWW-Authenticate": 'Bearer error="invalid_token"' };

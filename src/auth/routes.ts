@@ -44,7 +44,7 @@ export function loginRoute(login: Login): Handler {
  */
 export function logoutRoute(authenticate: AuthenticateRequest, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {
-    const { claims } = await authenticate(request);
+    const claims = await authenticate(request);
     const { sub, sid } = claims;
     await refuseBody(request);
     // The record may have changed since the guard read it, so the delete compares the sid again.
@@ -57,8 +57,8 @@ export function logoutRoute(authenticate: AuthenticateRequest, sessions: Session
 /** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws the errors of the guard and of `refuseBody`. */
 export function meRoute(authenticate: AuthenticateRequest): Handler {
   return async ({ request }) => {
-    const { claims } = await authenticate(request);
+    const { sub, email } = await authenticate(request);
     await refuseBody(request);
-    return reply(200, { userId: claims.sub, email: claims.email });
+    return reply(200, { userId: sub, email });
   };
 }

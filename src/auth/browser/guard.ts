@@ -1,20 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../../errors.ts";
 import { headerValues } from "../../http/headers.ts";
-import type { Authenticate } from "../authenticate.ts";
+import { type Authenticate, missingToken } from "../authenticate.ts";
 import type { AccessClaims } from "../token.ts";
 import type { SessionCookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 
-/** An authenticated request. */
-export interface Authenticated {
-  claims: AccessClaims;
-  /** Whether the token came in the cookie, as from a browser. */
-  isByCookie: boolean;
-}
-
 /** Authenticates a request by its `Authorization` header, else by its cookie. Throws the errors of {@link Authenticate}. */
-export type AuthenticateRequest = (request: IncomingMessage) => Promise<Authenticated>;
+export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessClaims>;
 
 /**
  * Creates the guard of requests with a token or a cookie. An `Authorization` header counts alone. A request with the cookie that
@@ -27,11 +20,10 @@ export function createRequestGuard(
 ): AuthenticateRequest {
   return async (request) => {
     const authorization = headerValues(request.rawHeaders, "authorization");
-    if (cookie === null || authorization.length > 0)
-      return { claims: await authenticate(authorization), isByCookie: false };
+    if (cookie === null || authorization.length > 0) return authenticate(authorization);
     const claims = await authenticateCookie(request, cookie, authenticate);
     if (request.method !== "GET" && request.method !== "HEAD") requireSameSite(request, trustedOrigins);
-    return { claims, isByCookie: true };
+    return claims;
   };
 }
 
@@ -53,7 +45,7 @@ export async function authenticateCookie(
       if (!(failure instanceof AppError && failure.code === "session_invalidated")) failure = error;
     }
   }
-  throw failure ?? new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
+  throw failure ?? missingToken();
 }
 
 const MAX_TOKENS = 5;

@@ -123,6 +123,6 @@ ${body}
 }
 
 /** A redirect of a browser that must not be cached. */
-export function redirect(location: string, headers: Reply["headers"] = {}, status: 302 | 303 = 303): Reply {
-  return { status, body: "", headers: { "Content-Type": "text/plain", Location: location, ...headers } };
+export function redirect(location: string, headers: Reply["headers"] = {}): Reply {
+  return { status: 303, body: "", headers: { "Content-Type": "text/plain", Location: location, ...headers } };
 }

@@ -40,7 +40,8 @@ export function loginPageRoute({ authenticate, cookie, rules }: BrowserParts): H
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const target = redirectTarget(queryOf(request).get("rd"), rules);
-    const { claims, note } = await sessionOf(request, cookie, authenticate, texts);
+    const { claims, ended } = await sessionOf(request, cookie, authenticate);
+    const note = ended ? endedText(texts, supersessionIn(ended)) : undefined;
     return claims ? redirect(target) : loginPage(200, { texts, target, origin: rules.origin, note });
   };
 }
@@ -93,7 +94,7 @@ export function logoutFormRoute({ authenticate, sessions, cookie, log }: Browser
   return async ({ request, requestId, address }) => {
     requireSameSite(request, []);
     await readForm(request, FORM_LIMIT);
-    const { claims } = await sessionOf(request, cookie, authenticate, textsFor(undefined));
+    const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
       log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
     return redirect("/login", { "Set-Cookie": cookie.clear() });
@@ -105,13 +106,14 @@ export function renewRoute({ authenticate, sessions, cookie, rules, lifetimes, s
   const sign = createSignToken(secret);
   return async ({ request }) => {
     const target = redirectTarget(queryOf(request).get("rd"), rules);
-    const { claims } = await sessionOf(request, cookie, authenticate, textsFor(undefined));
-    if (!claims) return redirect(`/login?rd=${encodeURIComponent(target)}`);
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    const toLogin = redirect(`/login?rd=${encodeURIComponent(target)}`);
+    if (!claims) return toLogin;
     const at = Math.floor(now() / 1000);
     const exp = renewedExpiry(claims, lifetimes, at);
     const { sub, email, sid, iat } = claims;
     if (iat === undefined || exp <= claims.exp) return redirect(target);
-    if (!(await sessions.extendIf(sub, sid, exp - at))) return redirect(`/login?rd=${encodeURIComponent(target)}`);
+    if (!(await sessions.extendIf(sub, sid, exp - at))) return toLogin;
     const token = await sign({ sub, email, sid, iat, exp });
     return redirect(target, { "Set-Cookie": cookie.set(token, exp - at) });
   };
@@ -121,7 +123,7 @@ export function renewRoute({ authenticate, sessions, cookie, rules, lifetimes, s
 export function homeRoute({ authenticate, sessions, cookie }: BrowserParts): Handler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
-    const { claims } = await sessionOf(request, cookie, authenticate, texts);
+    const { claims } = await sessionOf(request, cookie, authenticate);
     if (!claims) return redirect("/login");
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
@@ -132,23 +134,20 @@ export function homeRoute({ authenticate, sessions, cookie }: BrowserParts): Han
 
 interface BrowserSession {
   claims: AccessClaims | null;
-  /** What ended the session of the cookie, if it was genuine. */
-  note?: string | undefined;
+  /** Why the session of a genuine cookie has ended. */
+  ended?: AppError;
 }
 
 async function sessionOf(
   request: IncomingMessage,
   cookie: SessionCookie,
   authenticate: Authenticate,
-  texts: Texts,
 ): Promise<BrowserSession> {
   try {
     return { claims: await authenticateCookie(request, cookie, authenticate) };
   } catch (error) {
     if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-    return error.code === "session_invalidated"
-      ? { claims: null, note: endedText(texts, supersessionIn(error)) }
-      : { claims: null };
+    return error.code === "session_invalidated" ? { claims: null, ended: error } : { claims: null };
   }
 }
 

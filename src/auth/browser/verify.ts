@@ -58,7 +58,7 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
     const { request, requestId } = context;
     try {
       const { claims, isByCookie } = await identify(context);
-      if (isByCookie && claims.exp - now() / 1000 < lifetimes.ttlSeconds / 3 && isNavigation(request)) {
+      if (isByCookie && isNavigation(request)) {
         const original = originalRequest(request, trustedProxies);
         const isDue = original.url !== null && original.method === "GET";
         if (isDue && (await isRenewalDue(claims, lifetimes, sessions, now() / 1000)))
