@@ -1,20 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import type { CountedPage, JobFilter, PageRequest } from "../events/store.ts";
+import { eventConditions, type FilterOptions } from "./event-filter.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
-import { parseTime } from "./time.ts";
 import { perSecond } from "./whole-number.ts";
 
 /** The options of a command that takes many jobs. */
-export interface BulkOptions {
+export interface BulkOptions extends FilterOptions {
   deadLetter?: boolean;
-  source?: string;
-  type?: string;
   route?: string;
-  since?: string;
-  until?: string;
-  error?: string;
   dryRun?: boolean;
   rate?: string;
   cursor?: string;
@@ -42,17 +37,8 @@ export function jobFilter(ids: readonly string[], options: BulkOptions, status: 
     const remedy = "give event ids, a filter such as --type, or --dead-letter for all failed events";
     throw new OperatorError({ found: "No events are given", remedy });
   }
-  const { source, type, route, since, until, error } = options;
-  const now = Date.now();
-  return {
-    status,
-    ...(source === undefined ? {} : { source }),
-    ...(type === undefined ? {} : { type }),
-    ...(route === undefined ? {} : { route }),
-    ...(since === undefined ? {} : { since: parseTime("--since", since, now) }),
-    ...(until === undefined ? {} : { until: parseTime("--until", until, now) }),
-    ...(error === undefined ? {} : { error }),
-  };
+  const { route } = options;
+  return { status, ...eventConditions(options, Date.now()), ...(route === undefined ? {} : { route }) };
 }
 
 const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -3,19 +3,15 @@ import { OperatorError } from "../errors.ts";
 import type { Status } from "../events/event.ts";
 import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
+import { eventConditions, type FilterOptions } from "./event-filter.ts";
 import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { type Column, printTable, styled } from "./table.ts";
-import { parseTime, timeFormat } from "./time.ts";
+import { timeFormat } from "./time.ts";
 
-interface ListOptions {
+interface ListOptions extends FilterOptions {
   status?: Status;
-  type?: string;
-  source?: string;
-  since?: string;
-  until?: string;
-  error?: string;
   search?: string;
   cursor?: string;
   limit: string;
@@ -139,7 +135,7 @@ const isFiltered = ({ limit: _, ...conditions }: EventFilter) => Object.keys(con
 
 /** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
 function toFilter(options: ListOptions, now: number): EventFilter {
-  const { status, type, source, since, until, error, search, cursor, limit } = options;
+  const { status, until, search, cursor, limit } = options;
   if (!/^[1-9][0-9]{0,5}$/.test(limit))
     throw new OperatorError({ found: "--limit is not usable", remedy: "give a whole number from 1 to 999999" });
   if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
@@ -150,11 +146,7 @@ function toFilter(options: ListOptions, now: number): EventFilter {
   return {
     limit: Number(limit),
     ...(status === undefined ? {} : { status }),
-    ...(type === undefined ? {} : { type }),
-    ...(source === undefined ? {} : { source }),
-    ...(since === undefined ? {} : { since: parseTime("--since", since, now) }),
-    ...(until === undefined ? {} : { until: parseTime("--until", until, now) }),
-    ...(error === undefined ? {} : { error }),
+    ...eventConditions(options, now),
     ...(search === undefined ? {} : { search }),
     ...(cursor === undefined ? {} : { before: cursor }),
   };

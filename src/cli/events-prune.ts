@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readRetentionOf } from "../config/file/config-file.ts";
+import { purgePages } from "../events/purge-pages.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
@@ -19,15 +20,11 @@ export function runEventsPrune({
 }): Promise<void> {
   const retention = readRetentionOf(readEnvironment());
   return withStores(async ({ events }) => {
-    const purged = { events: 0, ids: 0, bytes: 0 };
     const now = Date.now();
-    let cursor: string | undefined;
-    do {
-      const page = await events.purge({ retention, now, limit: LIMIT, cursor, isDryRun });
-      for (const name of ["events", "ids", "bytes"] as const) purged[name] += page[name];
-      cursor = page.next ?? undefined;
-      if (cursor !== undefined && !isDryRun) await delay(PAUSE_MS);
-    } while (cursor !== undefined);
+    const purged = await purgePages(
+      (cursor) => events.purge({ retention, now, limit: LIMIT, cursor, isDryRun }),
+      () => delay(isDryRun ? 0 : PAUSE_MS, true),
+    );
     if (json) return printJson(purged);
     const megabytes = (purged.bytes / 1e6).toFixed(1);
     const what = `${counted(purged.events, "event")} (${megabytes} MB) and ${counted(purged.ids, "id")}`;

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describeError } from "../errors.ts";
+import { type Purged, purgePages } from "../events/purge-pages.ts";
 import type { Retention } from "../events/retention.ts";
-import type { EventStore, PurgedPage } from "../events/store.ts";
+import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 
 /** Removes what retention does not keep, from `start` to `stop`. */
@@ -14,7 +15,7 @@ export interface Purger {
 }
 
 /** Called after each purge with what it has removed, and the time in Unix milliseconds. */
-export type OnPurged = (purged: Omit<PurgedPage, "next">, at: number) => void;
+export type OnPurged = (purged: Purged, at: number) => void;
 
 export interface PurgerOptions {
   store: Pick<EventStore, "purge">;
@@ -63,16 +64,18 @@ export function createPurger(retention: Retention, { store, log, onPurged, now =
   }
 
   async function purge(used: Retention): Promise<void> {
-    const purged = { events: 0, ids: 0, bytes: 0 };
-    let cursor: string | undefined;
-    do {
-      const startedAt = performance.now();
-      const page = await store.purge({ retention: used, now: now(), limit: LIMIT, cursor });
-      for (const name of ["events", "ids", "bytes"] as const) purged[name] += page[name];
-      cursor = page.next ?? undefined;
-      // Deliveries get at least half of the time.
-      if (cursor !== undefined) await pause(performance.now() - startedAt);
-    } while (cursor !== undefined && !isStopped && used === current);
+    let startedAt = 0;
+    const purged = await purgePages(
+      (cursor) => {
+        startedAt = performance.now();
+        return store.purge({ retention: used, now: now(), limit: LIMIT, cursor });
+      },
+      async () => {
+        // Deliveries get at least half of the time.
+        await pause(performance.now() - startedAt);
+        return !isStopped && used === current;
+      },
+    );
     if (purged.events + purged.ids > 0) log.info({ event: "events_purged", ...purged }, "old events were removed");
     onPurged?.(purged, now());
   }
