@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { writeCorpus } from "./corpus.ts";
 import { playCorpus } from "./load.ts";
 import { printHead, printRow } from "./table.ts";
-import { startProduct, type Target, WEBHOOK_SECRET } from "./targets.ts";
+import { metricOf, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 
 const CONNECTIONS = 16;
 /** Deliveries before the outage, and after it. */
@@ -26,13 +26,13 @@ export async function measureOutage(scratch: string, minutes: number, rate: numb
   try {
     let mostQueued = 0;
     const sampling = setInterval(async () => {
-      mostQueued = Math.max(mostQueued, await gauge(server, 'route_jobs_queued{route="steady"}'));
+      mostQueued = Math.max(mostQueued, await metricOf(server, 'route_jobs_queued{route="steady"}'));
     }, 1000);
     setTimeout(() => failing.answer(503), AROUND_SECONDS * 1000);
     setTimeout(() => failing.answer(204), (AROUND_SECONDS + minutes * 60) * 1000);
     const load = await playCorpus(server, { connections: CONNECTIONS, seconds, corpus, rate });
     const endedAt = performance.now();
-    while ((await gauge(server, "events_queued")) > 0 && performance.now() - endedAt < DRAIN_MS) await delay(100);
+    while ((await metricOf(server, "events_queued")) > 0 && performance.now() - endedAt < DRAIN_MS) await delay(100);
     const drainedAfter = Math.round((performance.now() - endedAt) / 1000);
     clearInterval(sampling);
     printHead(["minutes down", "delivered", "errors", "p99 ms", "got by steady", "got by failing", "asked while down"]);
@@ -47,7 +47,7 @@ export async function measureOutage(scratch: string, minutes: number, rate: numb
     ]);
     console.log(`most jobs queued for the steady target: ${mostQueued}`);
     console.log(`all processed ${drainedAfter} s after the last delivery`);
-    console.log(`dead letters: ${await gauge(server, "events_dead_lettered")}`);
+    console.log(`dead letters: ${await metricOf(server, "events_dead_lettered")}`);
   } finally {
     await server.stop();
     steady.close();
@@ -80,10 +80,4 @@ async function startCountingTarget() {
       server.closeAllConnections();
     },
   };
-}
-
-async function gauge({ url }: Target, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const line = text.split("\n").find((one) => one.startsWith(`authserve_${name} `));
-  return Number(line?.split(" ")[1] ?? 0);
 }

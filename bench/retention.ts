@@ -16,7 +16,7 @@ import { fill, processAll } from "./fill.ts";
 import { playCorpus } from "./load.ts";
 import { storedEvent } from "./stored-event.ts";
 import { printHead, printRow } from "./table.ts";
-import { EXECUTABLE, startProduct, type Target, WEBHOOK_SECRET } from "./targets.ts";
+import { EXECUTABLE, metricOf, startProduct, WEBHOOK_SECRET } from "./targets.ts";
 
 const PER_SECOND = 2000;
 const BATCH = 125;
@@ -119,16 +119,11 @@ export async function measureBesideDeliveries(scratch: string, count: number): P
     });
     await measure("purge", async () => {
       writeFileSync(config, "retention: { processed: 30m }\n");
-      while ((await purgedEvents(server)) < count) await delay(250);
+      while ((await metricOf(server, "purged_events_total")) < count) await delay(250);
     });
   } finally {
     await server.stop();
   }
-}
-
-async function purgedEvents({ url }: Target): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^authserve_purged_events_total (\d+)/m.exec(text)?.[1]);
 }
 
 /** Times lists, counts and a search at several numbers of stored events. */

@@ -202,3 +202,10 @@ export function rssMb(pid: number | undefined): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return (Number(kib) * 1024) / 1e6;
 }
+
+/** The value of a metric of the product, by its name without the prefix and with its labels. 0 if it is missing. */
+export async function metricOf({ url }: Target, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split("\n").find((one) => one.startsWith(`authserve_${name} `));
+  return Number(line?.split(" ")[1] ?? 0);
+}

@@ -49,14 +49,7 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
   const reading: Reading = { document, context, faults: [], warnings: [] };
   const { sources, routes, retention } = readEntries(document.value, reading);
   const modules = [...context.modules];
-  const located = [
-    ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
-    ...reading.faults.map((fault) => locate(document, fault)),
-  ].sort((one, other) => one.offset - other.offset);
-  if (located.length > 0) {
-    const faults = located.map((fault) => fileFault(document, fault));
-    throw new ConfigFileError(file, faults, modules);
-  }
+  throwFaults(file, reading, modules);
   const warnings = reading.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
   return { file, sources, routes, retention, modules, secretNames: [...context.secretNames], warnings };
 }
@@ -72,18 +65,22 @@ export function readRetentionOf(environment: Environment): Retention {
   const document = parseYaml(text);
   const reading: Reading = { document, context: contextOf(file, environment), faults: [], warnings: [] };
   const retention = readRetention(isMap(document.value) ? document.value.retention : undefined, reading);
+  throwFaults(file, reading, []);
+  return retention;
+}
+
+/** Throws a {@link ConfigFileError} with all faults in the order of the file, if there are any. */
+function throwFaults(file: string, { document, faults }: Reading, modules: readonly string[]): void {
   const located = [
     ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
-    ...reading.faults.map((fault) => locate(document, fault)),
-  ];
-  if (located.length > 0) {
-    throw new ConfigFileError(
-      file,
-      located.map((fault) => fileFault(document, fault)),
-      [],
-    );
-  }
-  return retention;
+    ...faults.map((fault) => locate(document, fault)),
+  ].sort((one, other) => one.offset - other.offset);
+  if (located.length === 0) return;
+  throw new ConfigFileError(
+    file,
+    located.map((fault) => fileFault(document, fault)),
+    modules,
+  );
 }
 
 interface Located {

@@ -1,0 +1,57 @@
+import type { CountedPage, EventName, JobFilter, PageRequest } from "../events/store.ts";
+import { atomic, type Database } from "./database.ts";
+import { eventTally, type Moves } from "./event-tally.ts";
+import * as sql from "./events-sql.ts";
+import { openJobPages } from "./open-job-pages.ts";
+import type { OpenJob } from "./requeue.ts";
+
+/** Changes one job, and records its move. The move of its event is recorded by the caller. */
+export type ChangeJob = (event: number, job: OpenJob, moves: Moves) => void;
+
+/** Changes jobs of one event, or page by page those that match a filter. Each call is one transaction. */
+export interface JobChanges {
+  /** Changes the jobs of an event. Returns their number. */
+  ofEvent(name: EventName, change: ChangeJob): number;
+  /** Changes the jobs of a page. Returns the number of their events. */
+  ofPage(filter: JobFilter, page: PageRequest, change: ChangeJob): CountedPage;
+}
+
+/** Prepares changes of the jobs of an event that the statement `changeable` finds. */
+export function jobChanges(database: Database, changeable: string): JobChanges {
+  const find = database.prepare(sql.FIND).pluck();
+  const jobsOf = database.prepare<unknown[], OpenJob>(changeable);
+  const tally = eventTally(database);
+  const pageOf = openJobPages(database);
+
+  /** Changes the jobs of events that `isChosen`. Returns the number of jobs of each event. */
+  const changeJobs = atomic(
+    database,
+    (events: readonly number[], isChosen: (event: number, job: OpenJob) => boolean, change: ChangeJob) =>
+      tally.count((moves) =>
+        events.map((event) => {
+          const before = tally.statusOf(event);
+          const jobs = jobsOf.all(event).filter((job) => isChosen(event, job));
+          for (const job of jobs) change(event, job, moves);
+          if (jobs.length > 0) moves.event(event, before, tally.statusOf(event));
+          return jobs.length;
+        }),
+      ),
+  );
+
+  return {
+    ofEvent({ eventId, source }, change) {
+      const event = find.get(eventId, source) as number | undefined;
+      if (event === undefined) return 0;
+      const [count = 0] = changeJobs([event], () => true, change);
+      return count;
+    },
+    ofPage(filter, page, change) {
+      const { events, next } = pageOf(filter, page);
+      // A job may have changed since the page was read.
+      const isChosen = (event: number, { route, status }: OpenJob) =>
+        status === filter.status && (events.get(event)?.includes(route) ?? false);
+      const counts = changeJobs([...events.keys()], isChosen, change);
+      return { count: counts.filter((count) => count > 0).length, next };
+    },
+  };
+}
