@@ -171,7 +171,8 @@ function createCheckpoints(database: Database): Checkpoints {
           adjustedAt = now;
           limitLog();
         }
-        if (isFull ? isDue : !hasRoom(0)) emptyLog();
+        // With room for a delivery of usual size, not only for an empty one, which would then be refused.
+        if ((isFull && isDue) || !hasRoom(OVERHEAD_BYTES)) emptyLog();
       } catch {
         // The transaction that follows reports the error.
       }
