@@ -105,15 +105,17 @@ export function measureClaims(scratch: string): void {
   fill(events, keys * jobsOfKey);
   for (;;) {
     const unrouted = events.unrouted(10_000);
-    const last = unrouted.at(-1);
-    if (!last) break;
+    if (unrouted.length === 0) break;
     const jobs = unrouted.map(({ id, receivedAt }) => ({
       event: id,
       route: DEFAULT_ROUTE,
       dueAt: receivedAt,
       orderingKey: String(id % keys),
     }));
-    events.addJobs(last.id, jobs);
+    events.addJobs(
+      unrouted.map(({ id }) => id),
+      jobs,
+    );
   }
   database.pragma("synchronous = FULL");
   const times: number[] = [];

@@ -50,5 +50,8 @@ export function fanOut(events: SqliteEvents, limit: number): void {
     dueAt: receivedAt,
     orderingKey: null,
   }));
-  events.addJobs(found.at(-1)?.id ?? 0, jobs);
+  events.addJobs(
+    found.map(({ id }) => id),
+    jobs,
+  );
 }

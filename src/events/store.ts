@@ -252,10 +252,10 @@ export interface EventStore {
   /** The payloads of the first of these events, as many as fit into one answer; at least one. Null for an unreadable one. */
   payloads(events: number[]): Promise<(Uint8Array | null)[]>;
   /**
-   * Adds the jobs of all unrouted events up to `upTo`. Changes nothing if that event is already routed. A job with an
-   * ordering key waits until the earlier jobs of its route and key have ended.
+   * Adds the jobs of unrouted events: of the oldest ones, in order, as `unrouted` returned them. Those that are already routed
+   * are left out. A job with an ordering key waits until the earlier jobs of its route and key have ended.
    */
-  addJobs(upTo: number, jobs: NewJob[]): Promise<void>;
+  addJobs(events: number[], jobs: NewJob[]): Promise<void>;
   /**
    * Leases due jobs of a route, oldest due first, and counts the attempt. A paused route has none. An expired lease is a
    * failed attempt: the job is queued for a retry, or dead-lettered after the last one. A job whose event cannot be read is

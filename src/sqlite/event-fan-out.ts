@@ -44,8 +44,9 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
       }
       return payloads;
     },
-    addJobs: atomic(database, (upTo: number, jobs: NewJob[]) => {
+    addJobs: atomic(database, (events: number[], jobs: NewJob[]) => {
       const mark = routedTo.get() as number;
+      const upTo = events.at(-1) ?? 0;
       // A retry of a call whose answer was lost.
       if (upTo <= mark) return;
       tally.count((moves) => {

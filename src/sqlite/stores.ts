@@ -1,6 +1,7 @@
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
-import type { Appended, CountedPage, EventStore, NewEvent, Work } from "../events/store.ts";
+import type { Appended, EventStore, NewEvent } from "../events/store.ts";
+import { withWakeUps } from "../events/wake-ups.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents } from "./codec.ts";
@@ -64,42 +65,5 @@ export function storesOnThread(thread: ThreadClient, reader: Database, close: ()
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
-  };
-}
-
-const isAny = (count: number) => count > 0;
-const isAnyIn = ({ count }: CountedPage) => count > 0;
-const isTrue = (result: boolean) => result;
-
-/** Notifies listeners of work that comes through this store. Work of other processes is found by polling. */
-function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
-  const listeners: ((work: Work) => void)[] = [];
-
-  /** Makes a method tell the listeners of work. */
-  function notifying<Args extends unknown[], Result>(
-    run: (...args: Args) => Promise<Result>,
-    work: Work,
-    hasWork: (result: Result) => boolean,
-  ): (...args: Args) => Promise<Result> {
-    return async (...args) => {
-      const result = await run(...args);
-      if (hasWork(result)) for (const listener of listeners) listener(work);
-      return result;
-    };
-  }
-
-  return {
-    ...events,
-    append: notifying(events.append, "events", (results) => results.some(({ duplicate }) => !duplicate)),
-    replay: notifying(events.replay, "jobs", isAny),
-    replayAll: notifying(events.replayAll, "jobs", isAnyIn),
-    replayConflict: notifying(events.replayConflict, "events", isTrue),
-    reroute: notifying(events.reroute, "jobs", isTrue),
-    discard: notifying(events.discard, "jobs", isAny),
-    discardAll: notifying(events.discardAll, "jobs", isAnyIn),
-    resumeRoute: notifying(events.resumeRoute, "jobs", isTrue),
-    onWork(listener) {
-      listeners.push(listener);
-    },
   };
 }

@@ -29,9 +29,8 @@ export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOpti
   async function addJobs(limit: number): Promise<Set<string>> {
     const events = await store.unrouted(limit);
     const { routed, jobs } = await route(events);
-    const newest = routed.at(-1);
-    if (newest === undefined) return new Set();
-    await store.addJobs(newest.id, jobs);
+    if (routed.length === 0) return new Set();
+    await store.addJobs(idsOf(routed), jobs);
     if (routed.length === limit || routed.length < events.length) hasNewEvents = true;
     return new Set(jobs.map(({ route: name }) => name));
   }
@@ -41,11 +40,7 @@ export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOpti
     const { routed, jobs } = await route(events);
     mayHaveRerouted = events.length > 0;
     if (routed.length === 0) return new Set();
-    await store.addRerouted(
-      routed.map(({ id }) => id),
-      jobs,
-      now(),
-    );
+    await store.addRerouted(idsOf(routed), jobs, now());
     return new Set(jobs.map(({ route: name }) => name));
   }
 
@@ -95,3 +90,5 @@ export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOpti
     },
   };
 }
+
+const idsOf = (events: readonly UnroutedEvent[]) => events.map(({ id }) => id);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClaimedJob } from "../../src/events/job.ts";
 import type { EventStore, JobFilter } from "../../src/events/store.ts";
-import { claim, claimOf, NOW, newEvent, replayAll, reroute } from "../helpers/events.ts";
+import { claim, claimOf, NOW, newEvent, numbersOf, replayAll, reroute } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 /** Jobs that an operator gives up. */
@@ -16,7 +16,7 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
     const jobs = events.flatMap(({ id }) =>
       routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey: "key" })),
     );
-    await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+    await store.addJobs(numbersOf(events), jobs);
   }
 
   async function claimOne(store: EventStore, route = "default"): Promise<ClaimedJob> {

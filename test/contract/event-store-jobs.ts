@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClaimedJob, Next } from "../../src/events/job.ts";
 import type { EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, NOW, newEvent, replayAll } from "../helpers/events.ts";
+import { claim, claimOf, NOW, newEvent, numbersOf, replayAll } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const DONE: Next = { to: "processed" };
@@ -17,7 +17,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
     const jobs = events.flatMap(({ id }) =>
       routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey: null })),
     );
-    await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+    await store.addJobs(numbersOf(events), jobs);
   }
 
   async function settle(store: EventStore, job: ClaimedJob, next: Next, finishedAt = NOW): Promise<void> {
@@ -55,7 +55,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       const due = { route: "default", owner: "a", limit: 10, leaseMs: 1000, retryDelaysMs: [], now: NOW };
       assert.deepEqual((await store.claim(due)).claimed, []);
       assert.deepEqual([(await store.get("a"))[0]?.status, (await store.get("a"))[0]?.jobs], ["queued", []]);
-      await store.addJobs(waiting[1]?.id as number, []);
+      await store.addJobs(numbersOf(waiting.slice(0, 2)), []);
       assert.equal((await store.unrouted(10)).length, 1);
     });
 
@@ -64,7 +64,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       await store.append([newEvent()]);
       const [event] = await store.unrouted(1);
       const jobs = [{ event: event?.id as number, route: "default", dueAt: NOW, orderingKey: null }];
-      for (let time = 0; time < 2; time++) await store.addJobs(event?.id as number, jobs);
+      for (let time = 0; time < 2; time++) await store.addJobs([event?.id as number], jobs);
       assert.equal((await store.get("e-1"))[0]?.jobs.length, 1);
       assert.deepEqual(await countsOf(store), [1, 0, 0]);
     });

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import fc from "fast-check";
 import type { ClaimedJob, Next } from "../../src/events/job.ts";
 import type { EventStore } from "../../src/events/store.ts";
-import { claimOf, NOW, newEvent, replayAll } from "../helpers/events.ts";
+import { claimOf, NOW, newEvent, numbersOf, replayAll } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const LEASE_MS = 1000;
@@ -93,7 +93,7 @@ class History {
       dueAt: this.now,
       orderingKey: keys[index] ?? "",
     }));
-    await this.store.addJobs(events.at(-1)?.id ?? 0, jobs);
+    await this.store.addJobs(numbersOf(events), jobs);
     for (const id of ids) this.status.set(id, "queued");
   }
 

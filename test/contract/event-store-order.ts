@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClaimedJob, Next } from "../../src/events/job.ts";
 import type { ClaimRequest, EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, eventAndJob, NOW, newEvent } from "../helpers/events.ts";
+import { claim, claimOf, eventAndJob, NOW, newEvent, numbersOf } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const DONE: Next = { to: "processed" };
@@ -21,7 +21,7 @@ export function orderContract(adapter: string, open: OpenEventStore): void {
       dueAt: NOW,
       orderingKey: eventIds[at]?.[0] ?? null,
     }));
-    await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+    await store.addJobs(numbersOf(events), jobs);
   }
 
   const claimAll = async (store: EventStore, changes: Partial<ClaimRequest> = {}) =>
@@ -74,7 +74,7 @@ export function orderContract(adapter: string, open: OpenEventStore): void {
       const jobs = events.flatMap(({ id }) =>
         ["x", "y"].map((route) => ({ event: id, route, dueAt: NOW, orderingKey: "a" })),
       );
-      await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+      await store.addJobs(numbersOf(events), jobs);
       const [job] = await claimAll(store, { route: "x" });
       await settle(store, job, DONE);
       assert.deepEqual(idsOf(await claimAll(store, { route: "x" })), ["a2"]);

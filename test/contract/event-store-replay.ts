@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Next } from "../../src/events/job.ts";
 import type { EventStore, JobFilter } from "../../src/events/store.ts";
-import { claim, claimOf, claimOne, eventAndJob, NOW, newEvent, replayAll, reroute } from "../helpers/events.ts";
+import {
+  claim,
+  claimOf,
+  claimOne,
+  eventAndJob,
+  NOW,
+  newEvent,
+  numbersOf,
+  replayAll,
+  reroute,
+} from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const LATER = NOW + 60_000;
@@ -94,8 +104,8 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
       await store.append([newEvent({ eventId: "unrouted" })]);
-      const [unrouted] = await store.unrouted(1);
-      await store.addJobs(unrouted?.id ?? 0, []);
+      const unrouted = await store.unrouted(1);
+      await store.addJobs(numbersOf(unrouted), []);
       for (const eventId of ["e-1", "unrouted"]) assert.equal(await store.reroute(one(eventId)), true);
       assert.equal(await reroute(store, ["new"], "key"), 2);
       const jobsOf = async (eventId: string) =>
@@ -114,7 +124,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       await store.append(["a", "b"].map((eventId) => newEvent({ eventId })));
       const events = await store.unrouted(2);
       const jobs = events.map(({ id }) => ({ event: id, route: "default", dueAt: NOW, orderingKey: "old" }));
-      await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+      await store.addJobs(numbersOf(events), jobs);
       const next = { to: "failed", reason: "no", blocks: true } as const;
       await store.settle([{ ...claimOf(await claimOne(store)), next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
       assert.deepEqual((await claim(store)).claimed, []);

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import type { Next } from "../../src/events/job.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/events/retention.ts";
 import type { EventStore, NewEvent } from "../../src/events/store.ts";
-import { claim, claimOf, fanOut, NOW, newEvent, reroute } from "../helpers/events.ts";
+import { claim, claimOf, fanOut, NOW, newEvent, numbersOf, reroute } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const MINUTE = 60_000;
@@ -203,7 +203,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
       await store.append(["a", "b"].map((eventId) => newEvent({ eventId })));
       const events = await store.unrouted(2);
       const jobs = events.map(({ id }) => ({ event: id, route: "default", dueAt: NOW, orderingKey: "key" }));
-      await store.addJobs(events.at(-1)?.id ?? 0, jobs);
+      await store.addJobs(numbersOf(events), jobs);
       const { claimed } = await claim(store);
       const next = { to: "failed", reason: "no", blocks: true } as const;
       const end = { next, startedAt: NOW, finishedAt: NOW, error: "no" };
@@ -216,8 +216,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
     test("an unrouted event is removed like a processed one", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      const [event] = await store.unrouted(1);
-      await store.addJobs(event?.id ?? 0, []);
+      await store.addJobs(numbersOf(await store.unrouted(1)), []);
       assert.equal((await purge(store, NOW + MINUTE - 1)).events, 0);
       assert.equal((await purge(store, NOW + MINUTE)).events, 1);
       const { unrouted, processed } = await store.backlog();

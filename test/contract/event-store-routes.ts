@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, claimOne, fanOut, NOW, newEvent, replayAll } from "../helpers/events.ts";
+import { claim, claimOf, claimOne, fanOut, NOW, newEvent, numbersOf, replayAll } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 /** The state of routes, and the payloads that routing reads. */
@@ -29,8 +29,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
     test("an event without jobs is counted as unrouted", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      const [event] = await store.unrouted(1);
-      await store.addJobs(event?.id ?? 0, []);
+      await store.addJobs(numbersOf(await store.unrouted(1)), []);
       const { unrouted, processed } = await store.backlog();
       assert.deepEqual([unrouted, processed], [1, 1]);
     });

@@ -20,18 +20,20 @@ export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
   };
 }
 
+/** The store's numbers of events. */
+export const numbersOf = (events: readonly { id: number }[]) => events.map(({ id }) => id);
+
 /** Adds the job of the route `default` to every event without jobs, as a worker does. */
 export async function fanOut(store: EventStore): Promise<void> {
   const events = await store.unrouted(1_000_000);
-  const newest = events.at(-1);
-  if (newest === undefined) return;
+  if (events.length === 0) return;
   const jobs = events.map(({ id, receivedAt }) => ({
     event: id,
     route: "default",
     dueAt: receivedAt,
     orderingKey: null,
   }));
-  await store.addJobs(newest.id, jobs);
+  await store.addJobs(numbersOf(events), jobs);
 }
 
 /** Fans out, then claims with defaults: owner `a`, a lease of 30 seconds, 5 attempts without delays. */
@@ -66,11 +68,7 @@ export async function replayAll(store: EventStore, now = NOW, filter: Partial<Jo
 export async function reroute(store: EventStore, routes = ["default"], orderingKey: string | null = null) {
   const events = await store.rerouted(1000);
   const jobs = events.flatMap(({ id }) => routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey })));
-  await store.addRerouted(
-    events.map(({ id }) => id),
-    jobs,
-    NOW,
-  );
+  await store.addRerouted(numbersOf(events), jobs, NOW);
   return events.length;
 }
 

@@ -21,7 +21,7 @@ test("an unknown status or outcome is refused", (t) => {
   const { database } = tempDatabase(t);
   const events = sqliteEvents(database);
   events.append([newEvent()]);
-  events.addJobs(1, [{ event: 1, route: "default", dueAt: 1, orderingKey: null }]);
+  events.addJobs([1], [{ event: 1, route: "default", dueAt: 1, orderingKey: null }]);
   for (const status of ["queued", "processed", "failed", "discarded"])
     assert.equal(database.prepare("UPDATE jobs SET status = ?").run(status).changes, 1);
   assert.throws(() => database.exec("UPDATE jobs SET status = 'other'"), /CHECK constraint failed: status/);

@@ -35,8 +35,8 @@ function opened(
     async payloads(events: number[]) {
       return events.slice(0, 2).map((id) => Buffer.from(payloads[id - 1] ?? ""));
     },
-    async addJobs(upTo: number, added: NewJob[]) {
-      while (waiting[0] && waiting[0].id <= upTo) waiting.shift();
+    async addJobs(events: number[], added: NewJob[]) {
+      waiting.splice(0, events.length);
       jobs.push(...added);
     },
     async rerouted(limit: number) {
