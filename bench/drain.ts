@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { DEFAULT_ROUTE } from "../src/events/job.ts";
+import type { NewEvent } from "../src/events/store.ts";
 import { openDatabase } from "../src/sqlite/database.ts";
-import { type SqliteEvents, sqliteEvents } from "../src/sqlite/events.ts";
+import { sqliteEvents } from "../src/sqlite/events.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { spreadOf } from "./load.ts";
 import { storedEvent } from "./stored-event.ts";
@@ -57,15 +58,21 @@ export async function measureDrain(scratch: string, rounds: number): Promise<voi
   console.log(figureLine("ordered, http", spreadOf(ratios("http")).median, "x", GOALS.orderedOfUnordered));
 }
 
-/** Starts the server on a store full of events. Returns how many it processes per second, until all are. */
-async function drain(scratch: string, handler: string): Promise<number> {
+/** Drains a new SQLite store. */
+function drain(scratch: string, handler: string): Promise<number> {
   const dir = join(scratch, `drain-${Math.random().toString(36).slice(2)}`);
   const database = openDatabase(dir);
-  fill(sqliteEvents(database), EVENTS);
+  const events = sqliteEvents(database);
+  for (const batch of drainedEvents(EVENTS)) events.append(batch);
   database.close();
+  return drainStore(scratch, handler, { DATA_DIR: dir });
+}
+
+/** Starts the server on a store full of events. Returns how many it processes per second, until all are. */
+export async function drainStore(scratch: string, handler: string, env: NodeJS.ProcessEnv): Promise<number> {
   const file = join(scratch, "drain.yaml");
   writeFileSync(file, `routes: [{ name: bench, ${handler} }]\n`);
-  const server = await startProduct(scratch, { DATA_DIR: dir, CONFIG_FILE: file, LOG_LEVEL: "warn" });
+  const server = await startProduct(scratch, { ...env, CONFIG_FILE: file, LOG_LEVEL: "warn" });
   const { queued: before } = await counts(server.url);
   const from = performance.now();
   for (;;) {
@@ -83,15 +90,15 @@ async function counts(url: string): Promise<{ queued: number }> {
   return { queued: Number(/^authserve_events_queued (\d+)$/m.exec(text)?.[1]) };
 }
 
-function fill(events: SqliteEvents, count: number): void {
+/** Events to drain, in batches. */
+export function* drainedEvents(count: number): Generator<NewEvent[]> {
   const now = Date.now();
   for (let from = 0; from < count; from += 1000) {
-    const batch = Array.from({ length: 1000 }, (_, index) => {
+    yield Array.from({ length: 1000 }, (_, index) => {
       const id = from + index;
       const payload = Buffer.from(JSON.stringify({ customer: id % KEYS, text: "x".repeat(230) }));
       return storedEvent({ eventId: `evt_${id}`, type: "payment_intent.succeeded", payload, receivedAt: now });
     });
-    events.append(batch);
   }
 }
 
@@ -102,7 +109,7 @@ export function measureClaims(scratch: string): void {
   const database = openDatabase(join(scratch, "claims"));
   database.pragma("synchronous = OFF");
   const events = sqliteEvents(database);
-  fill(events, keys * jobsOfKey);
+  for (const batch of drainedEvents(keys * jobsOfKey)) events.append(batch);
   for (;;) {
     const unrouted = events.unrouted(10_000);
     if (unrouted.length === 0) break;

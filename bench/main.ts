@@ -2,7 +2,8 @@
  * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random` with
  * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `-- drain`
  * measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go on.
- * `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events.
+ * `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `-- postgres`
+ * compares PostgreSQL with SQLite.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -13,6 +14,7 @@ import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
 import { measureOutage } from "./outage.ts";
+import { measurePostgres } from "./postgres.ts";
 import { measureBesideDeliveries, measureHour, measureLists } from "./retention.ts";
 import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
@@ -73,6 +75,8 @@ try {
     measureLists(scratch, [100_000, 1_000_000, 5_000_000]);
     await measureBesideDeliveries(scratch, 1_000_000);
     measureHour(scratch);
+  } else if (process.argv[2] === "postgres") {
+    await measurePostgres(scratch, ROUNDS, SECONDS);
   } else if (process.argv[2] === "outage") {
     await measureOutage(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 500));
   } else if (process.argv[2] === "sustained") {

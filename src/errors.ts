@@ -192,6 +192,9 @@ export class OperatorError extends Error {
   }
 }
 
+/** No server has used this database yet. */
+export class NoSchemaError extends OperatorError {}
+
 /** Settings that cannot be used. The message lists each fault with its remedy, and never a value. */
 export class SettingsError extends OperatorError {
   readonly faults: readonly Fault[];

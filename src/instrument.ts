@@ -18,12 +18,13 @@ export function countAppends(
     const results = await events.append(batch);
     committed();
     metrics.batchEvents.observe(batch.length);
+    const stored = results.filter(({ error }) => error === undefined).length;
     const duplicates = results.filter(({ duplicate }) => duplicate).length;
     const conflicts = results.filter(({ conflict }) => conflict).length;
     const count = (result: string, number: number) => {
       if (number > 0) metrics.deliveries.inc({ result }, number);
     };
-    count("new", results.length - duplicates);
+    count("new", stored - duplicates);
     count("duplicate", duplicates - conflicts);
     count("conflict", conflicts);
     return results;

@@ -37,6 +37,16 @@ export const LOG_EVENTS = {
     meaning: "The changed configuration file has errors. The configuration before it stays in use.",
     fields: ["file", "errors"],
   },
+  database_ready: {
+    level: "info",
+    meaning: "PostgreSQL accepts writes: at the start, and after each outage.",
+    fields: ["version"],
+  },
+  database_unavailable: {
+    level: "warn",
+    meaning: "PostgreSQL does not answer, or accepts no writes. Logged once for each outage.",
+    fields: ["error"],
+  },
   source_counts_error: {
     level: "warn",
     meaning: "The counts of `sources list` could not be stored, and are tried again.",

@@ -116,7 +116,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
   });
   const { worker, applyRoutes } = openWorker(wiring, intake, metrics);
-  const purger = createPurger(retentionOf(config.current), { store: events, log, onPurged: countPurged(metrics) });
+  const purger = createPurger(retentionOf(config.current), {
+    store: events,
+    log,
+    onPurged: countPurged(metrics),
+    now: stores.now,
+  });
   const trustedProxies = settings.TRUSTED_PROXIES;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
@@ -263,11 +268,14 @@ async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, l
   return countLogins(login, metrics);
 }
 
+const UNLIMITED = { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };
+
 function openAdmission(settings: Settings, { events }: ServerStores, log: Log): Admission {
   return createAdmission({
     minFreeBytes: settings.MIN_FREE_DISK,
     maxQueueAgeMs: settings.MAX_QUEUE_AGE,
-    readSpace: () => readDiskSpace(settings.DATA_DIR),
+    // The disk of a PostgreSQL server is not seen from here.
+    readSpace: async () => (settings.DATABASE_URL === undefined ? readDiskSpace(settings.DATA_DIR) : UNLIMITED),
     readBacklog: () => events.backlog(),
     log,
     now: Date.now,
@@ -291,6 +299,7 @@ function openWorker({ settings, environment, config, stores, log }: Wiring, inta
     onSettled: countSettled(metrics),
     onExpired: countExpired(metrics),
     log,
+    now: stores.now,
   });
   const applyRoutes = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
   applyRoutes(config.current);

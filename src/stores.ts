@@ -1,50 +1,81 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
-import { type RedisSettings, type Settings, usesRedis } from "./config/settings.ts";
+import { type DatabaseSettings, type RedisSettings, type Settings, usesRedis } from "./config/settings.ts";
 import { describeError, SettingsError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
+import { makeDir } from "./lib/files.ts";
 import { faultOfAuthorities, readPemFile } from "./lib/pem.ts";
+import { trustSystemAuthorities } from "./lib/system-authorities.ts";
 import type { Log } from "./log.ts";
 import { startThread } from "./platform/checkout.ts";
+import type { DatabaseAddress } from "./postgres/address.ts";
+import type { PostgresOptions } from "./postgres/connection.ts";
 import type { RedisOptions, RedisServers } from "./redis/client.ts";
 import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
-import type { SqliteStores } from "./sqlite/stores.ts";
 import type { SourceStore } from "./webhook/source-store.ts";
 
-/** The stores. Events and sources are in SQLite; sessions and the throttle are in Redis if the settings name one, else in SQLite. */
+/** The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there. */
 export interface Stores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
+  /** The clock of the stores, in Unix milliseconds. */
+  now(): number;
   close(): Promise<void>;
 }
 
 /** The stores of a server. */
 export interface ServerStores extends Stores {
-  /** The size of the database's write-ahead log. */
+  /** The size of SQLite's write-ahead log; 0 with PostgreSQL. */
   logBytes(): number;
 }
 
-type CommandSettings = RedisSettings & Pick<Settings, "DATA_DIR">;
+type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_DIR">;
 
-/** Opens the stores for a server, the only one on its data directory. Throws `OperatorError` with nothing left open. */
+/** Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left open. */
 export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
-  const sqlite = await openForServer({
-    dataDir: settings.DATA_DIR,
-    startThread: (options) => startThread("storage", options),
-    log,
-  });
-  const stores = await withAuthStores(sqlite, settings, log, sqlite.id);
-  // An old session in the file would be valid again if the settings stop naming a Redis.
-  if (usesRedis(settings)) await sqlite.sessions.remove(userId).catch(() => {});
+  const { main, server, logBytes } = await openMainStores(settings, log);
+  const stores = await withAuthStores(main, settings, log, server);
+  // An old session in the database would be valid again if the settings stop naming a Redis.
+  if (usesRedis(settings)) await main.sessions.remove(userId).catch(() => {});
   const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
   // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
   void sessions.check(userId).catch(() => {});
-  return { ...stores, sessions, logBytes: sqlite.logBytes };
+  return { ...stores, sessions, logBytes };
+}
+
+/** Stores before Redis takes sessions and the throttle. */
+type MainStores = Omit<Stores, "close">;
+
+/** Opens the database of a server. `server` is its name among servers that share a throttle. */
+async function openMainStores(
+  settings: Settings,
+  log: Log,
+): Promise<{ main: MainStores; server: string; logBytes(): number }> {
+  const { DATA_DIR: dataDir, DATABASE_URL: address } = settings;
+  if (address === undefined) {
+    const sqlite = await openForServer({ dataDir, startThread: (options) => startThread("storage", options), log });
+    return { main: { ...sqlite, now: Date.now }, server: sqlite.id, logBytes: sqlite.logBytes };
+  }
+  const { openForServer: openPostgres } = await import("./postgres/open.ts");
+  prepareInstanceDir(dataDir);
+  // After a restart on this machine a server releases the attempts of its predecessor.
+  const server = `${hostname()} ${resolve(dataDir)}`;
+  const main = await openPostgres({ connection: postgresOptions(settings, address), log, server });
+  return { main, server, logBytes: () => 0 };
+}
+
+/** The server's instance file is there. Without it, commands cannot find this server, which is logged. */
+function prepareInstanceDir(dataDir: string): void {
+  try {
+    makeDir(resolve(dataDir));
+  } catch {}
 }
 
 // A server under full load commits all the time. A command waits this long for the lock.
@@ -54,22 +85,27 @@ const BUSY_TIMEOUT_MS = 20_000;
  * Opens the stores for a command, with or without a running server. `isOpen` says that this process already has the
  * database open. Throws `OperatorError` with nothing left open.
  */
-export function openCommandStores(settings: CommandSettings, log: Log, { isOpen = false } = {}): Promise<Stores> {
-  const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
-  return withAuthStores(sqlite, settings, log);
+export async function openCommandStores(settings: CommandSettings, log: Log, { isOpen = false } = {}): Promise<Stores> {
+  const { DATABASE_URL: address } = settings;
+  if (address === undefined) {
+    const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
+    return withAuthStores({ ...sqlite, now: Date.now }, settings, log);
+  }
+  const { openForCommand: openPostgres } = await import("./postgres/open.ts");
+  const main = await openPostgres({ connection: postgresOptions(settings, address), log });
+  return withAuthStores(main, settings, log);
 }
 
-/** Adds the stores of sessions and the throttle, in Redis or SQLite. `server` is the id of a server; commands have none. */
+/** Adds the stores of sessions and the throttle, which may be in Redis. `server` is the name of a server; commands have none. */
 async function withAuthStores(
-  sqlite: SqliteStores,
+  { events, sessions, throttle, sources, now }: MainStores,
   settings: RedisSettings,
   log: Log,
   server?: string,
 ): Promise<Stores> {
-  const { events, sessions, throttle, sources } = sqlite;
   try {
     const redis = await openRedis(settings, log);
-    if (redis === null) return { events, sessions, throttle, sources, close: () => events.close() };
+    if (redis === null) return { events, sessions, throttle, sources, now, close: () => events.close() };
     const { createRedisSessionStore } = await import("./redis/sessions.ts");
     const { createRedisThrottleStore } = await import("./redis/throttle.ts");
     return {
@@ -77,6 +113,7 @@ async function withAuthStores(
       sessions: createRedisSessionStore(redis),
       throttle: createRedisThrottleStore(redis, server),
       sources,
+      now,
       async close() {
         redis.close();
         await events.close();
@@ -86,6 +123,20 @@ async function withAuthStores(
     await events.close();
     throw error;
   }
+}
+
+/** How to connect to the PostgreSQL at an address. */
+export function postgresOptions(
+  { DATABASE_POOL_SIZE: poolSize, DATABASE_TIMEOUT: timeoutMs }: DatabaseSettings,
+  { tls, caFile, ...address }: DatabaseAddress,
+): PostgresOptions {
+  const { hosts, user, password, database } = address;
+  const options = { hosts, user, password, database, poolSize, timeoutMs };
+  if (tls === "off") return options;
+  if (tls === "encrypted") return { ...options, tls: { rejectUnauthorized: false } };
+  const ca = caFile === undefined ? undefined : readAuthorities("DATABASE_URL's sslrootcert", caFile);
+  if (ca === undefined) trustSystemAuthorities();
+  return { ...options, tls: { ca, rejectUnauthorized: true } };
 }
 
 /** Connects in the background to the Redis that the settings name. Returns null if they name none. */
@@ -117,15 +168,18 @@ function redisOptions(settings: RedisSettings, servers: RedisServers): RedisOpti
     username: settings.REDIS_USERNAME,
     password: settings.REDIS_PASSWORD,
     db: settings.REDIS_DB,
-    tls: settings.REDIS_TLS ? { ca: ca === undefined ? undefined : readAuthorities(ca) } : undefined,
+    tls: settings.REDIS_TLS
+      ? { ca: ca === undefined ? undefined : readAuthorities("REDIS_TLS_CA_FILE", ca) }
+      : undefined,
     keyPrefix: settings.REDIS_KEY_PREFIX,
     timeoutMs: settings.REDIS_TIMEOUT,
   };
 }
 
-function readAuthorities(file: string): string {
-  const pem = readPemFile("REDIS_TLS_CA_FILE", file);
-  const fault = faultOfAuthorities(pem);
+/** Reads the PEM certificates of a file that a setting names. */
+function readAuthorities(name: string, file: string): string {
+  const pem = readPemFile(name, file);
+  const fault = faultOfAuthorities(name, pem);
   if (fault) throw new SettingsError([fault]);
   return pem.toString();
 }

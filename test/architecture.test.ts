@@ -46,6 +46,7 @@ const PACKAGES: Record<string, RegExp> = {
   srvx: /^http\/router\.ts$/,
   jose: /^auth\/token\.ts$/,
   ioredis: /^redis\//,
+  pg: /^postgres\//,
   "@node-rs/argon2": /^auth\/password\.ts$/,
   "@node-rs/bcrypt": /^auth\/password\.ts$/,
   "better-sqlite3": /^sqlite\//,

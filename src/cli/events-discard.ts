@@ -21,12 +21,12 @@ export function runEventsDiscard(eventIds: string[], options: DiscardOptions): P
     throw new OperatorError({ found: "--reason is not usable", remedy });
   }
   const filter = jobFilter(eventIds, options, status ?? "failed");
-  return withStores(async ({ events }) => {
+  return withStores(async ({ events, now }) => {
     const refused: { eventId: string; reason: string }[] = [];
     let discarded = 0;
     if (filter) {
       const taken = await takePages(
-        (page) => events.discardAll(filter, reason, Date.now(), page),
+        (page) => events.discardAll(filter, reason, now(), page),
         (page) => events.count(filter, page),
         options,
       );
@@ -34,7 +34,7 @@ export function runEventsDiscard(eventIds: string[], options: DiscardOptions): P
       discarded = taken;
     }
     for (const eventId of new Set(eventIds)) {
-      const why = await discardOne(events, { eventId, source }, reason);
+      const why = await discardOne(events, { eventId, source }, reason, now());
       if (why === null) discarded++;
       else refused.push({ eventId, reason: why });
     }
@@ -48,10 +48,10 @@ export function runEventsDiscard(eventIds: string[], options: DiscardOptions): P
 }
 
 /** Discards one event. Returns the reason if it has nothing to discard, else null. */
-async function discardOne(events: EventStore, wanted: OneEvent, reason: string): Promise<string | null> {
+async function discardOne(events: EventStore, wanted: OneEvent, reason: string, now: number): Promise<string | null> {
   const event = await findEvent(events, wanted);
   if (!event) return "there is no such event";
-  if ((await events.discard(event, reason, Date.now())) > 0) return null;
+  if ((await events.discard(event, reason, now)) > 0) return null;
   if (event.jobs.some(({ leased }) => leased)) return "an attempt is running; try again when it has ended";
   return event.status === "queued" ? "has no jobs yet; start the server" : "is already processed or discarded";
 }

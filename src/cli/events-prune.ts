@@ -19,8 +19,8 @@ export function runEventsPrune({
   json?: boolean;
 }): Promise<void> {
   const retention = readRetentionOf(readEnvironment());
-  return withStores(async ({ events }) => {
-    const now = Date.now();
+  return withStores(async ({ events, ...stores }) => {
+    const now = stores.now();
     const purged = await purgePages(
       (cursor) => events.purge({ retention, now, limit: LIMIT, cursor, isDryRun }),
       () => delay(isDryRun ? 0 : PAUSE_MS, true),

@@ -18,12 +18,12 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
   const filter = jobFilter(eventIds, options, "failed");
   if (filter && force) throw new OperatorError({ found: "--force is not usable here", remedy: "give event ids" });
   if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
-  return withStores(async ({ events }) => {
+  return withStores(async ({ events, now }) => {
     const refused: { eventId: string; reason: string }[] = [];
     let replayed = 0;
     if (filter) {
       const taken = await takePages(
-        (page) => events.replayAll(filter, Date.now(), page),
+        (page) => events.replayAll(filter, now(), page),
         (page) => events.count(filter, page),
         options,
       );
@@ -31,7 +31,7 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
       replayed = taken;
     }
     for (const eventId of new Set(eventIds)) {
-      const reason = await replayOne(events, { eventId, source }, force);
+      const reason = await replayOne(events, { eventId, source }, { force, now: now() });
       if (reason === null) replayed++;
       else refused.push({ eventId, reason });
     }
@@ -52,7 +52,7 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
   }
   if (!/^[1-9][0-9]{0,5}$/.test(conflict))
     throw new OperatorError({ found: "--conflict is not usable", remedy: "give a whole number from 1" });
-  return withStores(async ({ events }) => {
+  return withStores(async ({ events, now }) => {
     const event = await findEvent(events, { eventId, source });
     const wanted = event?.conflicts[Number(conflict) - 1];
     if (!event || !wanted) {
@@ -60,7 +60,7 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
       const found = `The event has ${counted(event.conflicts.length, "conflict")}`;
       throw new OperatorError({ found, remedy: "run authserve events show to see them" }, 1);
     }
-    const isNew = await events.replayConflict(event, Number(conflict), Date.now());
+    const isNew = await events.replayConflict(event, Number(conflict), now());
     const newId = DIGEST_PREFIX + wanted.payloadSha256;
     if (!isNew) {
       const remedy = `run authserve events replay ${newId} --source ${event.source}`;
@@ -72,10 +72,14 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
 }
 
 /** Replays one event, with `force` for the present routes. Returns the reason if it cannot be replayed, else null. */
-async function replayOne(events: EventStore, wanted: OneEvent, force: boolean): Promise<string | null> {
+async function replayOne(
+  events: EventStore,
+  wanted: OneEvent,
+  { force, now }: { force: boolean; now: number },
+): Promise<string | null> {
   const event = await findEvent(events, wanted);
   if (!event) return "there is no such event";
-  const isQueued = force ? await events.reroute(event) : (await events.replay(event, Date.now())) > 0;
+  const isQueued = force ? await events.reroute(event) : (await events.replay(event, now)) > 0;
   if (isQueued) return null;
   if (event.status === "processed" && !force) return "is already processed; to process it a second time, use --force";
   return "is already queued";

@@ -44,9 +44,9 @@ export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }):
 
 /** Pauses a route: its jobs wait. Running attempts end as usual. */
 export function runRoutesPause(name: string): Promise<void> {
-  return withStores(async ({ events }) => {
+  return withStores(async ({ events, now }) => {
     await requireRoute(name, events);
-    const isPaused = await events.pauseRoute(name, Date.now());
+    const isPaused = await events.pauseRoute(name, now());
     say(
       isPaused
         ? `${name} is paused. Its events wait for authserve routes resume ${name}.`

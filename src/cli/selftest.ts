@@ -1,33 +1,37 @@
 import { randomUUID } from "node:crypto";
 import { type RaceResult, runSessionRaces } from "../auth/session-races.ts";
-import { usesRedis } from "../config/settings.ts";
-import { OperatorError } from "../errors.ts";
+import { type DatabaseSettings, type RedisSettings, usesRedis } from "../config/settings.ts";
 import { printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface SelftestOptions {
   rounds: string;
   json?: boolean;
 }
 
+const MAX_ROUNDS = 999_999;
+
 /** Races logins, logouts and reads on the configured session store, with a test user. The exit code is 1 on failure. */
 export async function runSelftestSessions({ rounds, json }: SelftestOptions): Promise<void> {
-  if (!/^[1-9][0-9]{0,5}$/.test(rounds)) {
-    throw new OperatorError({ found: "--rounds is not usable", remedy: "give a whole number from 1 to 999999" });
-  }
-  const count = Number(rounds);
+  const count = wholeNumber("--rounds", rounds, MAX_ROUNDS);
   const perRace = { logins: Math.ceil(count / 20), logouts: count, renewals: count, reads: Math.ceil(count / 20) };
   await withStores(({ sessions: one, settings }) =>
     withStores(
       async ({ sessions: other }) => {
         const results = await runSessionRaces([one, other], `selftest-${randomUUID()}`, perRace);
-        report(results, usesRedis(settings) ? "redis" : "embedded", json);
+        report(results, storeOf(settings), json);
       },
       [],
       { isOpen: true },
     ),
   );
+}
+
+function storeOf(settings: RedisSettings & DatabaseSettings): string {
+  if (usesRedis(settings)) return "redis";
+  return settings.DATABASE_URL === undefined ? "embedded" : "postgres";
 }
 
 function report(results: readonly RaceResult[], store: string, json = false): void {

@@ -1,20 +1,21 @@
 import { statSync } from "node:fs";
 import { readEnvironment } from "../config/env-file.ts";
 import {
+  DATABASE_SETTING_NAMES,
   type Environment,
   REDIS_SETTING_NAMES,
   readSettings,
   type SettingName,
   type Settings,
 } from "../config/settings.ts";
-import { OperatorError, systemCode } from "../errors.ts";
+import { NoSchemaError, OperatorError, systemCode } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
 import type { SourceRecord } from "../webhook/source-store.ts";
 
-const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...REDIS_SETTING_NAMES] as const;
+const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;
 
 /** The stores and settings of a command. */
 export interface CommandStores<More extends SettingName> extends Stores {
@@ -31,7 +32,7 @@ export async function withStores<const More extends SettingName = never>(
   { isOpen = false } = {},
 ): Promise<void> {
   const settings = readSettings(readEnvironment(), [...NAMES, ...more]);
-  requireDatabase(settings.DATA_DIR);
+  if (settings.DATABASE_URL === undefined) requireDatabase(settings.DATA_DIR);
   const stores = await openCommandStores(settings, createLog("silent"), { isOpen });
   try {
     await command({ ...stores, settings });
@@ -62,10 +63,15 @@ function hasDatabase(dataDir: string): boolean {
 
 /** What the sources have received and refused; nothing before the first start of a server. */
 export async function sourceRecords(environment: Environment): Promise<SourceRecord[]> {
-  if (!hasDatabase(readSettings(environment, ["DATA_DIR"]).DATA_DIR)) return [];
+  const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
+  if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) return [];
   let records: SourceRecord[] = [];
-  await withStores(async ({ sources }) => {
-    records = await sources.list();
-  });
+  try {
+    await withStores(async ({ sources }) => {
+      records = await sources.list();
+    });
+  } catch (error) {
+    if (!(error instanceof NoSchemaError)) throw error;
+  }
   return records;
 }

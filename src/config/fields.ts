@@ -4,6 +4,7 @@ import { isEmail } from "../auth/email.ts";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { isLoopback } from "../http/listen.ts";
+import { type DatabaseAddress, isFault, parseDatabaseUrl } from "../postgres/address.ts";
 import { weaknessOf } from "./secrets.ts";
 import { SIGNING_SECRET_FORM, signingKeyOf } from "./signing-key.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
@@ -248,4 +249,16 @@ export const userId = matching(USER_ID, USER_ID_FORM);
 export const fraction = parsed(
   (value) => (/^(?:0(?:\.[0-9]+)?|1(?:\.0+)?)$/.test(value) ? Number(value) : null),
   "expected a number from 0 to 1, e.g. 0.2",
+);
+
+/** The address of a PostgreSQL database, with its URL. */
+export const databaseUrl = v.pipe(
+  text,
+  v.rawTransform(({ dataset, addIssue, NEVER }): DatabaseAddress & { url: string } => {
+    const parsedUrl = parseDatabaseUrl(dataset.value);
+    if (!isFault(parsedUrl)) return { ...parsedUrl, url: dataset.value };
+    addIssue({ message: `${parsedUrl.found}: ${parsedUrl.remedy}` });
+    return NEVER;
+  }),
+  v.description("URL of PostgreSQL"),
 );

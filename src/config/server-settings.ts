@@ -71,7 +71,10 @@ function unreadableFiles(environment: Environment): Fault[] {
 /** Checks the content of regular files. It is read again when it is used, because certificates are renewed. */
 function unusableFiles(environment: Environment): Fault[] {
   const [cert, key, authorities] = FILE_NAMES.map((name) => contentOfRegularFile(environment[name]));
-  const faults = [cert && key && faultOfPair({ cert, key }), authorities && faultOfAuthorities(authorities)];
+  const faults = [
+    cert && key && faultOfPair({ cert, key }),
+    authorities && faultOfAuthorities("REDIS_TLS_CA_FILE", authorities),
+  ];
   return faults.filter((fault) => fault !== undefined);
 }
 

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import {
-  addresses,
   directory,
   diskSize,
   domain,
@@ -11,7 +10,6 @@ import {
   fraction,
   host,
   integer,
-  keyPrefix,
   LONGEST_AGE,
   LONGEST_WAIT,
   networks,
@@ -27,22 +25,9 @@ import {
   ttl,
   url,
   userId,
-  yesOrNo,
 } from "./fields.ts";
-
-/** A setting: how it is parsed, and its text in the reference. */
-export interface Setting {
-  schema: v.GenericSchema<string | undefined, unknown>;
-  meaning: string;
-  /** An example value; for a secret, the path of its file. */
-  example: string;
-  /** The default for the reference, if the schema has none. */
-  defaultText?: string;
-  /** Whether `NAME_FILE`, the path of a file with the value, is accepted, too. */
-  secret?: true;
-}
-
-type Group = Record<string, Setting>;
+import type { Group } from "./setting.ts";
+import { DATABASE, REDIS } from "./store-settings.ts";
 
 const LOGIN = {
   JWT_SECRET: {
@@ -116,81 +101,6 @@ const BROWSERS = {
     defaultText: "none",
     meaning: "Origins of single-page apps that may call `/auth/*` from a browser, with the cookie.",
     example: "https://app.example.com",
-  },
-} satisfies Group;
-
-/** Settings of the connection to Redis. */
-export const REDIS = {
-  REDIS_HOST: {
-    schema: v.optional(host),
-    meaning:
-      "Redis 6.0 or newer, or Valkey, that keeps sessions and failed logins instead of the SQLite file. Several servers may share it if they have the same `DEMO_PASSWORD` hash.",
-    example: "redis.internal",
-  },
-  REDIS_PORT: {
-    schema: v.optional(integer(1, 65_535), "6379"),
-    meaning: "Port of `REDIS_HOST`.",
-    example: "6380",
-  },
-  REDIS_USERNAME: {
-    schema: v.optional(text),
-    meaning:
-      "User of Redis, where access lists name one. It needs `~authserve:* +@read +@write +eval +ping`, with a `REDIS_DB` also `+select`, and in a cluster also `+cluster|slots +cluster|info`. `+info` lets the server recognize a replica or an eviction policy that loses sessions.",
-    example: "authserve",
-  },
-  REDIS_PASSWORD: {
-    schema: v.optional(text),
-    secret: true,
-    meaning: "Password of Redis.",
-    example: "/etc/authserve/redis_password",
-  },
-  REDIS_DB: {
-    schema: v.optional(integer(0, 999), "0"),
-    meaning: "Number of the database in Redis. A cluster has database 0 only.",
-    example: "2",
-  },
-  REDIS_TLS: {
-    schema: v.optional(yesOrNo, "false"),
-    meaning: "Whether connections use TLS and check certificates, also those to sentinels and cluster nodes.",
-    example: "true",
-  },
-  REDIS_TLS_CA_FILE: {
-    schema: v.optional(file),
-    defaultText: "the authorities of Node and of the system",
-    meaning: "PEM certificates of the authority that signed the certificate of Redis. It needs `REDIS_TLS=true`.",
-    example: "/etc/authserve/redis-ca.pem",
-  },
-  REDIS_SENTINELS: {
-    schema: v.optional(addresses),
-    meaning:
-      "Sentinels that name the master, instead of `REDIS_HOST`. List all of them: only these are asked after a failover.",
-    example: "10.0.0.1:26379,10.0.0.2:26379,10.0.0.3:26379",
-  },
-  REDIS_SENTINEL_PASSWORD: {
-    schema: v.optional(text),
-    secret: true,
-    meaning: "Password of the sentinels.",
-    example: "/etc/authserve/sentinel_password",
-  },
-  REDIS_MASTER_NAME: {
-    schema: v.optional(text, "mymaster"),
-    meaning: "Name under which the sentinels know the master.",
-    example: "sessions",
-  },
-  REDIS_CLUSTER: {
-    schema: v.optional(addresses),
-    meaning: "Some nodes of a Redis Cluster, instead of `REDIS_HOST`.",
-    example: "10.0.0.1:6379,10.0.0.2:6379",
-  },
-  REDIS_KEY_PREFIX: {
-    schema: v.optional(keyPrefix, "authserve:"),
-    meaning: "Prefix of every key, so that several services can share one Redis.",
-    example: "staging:",
-  },
-  REDIS_TIMEOUT: {
-    schema: v.optional(duration(10, "1s"), "1s"),
-    meaning: "Longest wait for each answer of Redis. After it the client gets 503 `store_unavailable`.",
-    example: "500ms",
   },
 } satisfies Group;
 
@@ -385,12 +295,22 @@ const OPERATION = {
 } satisfies Group;
 
 /** Every setting. */
-export const SETTINGS = { ...LOGIN, ...BROWSERS, ...REDIS, ...NETWORK, ...WEBHOOKS, ...PROCESSING, ...OPERATION };
+export const SETTINGS = {
+  ...LOGIN,
+  ...BROWSERS,
+  ...DATABASE,
+  ...REDIS,
+  ...NETWORK,
+  ...WEBHOOKS,
+  ...PROCESSING,
+  ...OPERATION,
+};
 
 /** The settings by topic, in the order of the reference. */
 export const SETTING_GROUPS: Record<string, Group> = {
   "Login and tokens": LOGIN,
   Browsers: BROWSERS,
+  PostgreSQL: DATABASE,
   Redis: REDIS,
   Network: NETWORK,
   Webhooks: WEBHOOKS,

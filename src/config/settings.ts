@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { USER_ID, USER_ID_FORM } from "./fields.ts";
 import { readSecretFile } from "./secrets.ts";
-import { REDIS, SETTINGS } from "./setting-table.ts";
+import { SETTINGS } from "./setting-table.ts";
+import { DATABASE, REDIS } from "./store-settings.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -32,6 +33,11 @@ const REPLACEMENT_CHARACTER = "\uFFFD";
 export const REDIS_SETTING_NAMES = Object.keys(REDIS) as (keyof typeof REDIS)[];
 
 export type RedisSettings = Pick<Settings, (typeof REDIS_SETTING_NAMES)[number]>;
+
+/** Settings of the connection to PostgreSQL. */
+export const DATABASE_SETTING_NAMES = Object.keys(DATABASE) as (keyof typeof DATABASE)[];
+
+export type DatabaseSettings = Pick<Settings, (typeof DATABASE_SETTING_NAMES)[number]>;
 
 /** Settings that locate Redis. Without any of them, Redis is not used. */
 export const REDIS_LOCATION_NAMES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];

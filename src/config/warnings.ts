@@ -11,6 +11,7 @@ export function settingWarnings(settings: Settings): string[] {
     ...webhookWarnings(settings),
     ...forwardWarnings(settings),
     ...redisWarnings(settings),
+    ...databaseWarnings(settings),
     ...networkWarnings(settings),
   ];
 }
@@ -79,8 +80,15 @@ function redisWarnings(settings: Settings): string[] {
   const unused = REDIS_SETTING_NAMES.filter((name) => settings[name] !== defaults[name]);
   if (unused.length === 0) return [];
   return [
-    `Redis is not used, so these settings have no effect: ${unused.join(", ")}. Set one of ${REDIS_LOCATION_NAMES.join(", ")}, or sessions stay in DATA_DIR`,
+    `Redis is not used, so these settings have no effect: ${unused.join(", ")}. Set one of ${REDIS_LOCATION_NAMES.join(", ")}, or sessions stay in the database`,
   ];
+}
+
+function databaseWarnings({ DATABASE_URL: address }: Settings): string[] {
+  if (address === undefined || address.tls !== "off") return [];
+  const isLocal = address.hosts.every(({ host }) => host.startsWith("/") || isLoopback(host));
+  if (isLocal) return [];
+  return ["DATABASE_URL reaches another machine without TLS: add ?sslmode=verify-full, or payloads travel in clear"];
 }
 
 function networkWarnings({ HOST, TLS_CERT_FILE, TRUSTED_PROXIES }: Settings): string[] {

@@ -2,7 +2,7 @@ import type { JobStatus, Status } from "./event.ts";
 import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
 import type { Retention } from "./retention.ts";
 
-/** A verified delivery, ready to be stored. All times are Unix milliseconds. */
+/** A verified delivery, ready to be stored. All times are Unix milliseconds. Its texts are well-formed and without U+0000. */
 export interface NewEvent {
   source: string;
   eventId: string;
@@ -25,6 +25,8 @@ export interface Appended {
   conflict: boolean;
   /** The id of the stored event, if it differs from the id of the delivery. */
   eventId?: string;
+  /** The store cannot hold a value of this delivery. It is not stored; the rest of the batch is. */
+  error?: Error;
 }
 
 /** An event before fan-out, with what routing needs. */

@@ -40,14 +40,14 @@ function unusablePair(why: string): Fault {
   return { found, remedy: "name a PEM certificate and its key" };
 }
 
-/** The fault of the certificates in REDIS_TLS_CA_FILE, if any. Node ignores invalid ones and then trusts no server. */
-export function faultOfAuthorities(pem: Buffer): Fault | undefined {
+/** The fault of the certificates in the file that a setting names, if any. Node ignores invalid ones and then trusts no server. */
+export function faultOfAuthorities(setting: string, pem: Buffer): Fault | undefined {
   try {
     // As text, because TLS accepts PEM only.
     new X509Certificate(pem.toString());
     return undefined;
   } catch {
     const remedy = "name a PEM file with the certificate of the authority that signed the server's";
-    return { found: "REDIS_TLS_CA_FILE holds no certificate", remedy };
+    return { found: `${setting} holds no certificate`, remedy };
   }
 }

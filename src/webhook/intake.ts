@@ -83,7 +83,11 @@ export function createIntake(options: IntakeOptions): Intake {
     for (const { length } of committing) unanswered += length;
     try {
       const results = await append(live.map(({ event }) => event));
-      for (const [index, { resolve }] of live.entries()) resolve(results[index] as Appended);
+      for (const [index, { resolve, reject }] of live.entries()) {
+        const result = results[index] as Appended;
+        if (result.error === undefined) resolve(result);
+        else reject(result.error);
+      }
     } catch (error) {
       for (const { reject } of live) reject(error);
     }

@@ -109,6 +109,7 @@ suite("a secret's NAME_FILE", () => {
     JWT_SECRET: SECRET.current,
     JWT_SECRET_PREVIOUS: SECRET.previous,
     DEMO_PASSWORD: PASSWORD_HASH,
+    DATABASE_URL: "postgres://user:pass%20word@db.internal/authserve",
     REDIS_PASSWORD: "redis password",
     REDIS_SENTINEL_PASSWORD: "sentinel password",
     WEBHOOK_SECRET: "whsec_bXlzZWNyZXQ=",
@@ -122,7 +123,8 @@ suite("a secret's NAME_FILE", () => {
       writeFileSync(file, `\ufeff${good[name]}\n`);
       const settings = readSettings({ ...REQUIRED, [name]: undefined, [`${name}_FILE`]: file });
       const value = settings[name];
-      assert.equal(typeof value === "object" ? value.encoded : value, good[name]);
+      const text = typeof value !== "object" ? value : "url" in value ? value.url : value.encoded;
+      assert.equal(text, good[name]);
     });
 
     test(`${name}_FILE together with ${name} is an error`, (t) => {

@@ -50,6 +50,9 @@ suite("settings", () => {
       JWT_SECRET_PREVIOUS: SECRET.previous,
       JWT_TTL: "2h",
       DEMO_USER_ID: "user-7@x",
+      DATABASE_URL: "postgres://app:p@db.internal/store?sslmode=verify-full",
+      DATABASE_POOL_SIZE: "20",
+      DATABASE_TIMEOUT: "2s",
       REDIS_HOST: "redis.internal",
       REDIS_PORT: "6380",
       REDIS_USERNAME: "u",
@@ -115,6 +118,8 @@ suite("settings", () => {
   for (const [name, values] of Object.entries({
     DEMO_EMAIL: ["demo", "a@b\nc@d"],
     DEMO_USER_ID: [" ", "a b", "x".repeat(129), "a\n"],
+    DATABASE_POOL_SIZE: ["1", "101"],
+    DATABASE_TIMEOUT: ["99ms", "5"],
     REDIS_HOST: ["redis://localhost", "localhost:6379", "[::1]", "a b", "-", "/run/redis.sock"],
     HOST: ["fe80::1%eth0", "http://0.0.0.0", "0.0.0.0:3000", "[::]", "*"],
     REDIS_PORT: ["0", "65536", "6379.0", "0x10", " 6379"],
@@ -176,6 +181,13 @@ suite("settings", () => {
       }
     });
   }
+
+  test("refuse a bad DATABASE_URL with what is wrong and without its value", () => {
+    const problems = problemsIn({ ...REQUIRED, DATABASE_URL: "postgres://app:pass@h/store?sslmode=maybe" });
+    assert.deepEqual(problems, [
+      "DATABASE_URL has an unknown sslmode: use one of disable, no-verify, require, verify-ca, verify-full",
+    ]);
+  });
 
   test("accept a WEBHOOK_PATH that only begins like a path of the service", () => {
     assert.equal(read({ WEBHOOK_PATH: "/authors" }).WEBHOOK_PATH, "/authors");

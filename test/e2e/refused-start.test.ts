@@ -206,7 +206,7 @@ test("a warning names Redis settings without an address of Redis", async () => {
       .map(({ message }) => String(message))
       .filter((message) => !message.startsWith("DEMO_PASSWORD"));
   assert.deepEqual(messagesOf(server), [
-    "Redis is not used, so these settings have no effect: REDIS_PORT, REDIS_SENTINEL_PASSWORD, REDIS_MASTER_NAME. Set one of REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER, or sessions stay in DATA_DIR",
+    "Redis is not used, so these settings have no effect: REDIS_PORT, REDIS_SENTINEL_PASSWORD, REDIS_MASTER_NAME. Set one of REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER, or sessions stay in the database",
   ]);
   await using silent = await startServer();
   assert.deepEqual(messagesOf(silent), []);

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { EXECUTABLE } from "./command.ts";
 
 /**
@@ -71,4 +72,11 @@ export const needsChromium = () =>
     "the pages in a browser",
     () => hasProgram(CHROMIUM),
     `${CHROMIUM} is not there (Debian: apt-get install chromium)`,
+  );
+
+export const needsPostgres = () =>
+  needs(
+    "PostgreSQL",
+    () => existsSync("/usr/lib/postgresql"),
+    "/usr/lib/postgresql is not there (Debian: apt-get install postgresql)",
   );

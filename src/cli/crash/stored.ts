@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { REDIS_SETTING_NAMES, readSettings } from "../../config/settings.ts";
+import { DATABASE_SETTING_NAMES, REDIS_SETTING_NAMES, readSettings } from "../../config/settings.ts";
 import type { EventStore } from "../../events/store.ts";
 import { createLog } from "../../log.ts";
 import { databaseFile } from "../../sqlite/database.ts";
@@ -44,7 +44,7 @@ export async function judge(dataDir: string, ledger: Ledger): Promise<{ stored: 
 }
 
 async function withEvents(dataDir: string, use: (events: EventStore) => Promise<void>): Promise<void> {
-  const settings = readSettings({ DATA_DIR: dataDir }, ["DATA_DIR", ...REDIS_SETTING_NAMES]);
+  const settings = readSettings({ DATA_DIR: dataDir }, ["DATA_DIR", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES]);
   const stores = await openCommandStores(settings, createLog("silent"));
   try {
     await use(stores.events);

@@ -1,0 +1,200 @@
+import { hash } from "node:crypto";
+import { AppError } from "../errors.ts";
+import { DIGEST_PREFIX } from "../events/event.ts";
+import type { Appended, NewEvent } from "../events/store.ts";
+import * as sql from "./append-sql.ts";
+import { type Postgres, sqlState } from "./connection.ts";
+import type { EventTally } from "./event-tally.ts";
+import { bytes, integers, texts } from "./values.ts";
+
+const NEW: Appended = { duplicate: false, conflict: false };
+const DUPLICATE: Appended = { duplicate: true, conflict: false };
+const CONFLICT: Appended = { duplicate: true, conflict: true };
+
+/** SQLSTATE classes of values that cannot be stored: data exceptions, and rows of an index that are too large. */
+const POISON = /^(?:22|54)/;
+
+/**
+ * Stores batches of deliveries. A known signed id is a duplicate, or a conflict when the bytes differ. With an unsigned id the
+ * bytes decide: the same bytes are a duplicate. Other bytes under a known unsigned id are stored under their digest.
+ */
+export function eventAppend(postgres: Postgres, tally: EventTally): (batch: NewEvent[]) => Promise<Appended[]> {
+  const add = addNew(postgres);
+  const resolveKnown = knownEvents(postgres, add);
+
+  async function append(batch: readonly NewEvent[]): Promise<Appended[]> {
+    const isNew = await add(batch);
+    const known = batch.filter((_, place) => !isNew[place]);
+    const resolved = known.length === 0 ? [] : await resolveKnown(known);
+    tally.note();
+    return isNew.map((isAdded) => (isAdded ? NEW : (resolved.shift() ?? DUPLICATE)));
+  }
+
+  async function appendAlone(event: NewEvent): Promise<Appended[]> {
+    try {
+      return await append([event]);
+    } catch (error) {
+      if (!isPoison(error)) throw error;
+      return [notStorable(error)];
+    }
+  }
+
+  return async (batch) => {
+    try {
+      return await append(batch);
+    } catch (error) {
+      if (!isPoison(error)) throw error;
+    }
+    // One value fails the whole statement. It must not fail the other deliveries.
+    const results: Appended[] = [];
+    for (const event of batch) results.push(...(await appendAlone(event)));
+    return results;
+  };
+}
+
+const isPoison = (error: unknown) => POISON.test(sqlState(error) ?? "");
+
+function notStorable(cause: unknown): Appended {
+  const error = new AppError("invalid_payload", { errors: [{ path: "", message: "cannot be stored" }], cause });
+  return { ...NEW, error };
+}
+
+/** Adds events. For each it tells whether it was added: it was not known, and the first of its identity in the batch. */
+type AddNew = (batch: readonly NewEvent[]) => Promise<boolean[]>;
+
+function addNew(postgres: Postgres): AddNew {
+  return async (batch) => {
+    const names = new Set<string>();
+    const first = [...batch.entries()].filter(([, event]) => {
+      const own = namesOf(event);
+      const isFirst = own.every((name) => !names.has(name));
+      for (const name of own) names.add(name);
+      return isFirst;
+    });
+    const rows = await postgres.rows<{ place: number }>(sql.APPEND, columnsOf(first.map(([, event]) => event)));
+    const isNew = batch.map(() => false);
+    for (const { place } of rows) isNew[first[place]?.[0] as number] = true;
+    return isNew;
+  };
+}
+
+/** What an event is known by: its id, and its bytes if the id is unsigned. */
+function namesOf({ source, eventId, bytesSha256 }: NewEvent): string[] {
+  const name = `${source} ${eventId}`;
+  return bytesSha256 === null ? [name] : [name, `${source} sha256 ${bytesSha256}`];
+}
+
+function columnsOf(events: readonly NewEvent[]): Buffer[] {
+  const digestOf = ({ bytesSha256 }: NewEvent) => (bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex"));
+  return [
+    texts(events.map(({ source }) => source)),
+    texts(events.map(({ eventId }) => eventId)),
+    texts(events.map(({ type }) => type)),
+    integers(events.map(({ receivedAt }) => receivedAt)),
+    integers(events.map(({ payload, headers }) => payload.length + Buffer.byteLength(headers))),
+    bytes(events.map(digestOf)),
+    texts(events.map(({ secret }) => secret)),
+    texts(events.map(({ address }) => address)),
+    texts(events.map(({ headers }) => headers)),
+    texts(events.map(({ contentType }) => contentType)),
+    bytes(events.map(({ payload }) => payload)),
+  ];
+}
+
+interface StoredRow {
+  id: number;
+  source: string;
+  eventId: string;
+  /** Of the payload if the id is unsigned, else null. */
+  bytesSha256: string | null;
+  /** Null once retention has removed it. */
+  payloadSha256: string | null;
+}
+
+/** What a known event is: a duplicate, a conflict with the stored event, or to be stored under its digest. */
+type Decision = { is: "duplicate"; eventId?: string } | { is: "conflict"; with: number } | { is: "new bytes" };
+
+function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEvent[]) => Promise<Appended[]> {
+  async function readStored(events: readonly NewEvent[]): Promise<(event: NewEvent) => StoredRow | undefined> {
+    const names = [texts(events.map(({ source }) => source)), texts(events.map(({ eventId }) => eventId))];
+    const rows = await postgres.rows<StoredRow>(sql.STORED, names);
+    const byName = new Map(rows.map((row) => [`${row.source} ${row.eventId}`, row]));
+    return ({ source, eventId }) => byName.get(`${source} ${eventId}`);
+  }
+
+  /** The ids of the events that have the bytes of these. */
+  async function readByBytes(events: readonly NewEvent[]): Promise<(event: NewEvent) => string | undefined> {
+    const unsigned = events.filter(({ bytesSha256 }) => bytesSha256 !== null);
+    if (unsigned.length === 0) return () => undefined;
+    const digests = unsigned.map(({ bytesSha256 }) => Buffer.from(bytesSha256 ?? "", "hex"));
+    const names = [texts(unsigned.map(({ source }) => source)), bytes(digests)];
+    const rows = await postgres.rows<Omit<StoredRow, "id">>(sql.STORED_BYTES, names);
+    const byBytes = new Map(rows.map((row) => [`${row.source} ${row.bytesSha256}`, row.eventId]));
+    return ({ source, bytesSha256 }) => byBytes.get(`${source} ${bytesSha256}`);
+  }
+
+  /** Stores events under their digests, because other bytes have their ids. */
+  async function addByBytes(events: readonly NewEvent[]): Promise<Appended[]> {
+    const renamed = events.map((event) => ({ ...event, eventId: DIGEST_PREFIX + digestOf(event) }));
+    const isNew = await add(renamed);
+    return renamed.map(({ eventId }, place) => ({ ...(isNew[place] ? NEW : DUPLICATE), eventId }));
+  }
+
+  return async (events) => {
+    const [storedOf, idByBytes] = [await readStored(events), await readByBytes(events)];
+    const decided = events.map((event) => ({ event, decision: decide(event, storedOf(event), idByBytes(event)) }));
+    await addConflicts(postgres, decided);
+    const newBytes = decided.filter(({ decision }) => decision.is === "new bytes").map(({ event }) => event);
+    const added = newBytes.length === 0 ? [] : await addByBytes(newBytes);
+    return decided.map(({ decision }) => {
+      if (decision.is === "new bytes") return added.shift() ?? DUPLICATE;
+      if (decision.is === "conflict") return CONFLICT;
+      return decision.eventId === undefined ? DUPLICATE : { ...DUPLICATE, eventId: decision.eventId };
+    });
+  };
+}
+
+const digestOf = ({ bytesSha256, payload }: NewEvent) => bytesSha256 ?? hash("sha256", payload);
+
+function decide(event: NewEvent, stored: StoredRow | undefined, idByBytes: string | undefined): Decision {
+  if (event.bytesSha256 !== null) {
+    if (idByBytes === undefined) return { is: "new bytes" };
+    return idByBytes === event.eventId ? { is: "duplicate" } : { is: "duplicate", eventId: idByBytes };
+  }
+  if (!stored) return { is: "duplicate" };
+  const digest = digestOf(event);
+  // An attacker can resend a captured body under any unsigned id. That must not keep the genuine event out.
+  if (stored.bytesSha256 !== null) return { is: stored.bytesSha256 === digest ? "duplicate" : "new bytes" };
+  if (stored.payloadSha256 === null || stored.payloadSha256 === digest) return { is: "duplicate" };
+  return { is: "conflict", with: stored.id };
+}
+
+async function addConflicts(
+  postgres: Postgres,
+  decided: readonly { event: NewEvent; decision: Decision }[],
+): Promise<void> {
+  /** One row for the same bytes. */
+  const rows = new Map<string, { with: number; event: NewEvent; digest: string; lastAt: number; deliveries: number }>();
+  for (const { event, decision } of decided) {
+    if (decision.is !== "conflict") continue;
+    const digest = digestOf(event);
+    const name = `${decision.with} ${digest}`;
+    const row = rows.get(name) ?? { with: decision.with, event, digest, lastAt: 0, deliveries: 0 };
+    rows.set(name, { ...row, lastAt: event.receivedAt, deliveries: row.deliveries + 1 });
+  }
+  if (rows.size === 0) return;
+  const all = [...rows.values()];
+  await postgres.run(sql.ADD_CONFLICTS, [
+    integers(all.map((row) => row.with)),
+    bytes(all.map(({ digest }) => Buffer.from(digest, "hex"))),
+    texts(all.map(({ event }) => event.type)),
+    texts(all.map(({ event }) => event.secret)),
+    texts(all.map(({ event }) => event.address)),
+    texts(all.map(({ event }) => event.headers)),
+    texts(all.map(({ event }) => event.contentType)),
+    integers(all.map(({ event }) => event.receivedAt)),
+    integers(all.map(({ lastAt }) => lastAt)),
+    integers(all.map(({ deliveries }) => deliveries)),
+    bytes(all.map(({ event }) => event.payload)),
+  ]);
+}

@@ -1,0 +1,206 @@
+import type { Claim, ClaimedJob, Next, Settlement } from "../events/job.ts";
+import type { ClaimRequest, DeadLetteredJob, EventStore } from "../events/store.ts";
+import type { Postgres } from "./connection.ts";
+import type { EventTally } from "./event-tally.ts";
+import { type Changes, changeJobs } from "./job-changes.ts";
+import type { AttemptRow, JobRow } from "./job-rows.ts";
+import { integers, texts } from "./values.ts";
+
+/**
+ * Leases due jobs of a route: route, now, limit, owner, end of the lease, most bytes of payload. The first one is leased whatever
+ * its size. Due jobs with a lease are returned without a payload: their leases have expired. Jobs that another transaction has
+ * locked are skipped. The attempt is counted here: a handler that kills the process must still use one up.
+ */
+const CLAIM = `
+WITH due AS MATERIALIZED (
+  SELECT event, due_at, lease_owner FROM authserve.jobs
+  WHERE route = $1 AND due_at <= $2 AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)
+  ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+free AS (
+  SELECT event, row_number() OVER in_order AS nth, sum(size) OVER in_order AS bytes
+  FROM due JOIN authserve.events ON id = event WHERE lease_owner IS NULL WINDOW in_order AS (ORDER BY due_at, event)),
+leased AS (
+  UPDATE authserve.jobs AS job SET attempts = attempts + 1, lease_owner = $4, claimed_at = $2, due_at = $5
+  FROM free WHERE job.event = free.event AND job.route = $1 AND (nth = 1 OR bytes <= $6)
+  RETURNING job.event, attempts, attempts_before_replay, is_replay)
+SELECT due.event, lease_owner IS NOT NULL AS "isExpired", attempts AS attempt,
+  attempts - attempts_before_replay AS "attemptOfBudget", is_replay AS "isReplay", source, event_id AS "eventId", type,
+  content_type AS "contentType", received_at AS "receivedAt", headers, payload
+FROM due LEFT JOIN leased USING (event) JOIN authserve.events ON id = event
+  LEFT JOIN authserve.contents ON contents.event = leased.event
+ORDER BY due_at, due.event`;
+
+/** When the next queued job of a route is due, or its lease ends: route. */
+const NEXT_DUE = `SELECT min(due_at) AS "dueAt" FROM authserve.jobs WHERE route = $1 AND due_at IS NOT NULL`;
+
+/** Whether a route is paused: route. */
+const IS_PAUSED = `SELECT 1 FROM authserve.paused_routes WHERE route = $1`;
+
+/** Extends a lease that is still held: end of the lease, event, route, owner, attempt. */
+const RENEW = `
+UPDATE authserve.jobs SET due_at = $1
+WHERE event = $2 AND route = $3 AND status = 'queued' AND lease_owner = $4 AND attempts = $5`;
+
+/** Undoes claims that are still held: now, then events, routes, owners, attempts. */
+const RELEASE = `
+UPDATE authserve.jobs AS job SET attempts = attempts - 1, lease_owner = NULL, claimed_at = NULL,
+  due_at = least((SELECT received_at FROM authserve.events WHERE id = job.event), $1)
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS claim (event, route, owner, attempt)
+WHERE job.event = claim.event AND job.route = claim.route AND status = 'queued' AND lease_owner = claim.owner
+  AND attempts = claim.attempt`;
+
+/** Recorded attempts with these starts and ends: events, routes, attempts, starts, ends. */
+const RECORDED = `
+SELECT event, route, attempt FROM authserve.attempts
+  JOIN unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+    AS told (event, route, attempt, started_at, finished_at) USING (event, route, attempt, started_at, finished_at)`;
+
+const LEASE_EXPIRED = "the lease expired: the process ended or hung during the attempt";
+
+// One answer with more would hold as much memory for as long as its attempts run.
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+interface ClaimedRow extends Omit<ClaimedJob, "route"> {
+  isExpired: boolean;
+  /** Null if the job was not leased. */
+  attempt: number;
+}
+
+type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
+
+/** Claims of jobs: lease, renew, settle and release. */
+export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
+  async function nextDueAt(route: string): Promise<number | null> {
+    if ((await postgres.rows(IS_PAUSED, [route])).length > 0) return null;
+    const [next] = await postgres.rows<{ dueAt: number | null }>(NEXT_DUE, [route]);
+    return next?.dueAt ?? null;
+  }
+
+  return {
+    async claim(request) {
+      const { route, owner, limit, leaseMs, now } = request;
+      const values = [route, now, limit, owner, now + leaseMs, MAX_PAYLOAD_BYTES];
+      const rows = await postgres.rows<ClaimedRow>(CLAIM, values);
+      const expired = rows.filter(({ isExpired }) => isExpired);
+      const claimed = rows
+        .filter(({ attempt }) => attempt !== null)
+        .map(({ isExpired: _, ...row }) => ({ ...row, route }));
+      const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
+      return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route) };
+    },
+    async renew({ event, route, owner, attempt }, leaseMs, now) {
+      return (await postgres.run(RENEW, [now + leaseMs, event, route, owner, attempt])) === 1;
+    },
+    settle: settling(postgres, tally),
+    async release(claims, now) {
+      const owners = texts(claims.map(({ owner }) => owner));
+      await postgres.run(RELEASE, [now, ...namesOf(claims), owners, attemptsOf(claims)]);
+    },
+  };
+}
+
+const namesOf = (rows: readonly { event: number; route: string }[]) => [
+  integers(rows.map(({ event }) => event)),
+  texts(rows.map(({ route }) => route)),
+];
+const attemptsOf = (rows: readonly { attempt: number }[]) => integers(rows.map(({ attempt }) => attempt));
+
+/** Renews expired leases of jobs that their owner still works on, and ends the attempts of all others. */
+async function endExpired(
+  postgres: Postgres,
+  tally: EventTally,
+  request: ClaimRequest,
+  rows: readonly ClaimedRow[],
+): Promise<{ retried: number; deadLettered: DeadLetteredJob[] }> {
+  const { route, owner, leaseMs, now, holding = [] } = request;
+  if (rows.length === 0) return { retried: 0, deadLettered: [] };
+  const events = rows.map(({ event }) => event);
+  return changeJobs(postgres, tally, { events, now }, (changes) => {
+    const deadLettered: DeadLetteredJob[] = [];
+    let retried = 0;
+    for (const { event, source, eventId, type } of rows) {
+      const job = changes.job(event, route);
+      // Another transaction may have ended the attempt meanwhile.
+      if (!job || job.leaseOwner === null || job.dueAt === null || job.dueAt > now) continue;
+      if (job.leaseOwner === owner && holding.includes(event)) {
+        changes.change(job, { dueAt: now + leaseMs });
+      } else if (expire(changes, job, request)) retried++;
+      else deadLettered.push({ source, eventId, type, route, attempt: job.attempts, error: LEASE_EXPIRED });
+    }
+    return { retried, deadLettered };
+  });
+}
+
+/** Ends an attempt whose lease has expired. Returns whether its job is queued for a retry. */
+function expire(changes: Changes, job: JobRow, { retryDelaysMs, blocks = false, now }: ClaimRequest): boolean {
+  const delayMs = retryDelaysMs[job.attempts - job.attemptsBeforeReplay - 1];
+  const next: Next =
+    delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED, blocks } : { to: "queued", runAt: now + delayMs };
+  const ended = { startedAt: job.claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED, response: null };
+  end(changes, job, next, { ...ended, outcome: "lease_expired" });
+  return next.to === "queued";
+}
+
+/** Ends attempts whose claims are still held. */
+function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
+  /** Attempts whose settlement got no answer. It may have been committed. */
+  const unanswered = new Set<string>();
+
+  return async (batch) => {
+    const events = batch.map(({ event }) => event);
+    const now = Math.max(...batch.map(({ finishedAt }) => finishedAt));
+    const told = batch.filter((claim) => unanswered.has(nameOf(claim)));
+    try {
+      const recorded = told.length === 0 ? new Set() : await readRecorded(postgres, told);
+      const held = await changeJobs(postgres, tally, { events, now }, (changes) =>
+        batch.map((settlement) => settleOne(changes, settlement) || recorded.has(nameOf(settlement))),
+      );
+      for (const claim of batch) unanswered.delete(nameOf(claim));
+      return held;
+    } catch (error) {
+      for (const claim of batch) unanswered.add(nameOf(claim));
+      throw error;
+    }
+  };
+}
+
+/** Returns false, and changes nothing, when the claim is no longer held. */
+function settleOne(changes: Changes, settlement: Settlement): boolean {
+  const { event, route, owner, attempt, next, startedAt, finishedAt, error, response = null } = settlement;
+  const job = changes.job(event, route);
+  if (job?.status !== "queued" || job.leaseOwner !== owner || job.attempts !== attempt) return false;
+  end(changes, job, next, { startedAt, finishedAt, outcome: error === null ? "succeeded" : "failed", error, response });
+  return true;
+}
+
+/** Ends an attempt of a job with its next status. */
+function end(
+  changes: Changes,
+  job: JobRow,
+  next: Next,
+  ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response">,
+): void {
+  const { event, route, attempts: attempt } = job;
+  changes.attempts.push({ event, route, attempt, ...ended });
+  if (next.to === "failed") changes.deadLetters.push({ event, route, at: ended.finishedAt, reason: next.reason });
+  changes.change(job, {
+    status: next.to,
+    dueAt: next.to === "queued" ? next.runAt : null,
+    leaseOwner: null,
+    claimedAt: null,
+    endedAt: ended.finishedAt,
+    lastError: ended.error,
+    attemptsBeforeReplay: job.attemptsBeforeReplay + (next.to === "queued" && next.isFree ? 1 : 0),
+    inLine: job.inLine && (next.to === "queued" || (next.to === "failed" && next.blocks === true)),
+  });
+}
+
+/** The attempts that are in the history as told, with the same times. */
+async function readRecorded(postgres: Postgres, batch: readonly Settlement[]): Promise<ReadonlySet<unknown>> {
+  const times = [batch.map(({ startedAt }) => startedAt), batch.map(({ finishedAt }) => finishedAt)].map(integers);
+  const rows = await postgres.rows<AttemptRow>(RECORDED, [...namesOf(batch), attemptsOf(batch), ...times]);
+  return new Set(rows.map(nameOf));
+}
+
+const nameOf = ({ event, route, attempt }: Pick<Claim, "event" | "route" | "attempt">) =>
+  `${event} ${attempt} ${route}`;

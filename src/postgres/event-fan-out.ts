@@ -1,0 +1,84 @@
+import type { NewJob } from "../events/job.ts";
+import type { EventStore, UnroutedEvent } from "../events/store.ts";
+import type { Postgres } from "./connection.ts";
+import type { EventTally } from "./event-tally.ts";
+import { lockLines } from "./ordering.ts";
+import { integers, texts } from "./values.ts";
+
+/** The events before fan-out, in order of arrival: limit. */
+const UNROUTED = `
+SELECT id, source, type, received_at AS "receivedAt" FROM authserve.unrouted JOIN authserve.events ON id = event
+ORDER BY event LIMIT $1`;
+
+/** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
+const PAYLOADS = `
+SELECT payload FROM (
+  SELECT nth, payload, sum(length(payload)) OVER (ORDER BY nth) AS total
+  FROM unnest($1::bigint[]) WITH ORDINALITY AS named (event, nth) LEFT JOIN authserve.contents USING (event)) AS sized
+WHERE nth = 1 OR coalesce(total, 0) <= $2 ORDER BY nth`;
+
+/**
+ * Adds the jobs of events that still have none: the events, then the event, route, time and ordering key of each job. A job with
+ * an ordering key is due if no job of the key is before it. Two servers may be here at once: each event is taken by one.
+ */
+const ADD_JOBS = `
+WITH named AS MATERIALIZED (
+  SELECT event FROM authserve.unrouted WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE),
+taken AS (DELETE FROM authserve.unrouted USING named WHERE unrouted.event = named.event RETURNING unrouted.event),
+added AS (
+  INSERT INTO authserve.jobs (event, route, status, due_at, ordering_key, in_line)
+  SELECT event, route, 'queued',
+    CASE WHEN ordering_key IS NULL OR row_number() OVER (PARTITION BY route, ordering_key ORDER BY event) = 1
+      AND NOT EXISTS (SELECT 1 FROM authserve.jobs AS earlier
+        WHERE earlier.route = job.route AND earlier.ordering_key = job.ordering_key AND earlier.in_line) THEN due_at END,
+    ordering_key, ordering_key IS NOT NULL
+  FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS job (event, route, due_at, ordering_key)
+    JOIN taken USING (event)
+  RETURNING event, route),
+minutes AS (
+  INSERT INTO authserve.events_by_minute (minute, first_event)
+  SELECT received_at / 60000, min(id) FROM taken JOIN authserve.events ON id = event GROUP BY 1 ORDER BY 1
+  ON CONFLICT (minute) DO UPDATE SET first_event = excluded.first_event
+  WHERE events_by_minute.first_event > excluded.first_event),
+jobless AS (
+  SELECT count(*) AS number, coalesce(sum(size), 0) AS bytes FROM taken JOIN authserve.events ON id = taken.event
+  WHERE NOT EXISTS (SELECT 1 FROM added WHERE added.event = taken.event))
+INSERT INTO authserve.tally (route, queued, processed, queued_bytes, processed_bytes, unrouted)
+SELECT route, count(*), 0, 0, 0, 0 FROM added GROUP BY route
+UNION ALL SELECT '', -number, number, -bytes, bytes, number FROM jobless WHERE number > 0`;
+
+// Routing reads at most this much at once.
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+/** Finds events without jobs and adds their jobs. */
+export function eventFanOut(
+  postgres: Postgres,
+  tally: EventTally,
+): Pick<EventStore, "unrouted" | "payloads" | "addJobs"> {
+  return {
+    unrouted: (limit) => postgres.rows<UnroutedEvent>(UNROUTED, [limit]),
+    async payloads(events) {
+      const rows = await postgres.rows<{ payload: Buffer | null }>(PAYLOADS, [integers(events), MAX_PAYLOAD_BYTES]);
+      return rows.map(({ payload }) => payload);
+    },
+    async addJobs(events, jobs) {
+      const values = [integers(events), ...columnsOf(jobs)];
+      const lines = jobs.flatMap(({ route, orderingKey }) => (orderingKey === null ? [] : [{ route, orderingKey }]));
+      if (lines.length === 0) await postgres.run(ADD_JOBS, values);
+      else
+        await postgres.transaction(async (queries) => {
+          // The statement after this one sees the jobs of all transactions that held a line before.
+          await lockLines(queries, [], lines);
+          await queries.run(ADD_JOBS, values);
+        });
+      tally.note();
+    },
+  };
+}
+
+const columnsOf = (jobs: readonly NewJob[]) => [
+  integers(jobs.map(({ event }) => event)),
+  texts(jobs.map(({ route }) => route)),
+  integers(jobs.map(({ dueAt }) => dueAt)),
+  texts(jobs.map(({ orderingKey }) => orderingKey)),
+];

@@ -1,0 +1,181 @@
+import type { JobStatus } from "../events/event.ts";
+import type { AttemptRecord } from "../events/job.ts";
+import type {
+  Conflict,
+  EventDetail,
+  EventFilter,
+  EventPage,
+  EventStore,
+  EventSummary,
+  JobDetail,
+} from "../events/store.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { searchPayloads } from "./event-search.ts";
+import { statusOf } from "./event-tally.ts";
+import { EVENT, listStatements } from "./lists-sql.ts";
+import { integers } from "./values.ts";
+
+interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
+  id: number;
+}
+
+interface DetailRow extends EventRow, Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> {
+  headers: string;
+}
+
+interface JobRow {
+  event: number;
+  route: string;
+  status: JobStatus;
+  attempts: number;
+  orderingKey: string | null;
+  dueAt: number | null;
+  leased: boolean;
+  endedAt: number | null;
+  lastError: string | null;
+  failedAt: number | null;
+  failReason: string | null;
+  discardedAt: number | null;
+  discardReason: string | null;
+}
+
+/** The rows of other tables, by event. */
+type ByEvent<Row> = ReadonlyMap<number, Row[]>;
+
+/** The events with an id, of one source, or of every source when it is null: event id, source. */
+const GET = `
+SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payload
+FROM authserve.events JOIN authserve.contents ON contents.event = events.id
+WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;
+
+/** The jobs of events, with why they ended: events. */
+const JOBS = `
+SELECT event, route, status, attempts, ordering_key AS "orderingKey", due_at AS "dueAt", lease_owner IS NOT NULL AS leased,
+  ended_at AS "endedAt", last_error AS "lastError", failed_at AS "failedAt", dead_letters.reason AS "failReason",
+  discarded_at AS "discardedAt", discards.reason AS "discardReason"
+FROM authserve.jobs LEFT JOIN authserve.dead_letters USING (event, route) LEFT JOIN authserve.discards USING (event, route)
+WHERE event = ANY($1::bigint[]) ORDER BY event, route`;
+
+/** Those of these events that have no jobs yet: events. */
+const UNROUTED = `SELECT event FROM authserve.unrouted WHERE event = ANY($1::bigint[])`;
+
+/** The ended attempts of events' jobs, oldest first: events. */
+const HISTORY = `
+SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response
+FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, attempt`;
+
+/** The conflicts of events, oldest first. Payloads beyond a number of bytes are null: events, bytes. */
+const CONFLICTS = `
+SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, first_at AS "firstAt", last_at AS "lastAt", address,
+  CASE WHEN sum(length(payload)) OVER (PARTITION BY event ORDER BY first_at, payload_sha256) <= $2 THEN payload END AS payload
+FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256`;
+
+// A sender that gives all its events one id creates a conflict with each. The first ones are enough to diagnose that.
+// One body of the largest size fits.
+const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
+
+/** Reads of stored events. Each reads one snapshot. */
+export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get"> {
+  const list = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, filter));
+  return {
+    list: (filter) => (filter.search === undefined ? list(filter) : searchPayloads(postgres, filter, list)),
+    get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, eventId, source)),
+  };
+}
+
+function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>): Promise<T> {
+  return postgres.transaction((queries) => {
+    void queries.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").catch(() => {});
+    return read(queries);
+  });
+}
+
+async function listIn(queries: Queries, filter: EventFilter): Promise<EventPage> {
+  const statements = listStatements(filter);
+  const found = await Promise.all(statements.map(({ text, values }) => queries.rows<EventRow>(text, values)));
+  const rows = found
+    .flat()
+    .sort((one, other) => other.id - one.id)
+    .slice(0, filter.limit);
+  const jobsOf = await readJobs(queries, rows);
+  return {
+    items: rows.map((row) => summaryOf(row, jobsOf(row.id))),
+    older: rows.length === filter.limit ? String(rows.at(-1)?.id) : null,
+    newer: String(rows[0]?.id ?? filter.after ?? 0),
+  };
+}
+
+/** Reads the jobs of events; null before fan-out. */
+async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<(event: number) => JobRow[] | null> {
+  if (events.length === 0) return () => null;
+  const ids = integers(events.map(({ id }) => id));
+  const [jobs, unrouted] = await Promise.all([
+    queries.rows<JobRow>(JOBS, [ids]),
+    queries.rows<{ event: number }>(UNROUTED, [ids]),
+  ]);
+  const byEvent = groupByEvent(jobs);
+  const isUnrouted = new Set(unrouted.map(({ event }) => event));
+  return (event) => (isUnrouted.has(event) ? null : (byEvent.get(event) ?? []));
+}
+
+function groupByEvent<Row extends { event: number }>(rows: readonly Row[]): ByEvent<Row> {
+  return Map.groupBy(rows, ({ event }) => event);
+}
+
+async function getIn(queries: Queries, eventId: string, source: string | undefined): Promise<EventDetail[]> {
+  const rows = await queries.rows<DetailRow>(GET, [eventId, source ?? null]);
+  const jobsOf = await readJobs(queries, rows);
+  const ids = integers(rows.map(({ id }) => id));
+  const [history, conflicts] = await Promise.all([
+    queries.rows<AttemptRecord & { event: number; route: string }>(HISTORY, [ids]),
+    queries.rows<Conflict & { event: number }>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
+  ]);
+  const historyOf = groupByEvent(history);
+  const conflictsOf = groupByEvent(conflicts);
+  return rows.map(({ address, secret, contentType, headers, payload, ...event }) => {
+    const jobs = jobsOf(event.id);
+    const attempts = historyOf.get(event.id) ?? [];
+    return {
+      ...summaryOf(event, jobs),
+      address,
+      secret,
+      headers: JSON.parse(headers) as Record<string, string>,
+      contentType,
+      payload,
+      jobs: (jobs ?? []).map((job) => detailOf(job, attempts)),
+      conflicts: (conflictsOf.get(event.id) ?? []).map(({ event: _, ...conflict }) => conflict),
+    };
+  });
+}
+
+/** `jobs` is null before fan-out. */
+function summaryOf({ id: _, ...event }: EventRow, jobs: readonly JobRow[] | null): EventSummary {
+  const status = jobs === null ? "queued" : statusOf(jobs.map((job) => job.status));
+  const all = jobs ?? [];
+  const endedAt = (job: JobRow) => job.endedAt ?? 0;
+  const failed = all.filter(({ lastError }) => lastError !== null).sort((a, b) => endedAt(b) - endedAt(a));
+  return {
+    source: event.source,
+    eventId: event.eventId,
+    type: event.type,
+    status,
+    attempts: Math.max(0, ...all.map(({ attempts }) => attempts)),
+    receivedAt: event.receivedAt,
+    processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
+    lastError: failed[0]?.lastError ?? null,
+  };
+}
+
+function detailOf(
+  { event: _, endedAt: __, failedAt, failReason, discardedAt, discardReason, ...job }: JobRow,
+  attempts: readonly (AttemptRecord & { event: number; route: string })[],
+): JobDetail {
+  return {
+    ...job,
+    deadLetter: failedAt === null ? null : { failedAt, reason: failReason ?? "" },
+    discarded: job.status === "discarded" && discardedAt !== null ? { discardedAt, reason: discardReason ?? "" } : null,
+    history: attempts
+      .filter(({ route }) => route === job.route)
+      .map(({ event: ___, route: ____, ...attempt }) => attempt),
+  };
+}

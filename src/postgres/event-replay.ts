@@ -1,0 +1,138 @@
+import type { JobStatus } from "../events/event.ts";
+import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import type { Postgres } from "./connection.ts";
+import type { EventTally } from "./event-tally.ts";
+import { type Changes, changeJobs } from "./job-changes.ts";
+import type { JobRow } from "./job-rows.ts";
+import { openJobPages } from "./open-job-pages.ts";
+
+/** The number of an event: event id, source. */
+const FIND = `SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2`;
+
+/**
+ * Stores a conflict of an event as an event of its own, under its digest: event id, source, which one, now.
+ */
+const REPLAY_CONFLICT = `
+WITH conflict AS (
+  SELECT * FROM authserve.conflicts WHERE event = (SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2)
+  ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET $3 - 1),
+added AS (
+  INSERT INTO authserve.events (source, event_id, type, received_at, size)
+  SELECT $2, 'sha256:' || encode(payload_sha256, 'hex'), type, $4, length(payload) + octet_length(headers) FROM conflict
+  ON CONFLICT DO NOTHING RETURNING id, size),
+stored AS (
+  INSERT INTO authserve.contents (event, secret, address, headers, content_type, payload)
+  SELECT id, secret, address, headers, content_type, payload FROM added, conflict),
+queued AS (INSERT INTO authserve.unrouted SELECT id FROM added)
+INSERT INTO authserve.tally (queued, queued_bytes, ids) SELECT 1, size, 1 FROM added`;
+
+/** Changes one job of those that an operation chooses. */
+type ChangeJob = (changes: Changes, job: JobRow) => void;
+
+type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict" | "discard" | "discardAll" | "count">;
+
+/** Queues failed jobs again, or discards jobs: those of one event, or page by page those that match a filter. */
+export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
+  const changing = jobChanges(postgres, tally);
+  const replaying =
+    (now: number): ChangeJob =>
+    (changes, job) =>
+      requeue(changes, job, job.orderingKey, now);
+  const discarding =
+    (reason: string, now: number): ChangeJob =>
+    (changes, job) =>
+      discard(changes, job, reason, now);
+
+  return {
+    replay: (name, now) => changing.ofEvent(name, now, isFailed, replaying(now)),
+    replayAll: (filter, now, page) => changing.ofPage(filter, now, page, isFailed, replaying(now)),
+    discard: (name, reason, now) => changing.ofEvent(name, now, isDiscardable, discarding(reason, now)),
+    discardAll: (filter, reason, now, page) =>
+      changing.ofPage(filter, now, page, isDiscardable, discarding(reason, now)),
+    async replayConflict({ eventId, source }, conflict, now) {
+      const added = (await postgres.run(REPLAY_CONFLICT, [eventId, source, conflict, now])) > 0;
+      tally.note();
+      return added;
+    },
+    async count(filter, page) {
+      const { events, next } = await openJobPages(postgres, filter, page);
+      return { count: events.size, next };
+    },
+  };
+}
+
+const isFailed = ({ status }: JobRow) => status === "failed";
+/** Running attempts go on. */
+const isDiscardable = ({ status, leaseOwner }: JobRow) =>
+  status === "failed" || (status === "queued" && leaseOwner === null);
+
+/** Queues an ended job again with a fresh budget, in the line of an ordering key. */
+export function requeue(changes: Changes, job: JobRow, orderingKey: string | null, now: number): void {
+  changes.noDeadLetters.push({ event: job.event, route: job.route });
+  changes.change(job, {
+    status: "queued",
+    orderingKey,
+    inLine: orderingKey !== null,
+    dueAt: orderingKey === null ? now : null,
+    isReplay: true,
+    attemptsBeforeReplay: job.attempts,
+  });
+}
+
+function discard(changes: Changes, job: JobRow, reason: string, now: number): void {
+  const { event, route } = job;
+  changes.discards.push({ event, route, at: now, reason });
+  changes.noDeadLetters.push({ event, route });
+  changes.change(job, { status: "discarded", dueAt: null, inLine: false, endedAt: now });
+}
+
+function jobChanges(postgres: Postgres, tally: EventTally) {
+  return {
+    /** Changes the chosen jobs of an event. Returns their number. */
+    async ofEvent(
+      name: EventName,
+      now: number,
+      isChosen: (job: JobRow) => boolean,
+      change: ChangeJob,
+    ): Promise<number> {
+      const event = await findEvent(postgres, name);
+      if (event === null) return 0;
+      return changeJobs(postgres, tally, { events: [event], now }, (changes) => {
+        const jobs = changes.jobsOf(event).filter(isChosen);
+        for (const job of jobs) change(changes, job);
+        return jobs.length;
+      });
+    },
+    /** Changes the chosen jobs of a page. Returns the number of their events. */
+    async ofPage(
+      filter: JobFilter,
+      now: number,
+      page: PageRequest,
+      isChosen: (job: JobRow) => boolean,
+      change: ChangeJob,
+    ): Promise<CountedPage> {
+      const { events, next } = await openJobPages(postgres, filter, page);
+      if (events.size === 0) return { count: 0, next };
+      const status: JobStatus = filter.status;
+      const count = await changeJobs(postgres, tally, { events: [...events.keys()], now }, (changes) => {
+        let changed = 0;
+        for (const [event, routes] of events) {
+          // A job may have changed since the page was read.
+          const jobs = changes
+            .jobsOf(event)
+            .filter((job) => job.status === status && routes.includes(job.route) && isChosen(job));
+          for (const job of jobs) change(changes, job);
+          if (jobs.length > 0) changed++;
+        }
+        return changed;
+      });
+      return { count, next };
+    },
+  };
+}
+
+/** The number of an event; null if there is none. */
+export async function findEvent(postgres: Postgres, { eventId, source }: EventName): Promise<number | null> {
+  const [row] = await postgres.rows<{ id: number }>(FIND, [eventId, source]);
+  return row?.id ?? null;
+}

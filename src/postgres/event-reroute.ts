@@ -1,0 +1,87 @@
+import type { NewJob } from "../events/job.ts";
+import type { EventStore, UnroutedEvent } from "../events/store.ts";
+import type { Postgres } from "./connection.ts";
+import { findEvent, requeue } from "./event-replay.ts";
+import type { EventTally } from "./event-tally.ts";
+import { type Changes, changeJobs } from "./job-changes.ts";
+import type { JobRow } from "./job-rows.ts";
+import { integers } from "./values.ts";
+
+/** Gives an event to the present routes, unless it is removed, waits for fan-out or is queued: event. */
+const REROUTE = `
+INSERT INTO authserve.reroutes (event) SELECT $1::bigint
+WHERE NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE event = $1)
+  AND EXISTS (SELECT 1 FROM authserve.contents WHERE event = $1)
+  AND (NOT EXISTS (SELECT 1 FROM authserve.jobs WHERE event = $1)
+    OR EXISTS (SELECT 1 FROM authserve.jobs WHERE event = $1 AND status <> 'queued'))
+ON CONFLICT DO NOTHING`;
+
+/** The events that wait for their jobs: limit. */
+const REROUTED = `
+SELECT id, source, type, received_at AS "receivedAt" FROM authserve.reroutes JOIN authserve.events ON id = event
+ORDER BY event LIMIT $1`;
+
+/** Takes events that wait: events. Another server may have taken them. */
+const TAKE = `
+DELETE FROM authserve.reroutes WHERE event IN (
+  SELECT event FROM authserve.reroutes WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE)
+RETURNING event`;
+
+/** The sizes of events: events. */
+const SIZES = `SELECT id, size FROM authserve.events WHERE id = ANY($1::bigint[])`;
+
+/** Counts that events with no route have one now: their number. */
+const COUNT_ROUTED = `INSERT INTO authserve.tally (unrouted) VALUES (-$1::bigint)`;
+
+/** Gives events to the present routes anew, for a forced replay. */
+export function eventReroute(
+  postgres: Postgres,
+  tally: EventTally,
+): Pick<EventStore, "reroute" | "rerouted" | "addRerouted"> {
+  return {
+    async reroute(name) {
+      const event = await findEvent(postgres, name);
+      return event !== null && (await postgres.run(REROUTE, [event])) === 1;
+    },
+    rerouted: (limit) => postgres.rows<UnroutedEvent>(REROUTED, [limit]),
+    async addRerouted(events, jobs, now) {
+      const lines = jobs.flatMap(({ route, orderingKey }) => (orderingKey === null ? [] : [{ route, orderingKey }]));
+      await changeJobs(postgres, tally, { events, lines, now }, async (changes, queries) => {
+        const taken = (await queries.rows<{ event: number }>(TAKE, [integers(events)])).map(({ event }) => event);
+        const sizes = await queries.rows<{ id: number; size: number }>(SIZES, [integers(taken)]);
+        const sizeOf = new Map(sizes.map(({ id, size }) => [id, size]));
+        const unrouted = taken.filter((event) => changes.jobsOf(event).length === 0);
+        for (const job of jobs) {
+          const size = sizeOf.get(job.event);
+          if (size !== undefined) addOrRequeue(changes, job, size, now);
+        }
+        const routed = unrouted.filter((event) => changes.jobsOf(event).length > 0).length;
+        if (routed > 0) await queries.run(COUNT_ROUTED, [routed]);
+      });
+    },
+  };
+}
+
+/** Adds a replayed job, or queues it again if it has ended. */
+function addOrRequeue(changes: Changes, { event, route, orderingKey }: NewJob, size: number, now: number): void {
+  const job = changes.job(event, route);
+  if (job === undefined) changes.add(replayedJob({ event, route, orderingKey, size }, now));
+  else if (job.status !== "queued") requeue(changes, job, orderingKey, now);
+}
+
+function replayedJob(named: Pick<JobRow, "event" | "route" | "orderingKey" | "size">, now: number): JobRow {
+  const isOrdered = named.orderingKey !== null;
+  return {
+    ...named,
+    status: "queued",
+    attempts: 0,
+    attemptsBeforeReplay: 0,
+    isReplay: true,
+    inLine: isOrdered,
+    dueAt: isOrdered ? null : now,
+    leaseOwner: null,
+    claimedAt: null,
+    endedAt: null,
+    lastError: null,
+  };
+}

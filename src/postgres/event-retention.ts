@@ -1,0 +1,194 @@
+import type { JobStatus, Status } from "../events/event.ts";
+import { createPurgeRule, type PurgeRule, type StoredTotals } from "../events/retention.ts";
+import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { createMoves, type EventTally, statusOf, TOTALS, writeMoves } from "./event-tally.ts";
+import { type JobRow, lockJobs } from "./job-rows.ts";
+import { lockLines, promote } from "./ordering.ts";
+import * as sql from "./retention-sql.ts";
+import { integers } from "./values.ts";
+
+// Events or ids that one page looks at.
+const MAX_COMPARED = 1000;
+
+/** Where a purge goes on. `taken` is what a dry run has counted so far. */
+interface Position {
+  phase: "contents" | "ids";
+  after: number;
+  taken: Record<"processed" | "failed", { count: number; bytes: number }>;
+}
+
+const NONE: Position["taken"] = { processed: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
+const START: Position = { phase: "contents", after: 0, taken: NONE };
+const NOTHING = { events: 0, ids: 0, bytes: 0 };
+
+interface TotalsRow {
+  processed: number;
+  processedBytes: number;
+  failed: number;
+  failedBytes: number;
+  bytes: number;
+}
+
+interface CandidateRow {
+  event: number;
+  receivedAt: number;
+  bytes: number;
+}
+
+/** An event to remove. */
+interface Expired extends CandidateRow {
+  status: Exclude<Status, "queued">;
+}
+
+type EndedJob = Pick<JobRow, "event" | "status" | "endedAt">;
+
+/** Removes what retention does not keep, in small transactions. PostgreSQL uses their space again by itself. */
+export function eventRetention(postgres: Postgres, tally: EventTally): Pick<EventStore, "purge"> {
+  return {
+    async purge(request) {
+      const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
+      const page = await (position.phase === "contents"
+        ? purgeContents(postgres, request, position)
+        : purgeIds(postgres, request, position));
+      tally.note();
+      return page;
+    },
+  };
+}
+
+/** Finds and removes the next events. */
+async function purgeContents(
+  postgres: Postgres,
+  { retention, now, limit, isDryRun = false }: PurgeRequest,
+  { after, taken }: Position,
+): Promise<PurgedPage> {
+  const [totals] = await postgres.rows<TotalsRow>(TOTALS);
+  const rule = createPurgeRule(retention, withoutTaken(totals as TotalsRow, taken), now);
+  const rows = await postgres.rows<CandidateRow & { isUnrouted: boolean }>(sql.CANDIDATES, [after, MAX_COMPARED]);
+  const jobsOf = await readEndedJobs(postgres, rows);
+  const found: Expired[] = [];
+  let last = after;
+  let isDone = false;
+  for (const { isUnrouted, ...row } of rows) {
+    isDone = rule.isDoneAt(row.receivedAt);
+    if (isDone || found.length === limit) break;
+    last = row.event;
+    const event = isUnrouted ? null : expiry(row, jobsOf(row.event), rule);
+    if (event) found.push(event);
+  }
+  const events = isDryRun ? found : await removeContents(postgres, found, now);
+  const hasMore = !isDone && (found.length === limit || rows.length === MAX_COMPARED);
+  const next: Position = hasMore
+    ? { phase: "contents", after: last, taken: isDryRun ? sumOf(taken, events) : taken }
+    : { ...START, phase: "ids" };
+  const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
+  return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+}
+
+async function readEndedJobs(
+  queries: Queries,
+  events: readonly CandidateRow[],
+): Promise<(event: number) => readonly EndedJob[]> {
+  const rows = await queries.rows<EndedJob>(sql.ENDED_JOBS, [integers(events.map(({ event }) => event))]);
+  const byEvent = Map.groupBy(rows, ({ event }) => event);
+  return (event) => byEvent.get(event) ?? [];
+}
+
+/** An event with its status if a rule takes it, else null. */
+function expiry(row: CandidateRow, jobs: readonly EndedJob[], rule: PurgeRule): Expired | null {
+  const status = statusOf(jobs.map((job): JobStatus => job.status));
+  const endedAt = Math.max(row.receivedAt, ...jobs.map((job) => job.endedAt ?? 0));
+  return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status } : null;
+}
+
+function withoutTaken(found: TotalsRow, { processed, failed }: Position["taken"]): StoredTotals {
+  return {
+    processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
+    failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
+    databaseBytes: found.bytes - processed.bytes - failed.bytes,
+  };
+}
+
+function sumOf(taken: Position["taken"], events: readonly Expired[]): Position["taken"] {
+  const sums = { processed: { ...taken.processed }, failed: { ...taken.failed } };
+  for (const { status, bytes } of events) {
+    sums[status].count++;
+    sums[status].bytes += bytes;
+  }
+  return sums;
+}
+
+/** Removes events with their jobs. Returns those that were still there, and whose status has not changed since they were read. */
+async function removeContents(postgres: Postgres, found: readonly Expired[], now: number): Promise<Expired[]> {
+  if (found.length === 0) return [];
+  const ids = found.map(({ event }) => event);
+  return postgres.transaction(async (queries) => {
+    void lockLines(queries, ids).catch(() => {});
+    const [jobs, there] = await Promise.all([
+      lockJobs(queries, ids),
+      queries.rows<{ event: number }>(sql.LOCK_CONTENTS, [integers(ids)]),
+    ]);
+    const jobsOf = Map.groupBy(jobs, ({ event }) => event);
+    const isThere = new Set(there.map(({ event }) => event));
+    const statusNow = (event: number) => statusOf((jobsOf.get(event) ?? []).map(({ status }) => status));
+    const removed = found.filter(({ event, status }) => isThere.has(event) && statusNow(event) === status);
+    const removedJobs = removed.flatMap(({ event }) => jobsOf.get(event) ?? []);
+    await Promise.all([
+      ...sql.REMOVE_CONTENTS.map((text) => queries.run(text, [integers(removed.map(({ event }) => event))])),
+      // A dead letter may have kept the later jobs of its ordering key waiting.
+      promote(queries, blockedLines(removedJobs), now),
+      countRemoved(queries, removed, removedJobs),
+      queries.run(sql.REMOVE_MINUTES),
+    ]);
+    return removed;
+  });
+}
+
+const blockedLines = (jobs: readonly JobRow[]) =>
+  jobs.flatMap(({ route, status, orderingKey }) =>
+    status === "failed" && orderingKey !== null ? [{ route, orderingKey }] : [],
+  );
+
+async function countRemoved(queries: Queries, removed: readonly Expired[], jobs: readonly JobRow[]): Promise<void> {
+  const moves = createMoves();
+  const withJobs = new Set(jobs.map(({ event }) => event));
+  for (const { event, status, bytes } of removed) moves.eventRemoved(status, bytes, withJobs.has(event));
+  for (const { route, status } of jobs) moves.removed(route, status);
+  await writeMoves(queries, moves);
+}
+
+/** Finds and removes the next ids whose events are removed. */
+async function purgeIds(
+  postgres: Postgres,
+  { retention, now, limit, isDryRun = false }: PurgeRequest,
+  position: Position,
+): Promise<PurgedPage> {
+  const cutoff = now - retention.idsMs;
+  const rows = await postgres.rows<CandidateRow & { hasContents: boolean }>(sql.OLD_IDS, [
+    position.after,
+    MAX_COMPARED,
+  ]);
+  const old = rows.filter(({ receivedAt }) => receivedAt <= cutoff);
+  const rule = createPurgeRule(retention, { ...NONE, databaseBytes: 0 }, now);
+  const jobsOf = isDryRun ? await readEndedJobs(postgres, old) : () => [];
+  // In a dry run the expired events are still there.
+  const gone = old.filter((row) => !row.hasContents || (isDryRun && expiry(row, jobsOf(row.event), rule) !== null));
+  const ids = gone.slice(0, limit).map(({ event }) => event);
+  const removed = isDryRun ? ids.length : await removeIds(postgres, ids);
+  const isFull = ids.length === limit;
+  const hasMore = isFull || (rows.length === MAX_COMPARED && old.length > 0);
+  const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
+  return { ...NOTHING, ids: removed, next: hasMore ? JSON.stringify({ ...position, after }) : null };
+}
+
+async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  return postgres.transaction(async (queries) => {
+    const removed = await queries.run(sql.REMOVE_IDS, [integers(ids)]);
+    const moves = createMoves();
+    for (let count = 0; count < removed; count++) moves.idRemoved();
+    await writeMoves(queries, moves);
+    return removed;
+  });
+}

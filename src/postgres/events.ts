@@ -1,0 +1,57 @@
+import type { EventStore } from "../events/store.ts";
+import { withWakeUps } from "../events/wake-ups.ts";
+import { type Postgres, sqlState } from "./connection.ts";
+import { eventAppend } from "./event-append.ts";
+import { eventClaims } from "./event-claims.ts";
+import { eventFanOut } from "./event-fan-out.ts";
+import { eventReads } from "./event-reads.ts";
+import { eventReplay } from "./event-replay.ts";
+import { eventReroute } from "./event-reroute.ts";
+import { eventRetention } from "./event-retention.ts";
+import { eventRoutes } from "./event-routes.ts";
+import { eventTally } from "./event-tally.ts";
+
+/** A write that changes nothing else: it fails on a full disk, and on a server that is read-only. */
+const TEST_WRITE = `
+INSERT INTO authserve.metadata (key, value) VALUES ('last_write_check', clock_timestamp()::text)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+/** Any statement that a server answers. */
+const PING = "SELECT 1";
+
+/** SQLSTATE of a full disk. */
+const FULL = "53100";
+
+/** The event store on a database that the caller opens and closes. */
+export function postgresEvents(postgres: Postgres): EventStore {
+  const tally = eventTally(postgres);
+  const append = eventAppend(postgres, tally);
+  /** Whether the last append found no room. A read would not show that. */
+  let isFull = false;
+
+  return withWakeUps({
+    async append(batch) {
+      try {
+        const results = await append(batch);
+        isFull = false;
+        return results;
+      } catch (error) {
+        isFull = sqlState(error) === FULL;
+        throw error;
+      }
+    },
+    ...eventFanOut(postgres, tally),
+    ...eventClaims(postgres, tally),
+    ...eventReplay(postgres, tally),
+    ...eventReroute(postgres, tally),
+    ...eventRetention(postgres, tally),
+    ...eventRoutes(postgres),
+    ...eventReads(postgres),
+    backlog: tally.backlog,
+    async check() {
+      await postgres.run(isFull ? TEST_WRITE : PING);
+      isFull = false;
+    },
+    close: postgres.close,
+  });
+}

@@ -1,0 +1,102 @@
+import type { Postgres, Queries } from "./connection.ts";
+import { createMoves, type EventTally, type Moves, statusOf, writeMoves } from "./event-tally.ts";
+import { type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
+import { type Line, lockLines, promote } from "./ordering.ts";
+
+/** What a transaction changes of some events. Changed jobs are written, counted, and promoted in their lines. */
+export interface Changes extends Records {
+  /** The locked jobs by event. A changed one is marked by {@link Changes.change}. */
+  jobsOf(event: number): readonly JobRow[];
+  job(event: number, route: string): JobRow | undefined;
+  /** Changes a locked job. */
+  change(job: JobRow, members: Partial<JobRow>): void;
+  /** Adds a job to an event. */
+  add(job: JobRow): void;
+}
+
+/** The events whose jobs are changed, and the lines that added jobs belong to. */
+interface Scope {
+  events: readonly number[];
+  lines?: readonly Line[];
+  now: number;
+}
+
+/**
+ * Changes jobs in one transaction: locks those of the events, lets `decide` change them, and writes the difference. What is decided
+ * depends on the locked rows only, so that two transactions never decide on the same state.
+ */
+export async function changeJobs<T>(
+  postgres: Postgres,
+  tally: EventTally,
+  { events, lines = [], now }: Scope,
+  decide: (changes: Changes, queries: Queries) => T | Promise<T>,
+): Promise<T> {
+  const result = await postgres.transaction(async (queries) => {
+    void lockLines(queries, events, lines).catch(() => {});
+    const changes = createChanges(await lockJobs(queries, events));
+    const decided = await decide(changes, queries);
+    void changes.write(queries, now).catch(() => {});
+    return decided;
+  });
+  tally.note();
+  return result;
+}
+
+interface WrittenChanges extends Changes {
+  write(queries: Queries, now: number): Promise<void>;
+}
+
+function createChanges(locked: readonly JobRow[]): WrittenChanges {
+  const byEvent = new Map<number, JobRow[]>();
+  for (const job of locked) byEvent.set(job.event, [...(byEvent.get(job.event) ?? []), job]);
+  const before = new Map(Array.from(byEvent, ([event, jobs]) => [event, statusesOf(jobs)]));
+  const changed = new Set<JobRow>();
+  const lines: Line[] = [];
+  const moves = createMoves();
+  const records: Records = { attempts: [], deadLetters: [], noDeadLetters: [], discards: [] };
+
+  function noteLine({ route, orderingKey }: JobRow): void {
+    if (orderingKey !== null) lines.push({ route, orderingKey });
+  }
+
+  return {
+    ...records,
+    jobsOf: (event) => byEvent.get(event) ?? [],
+    job: (event, route) => byEvent.get(event)?.find((job) => job.route === route),
+    change(job, members) {
+      noteLine(job);
+      if (members.status !== undefined && members.status !== job.status)
+        moves.job(job.route, job.status, members.status);
+      Object.assign(job, members);
+      noteLine(job);
+      changed.add(job);
+    },
+    add(job) {
+      byEvent.set(job.event, [...(byEvent.get(job.event) ?? []), job]);
+      moves.job(job.route, null, job.status);
+      noteLine(job);
+      changed.add(job);
+    },
+    async write(queries, now) {
+      countEvents(byEvent, before, moves);
+      await Promise.all([
+        writeJobs(queries, [...changed], records),
+        promote(queries, lines, now),
+        writeMoves(queries, moves),
+      ]);
+    },
+  };
+}
+
+const statusesOf = (jobs: readonly JobRow[]) => statusOf(jobs.map(({ status }) => status));
+
+/** Counts the moves of events. An event that had no jobs was processed. */
+function countEvents(
+  byEvent: ReadonlyMap<number, readonly JobRow[]>,
+  before: ReadonlyMap<number, ReturnType<typeof statusOf>>,
+  moves: Moves,
+): void {
+  for (const [event, jobs] of byEvent) {
+    moves.event(before.get(event) ?? "processed", statusesOf(jobs), jobs[0]?.size ?? 0);
+  }
+}

@@ -1,0 +1,148 @@
+import type { JobStatus } from "../events/event.ts";
+import type { AttemptOutcome } from "../events/job.ts";
+import type { Queries } from "./connection.ts";
+import { booleans, integers, texts } from "./values.ts";
+
+/** A row of the table of jobs, with the size of its event. */
+export interface JobRow {
+  event: number;
+  route: string;
+  status: JobStatus;
+  attempts: number;
+  attemptsBeforeReplay: number;
+  isReplay: boolean;
+  orderingKey: string | null;
+  inLine: boolean;
+  dueAt: number | null;
+  leaseOwner: string | null;
+  claimedAt: number | null;
+  endedAt: number | null;
+  lastError: string | null;
+  size: number;
+}
+
+/** An ended attempt. */
+export interface AttemptRow {
+  event: number;
+  route: string;
+  attempt: number;
+  startedAt: number;
+  finishedAt: number;
+  outcome: AttemptOutcome;
+  error: string | null;
+  response: string | null;
+}
+
+/** Why a job has ended without success, and when. */
+export interface EndRow {
+  event: number;
+  route: string;
+  at: number;
+  reason: string;
+}
+
+/**
+ * Locks the jobs of some events and returns them in order of event and route: events. Siblings are locked too, because the
+ * status of an event depends on all its jobs.
+ */
+const LOCK = `
+SELECT event, route, status, attempts, attempts_before_replay AS "attemptsBeforeReplay", is_replay AS "isReplay",
+  ordering_key AS "orderingKey", in_line AS "inLine", due_at AS "dueAt", lease_owner AS "leaseOwner",
+  claimed_at AS "claimedAt", ended_at AS "endedAt", last_error AS "lastError",
+  (SELECT size FROM authserve.events WHERE id = event) AS size
+FROM authserve.jobs WHERE event = ANY($1::bigint[]) ORDER BY event, route FOR UPDATE`;
+
+/** Writes jobs as they are now, new ones and locked ones: a column each, in the order of {@link JobRow}. */
+const WRITE = `
+INSERT INTO authserve.jobs (event, route, status, attempts, attempts_before_replay, is_replay, ordering_key, in_line, due_at,
+  lease_owner, claimed_at, ended_at, last_error)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[], $7::text[],
+  $8::boolean[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::text[])
+ON CONFLICT (event, route) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,
+  attempts_before_replay = excluded.attempts_before_replay, is_replay = excluded.is_replay,
+  ordering_key = excluded.ordering_key, in_line = excluded.in_line, due_at = excluded.due_at,
+  lease_owner = excluded.lease_owner, claimed_at = excluded.claimed_at, ended_at = excluded.ended_at,
+  last_error = excluded.last_error`;
+
+/** Adds ended attempts to the history: a column each, in the order of {@link AttemptRow}. */
+const ADD_ATTEMPTS = `
+INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[])`;
+
+/** Adds jobs to the dead letters: events, routes, times, reasons. */
+const ADD_DEAD_LETTERS = `
+INSERT INTO authserve.dead_letters (event, route, failed_at, reason)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])`;
+
+/** Removes jobs from the dead letters: events, routes. */
+const REMOVE_DEAD_LETTERS = `
+DELETE FROM authserve.dead_letters WHERE (event, route) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))`;
+
+/** Keeps why jobs were discarded: events, routes, times, reasons. */
+const ADD_DISCARDS = `
+INSERT INTO authserve.discards (event, route, discarded_at, reason)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+ON CONFLICT (event, route) DO UPDATE SET discarded_at = excluded.discarded_at, reason = excluded.reason`;
+
+/** Locks the jobs of some events until the end of the transaction. */
+export function lockJobs(queries: Queries, events: readonly number[]): Promise<JobRow[]> {
+  return queries.rows<JobRow>(LOCK, [integers(events)]);
+}
+
+/** What a transaction writes besides jobs. */
+export interface Records {
+  attempts: AttemptRow[];
+  deadLetters: EndRow[];
+  noDeadLetters: Pick<EndRow, "event" | "route">[];
+  discards: EndRow[];
+}
+
+/** Writes jobs and records. */
+export async function writeJobs(queries: Queries, jobs: readonly JobRow[], records: Records): Promise<void> {
+  const { attempts, deadLetters, noDeadLetters, discards } = records;
+  // Nobody awaits a statement before the next one is sent.
+  const sent = [
+    jobs.length > 0 && queries.run(WRITE, columnsOfJobs(jobs)),
+    attempts.length > 0 && queries.run(ADD_ATTEMPTS, columnsOfAttempts(attempts)),
+    noDeadLetters.length > 0 && queries.run(REMOVE_DEAD_LETTERS, columnsOfNames(noDeadLetters)),
+    deadLetters.length > 0 && queries.run(ADD_DEAD_LETTERS, columnsOfEnds(deadLetters)),
+    discards.length > 0 && queries.run(ADD_DISCARDS, columnsOfEnds(discards)),
+  ];
+  await Promise.all(sent);
+}
+
+/** One array for each member, in this order. */
+function columnsOf<Row>(rows: readonly Row[], members: Record<string, (values: never[]) => Buffer>): Buffer[] {
+  return Object.entries(members).map(([name, encode]) => encode(rows.map((row) => row[name as keyof Row]) as never[]));
+}
+
+const NAME = { event: integers, route: texts };
+const columnsOfNames = (names: readonly Pick<EndRow, "event" | "route">[]) => columnsOf(names, NAME);
+const columnsOfEnds = (rows: readonly EndRow[]) => columnsOf(rows, { ...NAME, at: integers, reason: texts });
+
+const columnsOfAttempts = (rows: readonly AttemptRow[]) =>
+  columnsOf(rows, {
+    ...NAME,
+    attempt: integers,
+    startedAt: integers,
+    finishedAt: integers,
+    outcome: texts,
+    error: texts,
+    response: texts,
+  });
+
+const columnsOfJobs = (rows: readonly JobRow[]) =>
+  columnsOf(rows, {
+    ...NAME,
+    status: texts,
+    attempts: integers,
+    attemptsBeforeReplay: integers,
+    isReplay: booleans,
+    orderingKey: texts,
+    inLine: booleans,
+    dueAt: integers,
+    leaseOwner: texts,
+    claimedAt: integers,
+    endedAt: integers,
+    lastError: texts,
+  });

@@ -1,0 +1,65 @@
+import type { JobFilter, PageRequest } from "../events/store.ts";
+import type { Queries } from "./connection.ts";
+
+// Jobs that are compared with a filter in one page.
+const MAX_COMPARED = 2000;
+
+/** Some events in order, each with those of its routes whose jobs match a filter. */
+export interface OpenJobPage {
+  events: Map<number, string[]>;
+  next: string | null;
+}
+
+interface OpenJobRow {
+  event: number;
+  route: string;
+  matches: boolean;
+}
+
+/** The newest event with a job of a status: status. */
+const LAST_OPEN = `SELECT max(event) AS last FROM authserve.jobs WHERE status = $1 AND status <> 'processed'`;
+
+/**
+ * The next jobs of a status in the order of their events, and whether they match a filter: status, after this event, up to this one,
+ * limit, then the members of the filter, null for any: route, type, source, since, until, part of the last error.
+ */
+const OPEN_JOBS = `
+SELECT event, route, coalesce((route = $5 OR $5 IS NULL) AND (type = $6 OR $6 IS NULL) AND (source = $7 OR $7 IS NULL)
+  AND (received_at >= $8 OR $8 IS NULL) AND (received_at < $9 OR $9 IS NULL)
+  AND (position(lower($10) IN lower(last_error)) > 0 OR $10 IS NULL), false) AS matches
+FROM (
+  SELECT event, route, last_error FROM authserve.jobs
+  WHERE status = $1 AND status <> 'processed' AND event > $2 AND event <= $3 ORDER BY event LIMIT $4) AS open
+JOIN authserve.events ON id = event ORDER BY event, route`;
+
+/**
+ * Finds the jobs that match a filter, page by page. A cursor is the last event of the page before and the last one of the
+ * first page's time: "17-2000". So jobs that fail later are not found again.
+ */
+export async function openJobPages(
+  queries: Queries,
+  filter: JobFilter,
+  { cursor, limit }: PageRequest,
+): Promise<OpenJobPage> {
+  const { status, route = null, type = null, source = null, since = null, until = null, error = null } = filter;
+  const [after = 0, last = 0] = (cursor ?? (await firstCursor(queries, status))).split("-").map(Number);
+  const values = [status, after, last, MAX_COMPARED, route, type, source, since, until, error];
+  const rows = await queries.rows<OpenJobRow>(OPEN_JOBS, values);
+  // The last event may have more jobs than were read. The next page begins with it.
+  let end = rows.length === MAX_COMPARED ? (rows.at(-1)?.event ?? 0) - 1 : last;
+  const events = new Map<number, string[]>();
+  for (const row of rows) {
+    if (row.event > end) break;
+    if (!row.matches) continue;
+    const routes = events.get(row.event);
+    if (routes) routes.push(row.route);
+    else if (events.size < limit) events.set(row.event, [row.route]);
+    else end = row.event - 1;
+  }
+  return { events, next: end < last ? `${end}-${last}` : null };
+}
+
+async function firstCursor(queries: Queries, status: string): Promise<string> {
+  const [row] = await queries.rows<{ last: number | null }>(LAST_OPEN, [status]);
+  return `0-${row?.last ?? 0}`;
+}

@@ -1,0 +1,95 @@
+import { AppError, describeError, NoSchemaError, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { startClock } from "./clock.ts";
+import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatcher, sqlState } from "./connection.ts";
+import { prepareSchema, schemaVersion } from "./schema.ts";
+import { type PostgresStores, storesOn } from "./stores.ts";
+
+/** How stores in PostgreSQL are opened. `server` names a server that runs as one process at a time; commands have none. */
+export interface OpenOptions {
+  connection: PostgresOptions;
+  log: Log;
+  server?: string;
+}
+
+/** Opens the stores of a server, and creates or updates the schema. Throws {@link OperatorError} with nothing left open. */
+export function openForServer(options: OpenOptions): Promise<PostgresStores> {
+  return open(options, prepareSchema);
+}
+
+/** Opens the stores for a command. Throws {@link OperatorError} with nothing left open, also if no server has started yet. */
+export function openForCommand(options: OpenOptions): Promise<PostgresStores> {
+  return open(options, async (postgres) => {
+    if ((await schemaVersion(postgres)) === 0) {
+      const found = "the database of DATABASE_URL has no schema authserve";
+      throw new NoSchemaError({ found, remedy: "start the server once, or name the server's database" });
+    }
+    await prepareSchema(postgres);
+  });
+}
+
+async function open(
+  { connection, log, server }: OpenOptions,
+  prepare: (postgres: Postgres) => Promise<void>,
+): Promise<PostgresStores> {
+  const postgres = connectPostgres(connection, logging(log));
+  try {
+    await requireVersion(postgres);
+    await prepare(postgres);
+    return storesOn(postgres, await startClock(postgres), server);
+  } catch (error) {
+    await postgres.close();
+    throw error instanceof AppError ? notOpened(error) : error;
+  }
+}
+
+/** The oldest supported version, as PostgreSQL numbers them. */
+export const OLDEST_VERSION = 140_000;
+
+async function requireVersion(postgres: Postgres): Promise<void> {
+  const [row] = await postgres.rows<{ number: string; version: string }>(
+    "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version",
+  );
+  if (row === undefined || Number(row.number) >= OLDEST_VERSION) return;
+  throw new OperatorError({ found: `PostgreSQL is ${row.version}`, remedy: "update it to 14 or newer" });
+}
+
+/** SQLSTATE of a wrong password or user, and of a database that does not exist. */
+const WRONG_NAME = /^(?:28|3D)/;
+/** SQLSTATE of missing rights. */
+const NO_RIGHT = "42501";
+
+function notOpened({ cause }: AppError): OperatorError {
+  const state = sqlState(cause) ?? "";
+  if (state === NO_RIGHT) {
+    const found = `the user of DATABASE_URL may not prepare the schema authserve (${describeError(cause)})`;
+    return new OperatorError({ found, remedy: "run GRANT CREATE ON DATABASE … TO … as its owner" });
+  }
+  const found = `the database of DATABASE_URL cannot be used (${describeError(cause)})`;
+  if (WRONG_NAME.test(state)) return new OperatorError({ found, remedy: "correct DATABASE_URL" });
+  return new OperatorError({ found, remedy: "start PostgreSQL, or correct DATABASE_URL" }, 1);
+}
+
+function logging(log: Log): PostgresWatcher {
+  return {
+    onUp({ version, isPooled, unsafeCommit }) {
+      log.info({ event: "database_ready", version }, `PostgreSQL ${version} accepts writes`);
+      if (unsafeCommit === null) return;
+      const where = isPooled ? "for its user or database: connections through a pooler cannot" : "";
+      log.warn(
+        { event: "setting_warning" },
+        `PostgreSQL may lose acknowledged events (synchronous_commit is ${unsafeCommit}): set it to on ${where}`.trim(),
+      );
+    },
+    onDown: (error) =>
+      log.warn(
+        { event: "database_unavailable", error: describeError(error) },
+        "PostgreSQL does not answer; trying again",
+      ),
+    onUnnamed: () =>
+      log.warn(
+        { event: "setting_warning" },
+        "the pooler before PostgreSQL does not keep prepared statements: update pgbouncer to 1.21 or newer, or set its max_prepared_statements",
+      ),
+  };
+}

@@ -1,0 +1,40 @@
+/** The next events with contents, oldest first, and not before their fan-out: after this event, limit. */
+export const CANDIDATES = `
+SELECT contents.event, received_at AS "receivedAt", size AS bytes,
+  EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = contents.event) AS "isUnrouted"
+FROM authserve.contents JOIN authserve.events ON id = contents.event
+WHERE contents.event > $1 ORDER BY contents.event LIMIT $2`;
+
+/** The statuses and ends of events' jobs: events. */
+export const ENDED_JOBS = `
+SELECT event, status, ended_at AS "endedAt" FROM authserve.jobs WHERE event = ANY($1::bigint[])`;
+
+/** Locks the contents of events until the end of the transaction. Another purge may have removed some: events. */
+export const LOCK_CONTENTS = `
+SELECT event FROM authserve.contents WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE`;
+
+/** Remove events with all but their identities: events. */
+export const REMOVE_CONTENTS = [
+  "contents",
+  "jobs",
+  "attempts",
+  "dead_letters",
+  "discards",
+  "conflicts",
+  "reroutes",
+].map((table) => `DELETE FROM authserve.${table} WHERE event = ANY($1::bigint[])`);
+
+/** Removes minutes before that of the oldest event. A clock that was set back must not hide later events. */
+export const REMOVE_MINUTES = `
+DELETE FROM authserve.events_by_minute
+WHERE minute < (SELECT received_at / 60000 FROM authserve.events WHERE id = (SELECT min(event) FROM authserve.contents))
+  AND first_event < (SELECT min(event) FROM authserve.contents)`;
+
+/** The next ids, oldest first, but not the newest: after this one, limit. */
+export const OLD_IDS = `
+SELECT id AS event, received_at AS "receivedAt", size AS bytes,
+  EXISTS (SELECT 1 FROM authserve.contents WHERE contents.event = id) AS "hasContents"
+FROM authserve.events WHERE id > $1 AND id < (SELECT max(id) FROM authserve.events) ORDER BY id LIMIT $2`;
+
+/** Removes identities. Another purge may have removed some: events. */
+export const REMOVE_IDS = `DELETE FROM authserve.events WHERE id = ANY($1::bigint[])`;

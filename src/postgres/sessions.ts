@@ -1,0 +1,125 @@
+import type { LoginOrigin, SessionRecord, SessionStore } from "../auth/sessions.ts";
+import type { Postgres } from "./connection.ts";
+
+// Sessions end by the database's clock, so that servers agree. A user's row stays when the session ends: two logins at once then
+// wait for each other at the row, and each learns which session it superseded.
+
+/** Unix milliseconds by the database's clock. */
+const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/** Adds the row of a user who has none: user. */
+const ADD_USER = `INSERT INTO authserve.sessions (user_id) VALUES ($1) ON CONFLICT DO NOTHING`;
+
+/**
+ * Writes a user's session in place of any earlier one: user, sid, lifetime in milliseconds, network and product of the login or null,
+ * the credential or null. Returns whether a live one was replaced, and nothing if the user has no row.
+ */
+const REPLACE = `
+WITH old AS MATERIALIZED (SELECT *, ${NOW} AS now FROM authserve.sessions WHERE user_id = $1 FOR UPDATE),
+superseded AS (
+  INSERT INTO authserve.supersessions (user_id, sid, at, network, user_agent, expires_at)
+  SELECT $1, sid, now, $4, $5, expires_at FROM old WHERE sid IS NOT NULL AND expires_at > now AND $4::text IS NOT NULL
+  ON CONFLICT DO NOTHING),
+forgotten AS (DELETE FROM authserve.supersessions WHERE expires_at <= ${NOW}),
+replaced AS (
+  UPDATE authserve.sessions AS session SET sid = $2, expires_at = now + $3::bigint, network = $4, user_agent = $5,
+    credential = coalesce($6, session.credential)
+  FROM old WHERE session.user_id = $1)
+SELECT sid IS NOT NULL AND expires_at > now AS "wasLive" FROM old`;
+
+/** The live session of a user, unless another server uses another credential by now: user, credential or null. */
+const FIND = `
+SELECT sid, expires_at AS "expiresAt", network, user_agent AS "userAgent" FROM authserve.sessions
+WHERE user_id = $1 AND sid IS NOT NULL AND expires_at > ${NOW} AND ($2::text IS NULL OR credential = $2)`;
+
+/**
+ * Prolongs a live session if it still has this sid, so that a login in between is not touched: user, sid, lifetime in milliseconds,
+ * credential or null.
+ */
+const EXTEND_IF = `
+UPDATE authserve.sessions SET expires_at = greatest(expires_at, ${NOW} + $3::bigint)
+WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW} AND ($4::text IS NULL OR credential = $4)`;
+
+/** Ends a live session if it still has this sid, so that a login in between stays alive: user, sid. */
+const REMOVE_IF = `UPDATE authserve.sessions SET sid = NULL WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW}`;
+
+/** Ends a user's session: user. Returns whether it was live. */
+const REMOVE = `
+WITH old AS MATERIALIZED (SELECT * FROM authserve.sessions WHERE user_id = $1 AND sid IS NOT NULL FOR UPDATE),
+removed AS (UPDATE authserve.sessions AS session SET sid = NULL FROM old WHERE session.user_id = $1)
+SELECT expires_at > ${NOW} AS "wasLive" FROM old`;
+
+/** Sets the credential of a user's sessions, and ends one of another credential: user, credential. Returns whether it was live. */
+const BIND = `
+WITH old AS MATERIALIZED (
+  SELECT * FROM authserve.sessions WHERE user_id = $1 AND credential IS DISTINCT FROM $2 FOR UPDATE),
+bound AS (UPDATE authserve.sessions AS session SET sid = NULL, credential = $2 FROM old WHERE session.user_id = $1)
+SELECT sid IS NOT NULL AND expires_at > ${NOW} AS "wasLive" FROM old`;
+
+/** Which login superseded a session: user, sid. */
+const SUPERSESSION = `
+SELECT at, network, user_agent AS "userAgent" FROM authserve.supersessions
+WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW}`;
+
+/** A write that changes nothing: a standby and a read-only server refuse it, and a full disk may. */
+const CHECK = `UPDATE authserve.sessions SET user_id = user_id WHERE user_id = $1`;
+
+interface SessionRow {
+  sid: string;
+  expiresAt: number;
+  network: string | null;
+  userAgent: string | null;
+}
+
+function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRecord {
+  return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
+}
+
+/** Keeps sessions in PostgreSQL, for all servers that share it. */
+export function createPostgresSessionStore(postgres: Postgres): SessionStore {
+  /** What {@link SessionStore.bind} has set. */
+  let bound: string | null = null;
+
+  /** Runs a statement on the row of a user, and creates the row if it is missing. */
+  async function onRow(statement: string, values: readonly unknown[]): Promise<boolean> {
+    for (;;) {
+      const [row] = await postgres.rows<{ wasLive: boolean }>(statement, values);
+      if (row) return row.wasLive;
+      await postgres.run(ADD_USER, [values[0]]);
+    }
+  }
+  const find = async (userId: string) => (await postgres.rows<SessionRow>(FIND, [userId, bound]))[0];
+
+  return {
+    replace(userId, sid, ttlSeconds, origin?: LoginOrigin) {
+      const { network = null, userAgent = null } = origin ?? {};
+      return onRow(REPLACE, [userId, sid, ttlSeconds * 1000, network, userAgent, bound]);
+    },
+    current: async (userId) => (await find(userId))?.sid ?? null,
+    async find(userId) {
+      const row = await find(userId);
+      return row === undefined ? null : recordOf(row);
+    },
+    async extendIf(userId, sid, ttlSeconds) {
+      return (await postgres.run(EXTEND_IF, [userId, sid, ttlSeconds * 1000, bound])) === 1;
+    },
+    async supersession(userId, sid) {
+      const [row] = await postgres.rows<{ at: number } & LoginOrigin>(SUPERSESSION, [userId, sid]);
+      return row === undefined ? null : { at: row.at, by: { network: row.network, userAgent: row.userAgent } };
+    },
+    removeIf: async (userId, sid) => (await postgres.run(REMOVE_IF, [userId, sid])) === 1,
+    async remove(userId) {
+      const [row] = await postgres.rows<{ wasLive: boolean }>(REMOVE, [userId]);
+      return row?.wasLive ?? false;
+    },
+    async bind(userId, credential) {
+      await postgres.run(ADD_USER, [userId]);
+      const [row] = await postgres.rows<{ wasLive: boolean }>(BIND, [userId, credential]);
+      bound = credential;
+      return row?.wasLive ?? false;
+    },
+    async check(userId) {
+      await postgres.run(CHECK, [userId]);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { SourceCounts, SourceRecord, SourceStore } from "../webhook/source-store.ts";
+import type { Postgres } from "./connection.ts";
+import { integers, texts } from "./values.ts";
+
+/** Adds the counts of sources: sources, received, refused, last received. In order, so that two servers do not wait for each other. */
+const ADD = `
+INSERT INTO authserve.source_counts AS known (source, received, refused, last_received_at)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS report (source, received, refused, at)
+ORDER BY source
+ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused,
+  last_received_at = greatest(known.last_received_at, excluded.last_received_at)`;
+
+/** Stores when secrets were used: sources, names, times. */
+const USE_SECRETS = `
+INSERT INTO authserve.source_secrets AS known (source, name, first_used_at, last_used_at)
+SELECT source, name, at, at FROM unnest($1::text[], $2::text[], $3::bigint[]) AS use (source, name, at) ORDER BY source, name
+ON CONFLICT (source, name) DO UPDATE SET first_used_at = least(known.first_used_at, excluded.first_used_at),
+  last_used_at = greatest(known.last_used_at, excluded.last_used_at)`;
+
+/** All sources. */
+const LIST = `
+SELECT source, received, refused, last_received_at AS "lastReceivedAt" FROM authserve.source_counts ORDER BY source`;
+
+/** The secrets of all sources, the last used first. */
+const SECRETS = `
+SELECT source, name, first_used_at AS "firstUsedAt", last_used_at AS "lastUsedAt" FROM authserve.source_secrets
+ORDER BY source, last_used_at DESC, name`;
+
+type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
+type SecretRow = SourceRecord["secrets"][number] & { source: string };
+
+/** Keeps the counts of sources in PostgreSQL. */
+export function createPostgresSourceStore(postgres: Postgres): SourceStore {
+  return {
+    add: (reports) =>
+      postgres.transaction(async (queries) => {
+        const uses = reports.flatMap(({ source, secrets }) => secrets.map((secret) => ({ source, ...secret })));
+        await Promise.all([queries.run(ADD, countsOf(reports)), queries.run(USE_SECRETS, usesOf(uses))]);
+      }),
+    list: () =>
+      postgres.transaction(async (queries) => {
+        const [counts, secrets] = await Promise.all([queries.rows<CountsRow>(LIST), queries.rows<SecretRow>(SECRETS)]);
+        const secretsOf = Map.groupBy(secrets, ({ source }) => source);
+        return counts.map((row): SourceRecord => {
+          const own = (secretsOf.get(row.source) ?? []).map(({ source: _, ...secret }) => secret);
+          return { ...row, lastSecret: own[0]?.name ?? null, secrets: own };
+        });
+      }),
+  };
+}
+
+const countsOf = (reports: readonly SourceCounts[]) => [
+  texts(reports.map(({ source }) => source)),
+  integers(reports.map(({ received }) => received)),
+  integers(reports.map(({ refused }) => refused)),
+  integers(reports.map(({ lastReceivedAt }) => lastReceivedAt)),
+];
+
+const usesOf = (uses: readonly { source: string; name: string; lastUsedAt: number }[]) => [
+  texts(uses.map(({ source }) => source)),
+  texts(uses.map(({ name }) => name)),
+  integers(uses.map(({ lastUsedAt }) => lastUsedAt)),
+];

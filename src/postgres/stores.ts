@@ -1,0 +1,40 @@
+import type { SessionStore } from "../auth/sessions.ts";
+import type { ThrottleStore } from "../auth/throttle/store.ts";
+import type { EventStore } from "../events/store.ts";
+import type { SourceStore } from "../webhook/source-store.ts";
+import type { DatabaseClock } from "./clock.ts";
+import type { Postgres } from "./connection.ts";
+import { postgresEvents } from "./events.ts";
+import { createPostgresSessionStore } from "./sessions.ts";
+import { createPostgresSourceStore } from "./source-counts.ts";
+import { createPostgresThrottleStore } from "./throttle.ts";
+
+/** The stores in a database. Closing `events` closes all of them. */
+export interface PostgresStores {
+  events: EventStore;
+  sessions: SessionStore;
+  throttle: ThrottleStore;
+  sources: SourceStore;
+  /** The database's clock in Unix milliseconds. Leases use it. */
+  now(): number;
+  postgres: Postgres;
+  close(): Promise<void>;
+}
+
+/** The stores on a connection, which `close` closes. `server` names a server that runs as one process at a time. */
+export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: string): PostgresStores {
+  function close(): Promise<void> {
+    clock.stop();
+    return postgres.close();
+  }
+
+  return {
+    events: { ...postgresEvents(postgres), close },
+    sessions: createPostgresSessionStore(postgres),
+    throttle: createPostgresThrottleStore(postgres, server),
+    sources: createPostgresSourceStore(postgres),
+    now: clock.now,
+    postgres,
+    close,
+  };
+}

@@ -1,0 +1,324 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { findPort } from "../../src/http/listen.ts";
+import { isFault, parseDatabaseUrl } from "../../src/postgres/address.ts";
+import {
+  connectPostgres,
+  type Postgres,
+  type PostgresOptions,
+  type PostgresWatcher,
+} from "../../src/postgres/connection.ts";
+import { prepareSchema } from "../../src/postgres/schema.ts";
+import { NOBODY } from "./back-end.ts";
+import type { Cleanup } from "./temp-dir.ts";
+import { until } from "./until.ts";
+
+const USER = "authserve";
+
+/** A real PostgreSQL. It ends with its test. */
+export interface PostgresServer {
+  port: number;
+  dir: string;
+  url(database?: string): string;
+  /** Creates an empty database. Returns its name. */
+  createDatabase(template?: string): Promise<string>;
+  /** Runs statements as the superuser, each by itself. */
+  query(text: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** Ends it: `immediate` like a crash, `fast` like `systemctl stop`. */
+  stop(how: "immediate" | "fast"): Promise<void>;
+  /** Ends all its processes by SIGKILL, as a machine that loses power. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  /** Suspends all its processes, like a machine that hangs. */
+  pause(): void;
+  resume(): void;
+  /** Starts a standby that follows it. */
+  standby(): Promise<PostgresServer>;
+  /** Makes a standby the primary. */
+  promote(): Promise<void>;
+}
+
+export interface PostgresServerOptions {
+  /** Settings, for example `{ fsync: "off" }`. */
+  settings?: Record<string, string>;
+  /** Where the data is, instead of a folder of its own. It must be empty. */
+  dataDir?: string;
+  /** Asks for this password. */
+  password?: string;
+  /** Offers TLS with these files. */
+  tls?: { cert: string; key: string };
+}
+
+/** The folder of PostgreSQL's programs; undefined if it is not installed. */
+export function postgresBin(): string | undefined {
+  const versions = "/usr/lib/postgresql";
+  const found = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a)) : [];
+  const dirs = found.map((version) => join(versions, version, "bin"));
+  return dirs.find((dir) => existsSync(join(dir, "initdb")));
+}
+
+/** PostgreSQL refuses to run as root. */
+const AS_USER: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+function own(path: string): void {
+  if (AS_USER.uid !== undefined) chownSync(path, AS_USER.uid, AS_USER.uid);
+}
+
+function run(program: string, args: string[]): void {
+  execFileSync(join(postgresBin() ?? "", program), args, { ...AS_USER, stdio: ["ignore", "ignore", "pipe"], cwd: "/" });
+}
+
+/** A folder that the server's user can write. The socket's path must be short. */
+function makeDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), "pg-"));
+  chmodSync(dir, 0o700);
+  own(dir);
+  return dir;
+}
+
+/** Starts a server on a free port. */
+export async function startPostgres(context: Cleanup, options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const dir = makeDir();
+  const data = options.dataDir ?? join(dir, "data");
+  const started: { server?: ServerProcess } = {};
+  context.after(async () => {
+    await started.server?.kill();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  // The log of changes is not on the disk of the data: a server without room for it would end.
+  const initdb = [
+    "-D",
+    data,
+    "--no-sync",
+    "-U",
+    USER,
+    "-A",
+    "trust",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    `--waldir=${join(dir, "wal")}`,
+  ];
+  run("initdb", initdb);
+  if (options.password !== undefined) {
+    writeFileSync(join(data, "pg_hba.conf"), "local all all trust\nhost all all all scram-sha-256\n");
+  }
+  if (options.tls) copyTls(data, options.tls);
+  const settings = { ...(options.tls ? { ssl: "on" } : {}), ...options.settings };
+  const server = await startProcess(dir, data, settings);
+  started.server = server;
+  const opened = describe(context, server, options);
+  if (options.password !== undefined) await opened.query(`ALTER USER ${USER} PASSWORD '${options.password}'`);
+  return opened;
+}
+
+function copyTls(data: string, { cert, key }: { cert: string; key: string }): void {
+  for (const [name, file] of [
+    ["server.crt", cert],
+    ["server.key", key],
+  ] as const) {
+    const copy = join(data, name);
+    writeFileSync(copy, readFileSync(file), { mode: 0o600 });
+    own(copy);
+  }
+}
+
+interface ServerProcess {
+  port: number;
+  dir: string;
+  data: string;
+  settings: Record<string, string>;
+  end(signal: NodeJS.Signals): Promise<void>;
+  kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  restart(): Promise<void>;
+}
+
+async function startProcess(dir: string, data: string, settings: Record<string, string>): Promise<ServerProcess> {
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const args = ["-D", data, "-p", `${port}`, "-h", "127.0.0.1", "-k", dir];
+  for (const [name, value] of Object.entries(settings)) args.push("-c", `${name}=${value}`);
+  let child: ChildProcess;
+  let log = "";
+
+  async function start(): Promise<void> {
+    child = spawn(join(postgresBin() ?? "", "postgres"), args, {
+      ...AS_USER,
+      stdio: ["ignore", "ignore", "pipe"],
+      cwd: "/",
+    });
+    child.stderr?.on("data", (chunk) => {
+      log = (log + chunk).slice(-4000);
+    });
+    // A server for all tests of a process must not keep the process running.
+    child.unref();
+    (child.stderr as Socket | null)?.unref();
+    const atExit = () => child.kill("SIGQUIT");
+    process.once("exit", atExit);
+    child.once("exit", () => process.off("exit", atExit));
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}: ${log}`);
+      return isAnswering(dir, port);
+    }, 20_000);
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  /** The process and its children. */
+  const pids = () => {
+    const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", `${child.pid}`], { encoding: "utf8" });
+    return [child.pid as number, ...stdout.split("\n").filter(Boolean).map(Number)];
+  };
+  function signal(name: NodeJS.Signals): void {
+    for (const pid of pids()) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+
+  await start();
+  return {
+    port,
+    dir,
+    data,
+    settings,
+    end,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "exit");
+      signal("SIGKILL");
+      await ended;
+    },
+    signal,
+    async restart() {
+      rmSync(join(data, "postmaster.pid"), { force: true });
+      await start();
+    },
+  };
+}
+
+async function isAnswering(dir: string, port: number): Promise<boolean> {
+  const client = new Client({ host: dir, port, user: USER, database: "postgres" });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("SELECT 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+let databases = 0;
+
+function describe(context: Cleanup, server: ServerProcess, options: PostgresServerOptions): PostgresServer {
+  const { port, dir, data } = server;
+  const auth = options.password === undefined ? USER : `${USER}:${encodeURIComponent(options.password)}`;
+
+  async function query(text: string, database = "postgres"): Promise<Record<string, unknown>[]> {
+    const client = new Client({ host: dir, port, user: USER, database });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  return {
+    port,
+    dir,
+    url: (database = "postgres") => `postgres://${auth}@127.0.0.1:${port}/${database}`,
+    async createDatabase(template) {
+      const name = `test_${++databases}`;
+      await query(`CREATE DATABASE ${name}${template === undefined ? "" : ` TEMPLATE ${template}`}`);
+      return name;
+    },
+    query,
+    stop: (how) => server.end(how === "fast" ? "SIGINT" : "SIGQUIT"),
+    kill: server.kill,
+    restart: server.restart,
+    pause: () => server.signal("SIGSTOP"),
+    resume: () => server.signal("SIGCONT"),
+    async standby() {
+      const own = makeDir();
+      const copy = join(own, "data");
+      run("pg_basebackup", ["-D", copy, "-h", dir, "-p", `${port}`, "-U", USER, "-R", "-c", "fast", "--no-sync"]);
+      const started = await startProcess(own, copy, server.settings);
+      context.after(async () => {
+        await started.kill();
+        rmSync(own, { recursive: true, force: true });
+      });
+      return describe(context, started, options);
+    },
+    async promote() {
+      run("pg_ctl", ["promote", "-D", data]);
+      await until(async () => (await query("SELECT pg_is_in_recovery() AS is"))[0]?.is === false, 10_000);
+    },
+  };
+}
+
+/** Connects to a database. The connection is closed after the test. */
+export function openPostgres(
+  context: Cleanup,
+  url: string,
+  options: Partial<PostgresOptions> = {},
+  watcher: Partial<PostgresWatcher> = {},
+): Postgres {
+  const address = parseDatabaseUrl(url);
+  if (isFault(address)) throw new Error(address.found);
+  const quiet = { onUp: () => {}, onDown: () => {}, onUnnamed: () => {}, ...watcher };
+  const postgres = connectPostgres({ ...address, tls: undefined, poolSize: 4, timeoutMs: 5000, ...options }, quiet);
+  context.after(() => postgres.close());
+  return postgres;
+}
+
+let shared: Promise<{ server: PostgresServer; template: string }> | undefined;
+
+/** The server of this test process, for tests that do not harm it. It ends with the process. Its disk is not asked for durability. */
+async function sharedPostgres(): Promise<{ server: PostgresServer; template: string }> {
+  shared ??= (async () => {
+    const ends: (() => unknown)[] = [];
+    const context: Cleanup = { after: (end) => void ends.push(end as () => unknown) };
+    const server = await startPostgres(context, { settings: { fsync: "off", max_connections: "300" } });
+    process.once("exit", () => rmSync(server.dir, { recursive: true, force: true }));
+    const template = await server.createDatabase();
+    const opened: (() => unknown)[] = [];
+    await prepareSchema(openPostgres({ after: (end) => void opened.push(end as () => unknown) }, server.url(template)));
+    for (const close of opened) await close();
+    return { server, template };
+  })();
+  return shared;
+}
+
+/** A database with an empty schema on the server of this test process. */
+export async function tempPostgres(context: Cleanup): Promise<{ postgres: Postgres; url: string }> {
+  const { server, template } = await sharedPostgres();
+  const url = server.url(await server.createDatabase(template));
+  return { postgres: openPostgres(context, url), url };
+}
