@@ -2,6 +2,7 @@ import { setPriority } from "node:os";
 import { resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings, usesRedis } from "../config/settings.ts";
+import { OperatorError } from "../errors.ts";
 import { lockDataDir } from "../sqlite/data-dir.ts";
 import { openDatabase } from "../sqlite/database.ts";
 import { backUp } from "../sqlite/maintenance/backup.ts";
@@ -17,7 +18,8 @@ interface BackupOptions {
 
 /** Writes a backup of the database, with or without a running server. */
 export async function runBackup(file: string, { force = false, json }: BackupOptions): Promise<void> {
-  const { DATA_DIR } = readSettings(readEnvironment(), ["DATA_DIR"]);
+  const { DATA_DIR, DATABASE_URL } = readSettings(readEnvironment(), ["DATA_DIR", "DATABASE_URL"]);
+  if (DATABASE_URL !== undefined) throw usePgDump(`pg_dump --format=custom --schema=authserve --file=FILE ${URL_WORD}`);
   requireDatabase(DATA_DIR);
   const database = openDatabase(DATA_DIR);
   yieldToServer();
@@ -32,6 +34,14 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   }
 }
 
+/** How a shell reads the setting. Several hosts in one URL are fine for PostgreSQL's programs. */
+const URL_WORD = '"$DATABASE_URL"';
+
+/** The programs of PostgreSQL copy its databases better than this one could. */
+function usePgDump(command: string): OperatorError {
+  return new OperatorError({ found: "The events are in PostgreSQL", remedy: `use its own programs: ${command}` });
+}
+
 const BACKGROUND_PRIORITY = 10;
 
 /** Gives the processor to a running server first. A system that refuses this makes the backup no worse. */
@@ -44,7 +54,12 @@ function yieldToServer(): void {
 /** Replaces the database with a backup. Throws {@link OperatorError} while a server runs, or if `file` is no backup. */
 export async function runRestore(file: string, { json }: { json?: boolean }): Promise<void> {
   const environment = readEnvironment();
-  const { DATA_DIR } = readSettings(environment, ["DATA_DIR"]);
+  const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
+  if (DATABASE_URL !== undefined) {
+    throw usePgDump(
+      `stop all servers, then pg_restore --clean --if-exists --single-transaction --dbname=${URL_WORD} FILE`,
+    );
+  }
   requireBackup(file);
   const release = lockDataDir(DATA_DIR);
   const progress = createProgressBar(megabytesPerSecond);

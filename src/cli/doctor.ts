@@ -1,6 +1,13 @@
 import { misspelledNames, readEnvironment, workingDirectory } from "../config/env-file.ts";
-import { type Environment, REDIS_SETTING_NAMES, readSettings, type SettingName } from "../config/settings.ts";
+import {
+  DATABASE_SETTING_NAMES,
+  type Environment,
+  REDIS_SETTING_NAMES,
+  readSettings,
+  type SettingName,
+} from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
+import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { type Finding, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
@@ -28,18 +35,25 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   }
   const { DATA_DIR: dataDir = "./data" } = readUsable(environment, ["DATA_DIR"]) ?? {};
   findings.push(...checkModes(environment, folder, dataDir));
-  const database = canLoad ? checkDatabase(dataDir) : withoutAddons;
+  const postgres = readUsable(environment, DATABASE_SETTING_NAMES);
+  const database = postgres?.DATABASE_URL
+    ? { findings: await checkPostgres(postgres, postgres.DATABASE_URL), newestAt: null }
+    : canLoad
+      ? checkDatabase(dataDir)
+      : withoutAddons;
   findings.push(...notReported(findings, database.findings));
-  const { MIN_FREE_DISK: minFreeBytes } = readUsable(environment, ["MIN_FREE_DISK"]) ?? {};
-  findings.push(checkSpace(dataDir, minFreeBytes), checkFsync(dataDir));
-  findings.push(checkClock(Date.now(), database.newestAt));
+  if (!postgres?.DATABASE_URL) {
+    const { MIN_FREE_DISK: minFreeBytes } = readUsable(environment, ["MIN_FREE_DISK"]) ?? {};
+    findings.push(checkSpace(dataDir, minFreeBytes), checkFsync(dataDir));
+    findings.push(checkClock(Date.now(), database.newestAt));
+  }
   const redis = readUsable(environment, ["DEMO_USER_ID", ...REDIS_SETTING_NAMES]);
   if (redis) findings.push(...notReported(findings, await checkRedis(redis)));
   const tls = readUsable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...notReported(findings, checkTls(tls)));
-  const canRead = database.findings.every(({ verdict }) => verdict === "ok");
+  const canRead = database.findings.every(({ verdict }) => verdict !== "wrong");
   findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
-  const address = readUsable(environment, ["DATA_DIR", "PORT", "HOST", "TLS_CERT_FILE"]);
+  const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 
   if (json) printJson(findings);

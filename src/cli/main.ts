@@ -230,6 +230,12 @@ export function createProgram(): Command {
     .option("--json", "Print a JSON object")
     .action(async (file, options) => (await import("./backup.ts")).runRestore(file, options));
   program
+    .command("migrate")
+    .description("Copy the store of a DATA_DIR, whose server has stopped, into the database of DATABASE_URL")
+    .requiredOption("--from <directory>", "DATA_DIR to copy")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("./migrate.ts")).runMigrate(options));
+  program
     .command("doctor")
     .description(
       "Check settings, files, database, disk, clock, Redis, port and add-ons, and exit 1 if something is wrong",

@@ -1,5 +1,6 @@
 import { readEnvironment } from "../config/env-file.ts";
-import { readSettings } from "../config/settings.ts";
+import { DATABASE_SETTING_NAMES, type DatabaseSettings, readSettings } from "../config/settings.ts";
+import { postgresOptions } from "../stores.ts";
 import { runInFolder } from "./crash/folder.ts";
 import { type CrashTestResult, createCrashTest } from "./crash/rounds.ts";
 import type { Faults } from "./crash/verdict.ts";
@@ -20,16 +21,32 @@ const MAX_EXAMPLES = 10;
 export async function runSelftestCrash({ rounds: text, json = false }: SelftestOptions): Promise<void> {
   const rounds = wholeNumber("--rounds", text, MAX_ROUNDS);
   const environment = readEnvironment();
-  const { DATA_DIR } = readSettings(environment, ["DATA_DIR"]);
+  const settings = readSettings(environment, ["DATA_DIR", ...DATABASE_SETTING_NAMES]);
   const startedAt = performance.now();
   const progress = createProgressBar((perSecond) => `${perSecond.toFixed(1)} rounds/s`);
   const onRound = (done: number) => progress.update(done, rounds);
-  const createTest = (folder: string) => createCrashTest({ folder, environment, rounds, onRound });
-  const { result, folder } = await runInFolder(DATA_DIR, createTest, isPassed).finally(progress.end);
+  const scratch = await createDatabase(settings);
+  const createTest = (folder: string) => {
+    const test = createCrashTest({ folder, environment, databaseUrl: scratch?.url, rounds, onRound });
+    // A signal ends this process, so the database must be gone before.
+    return { ...test, abort: () => test.abort().finally(scratch?.drop) };
+  };
+  const { result, folder } = await runInFolder(settings.DATA_DIR, createTest, isPassed).finally(progress.end);
+  if (folder === null) await scratch?.drop();
+  else if (scratch) say(`The database of the test is kept: ${scratch.name}`);
   const run = { rounds, seconds: (performance.now() - startedAt) / 1000, folder };
   if (json) printJson(summaryOf(result, run));
   else report(result, run);
   if (!isPassed(result)) process.exitCode = 1;
+}
+
+/** Creates a database for the test beside that of `DATABASE_URL`. Null without one. */
+async function createDatabase(settings: DatabaseSettings) {
+  const { DATABASE_URL: address } = settings;
+  if (address === undefined) return null;
+  const { createScratchDatabase, withDatabase } = await import("../postgres/maintenance/scratch.ts");
+  const { name, drop } = await createScratchDatabase(postgresOptions(settings, address));
+  return { name, drop, url: withDatabase(address.url, name) };
 }
 
 const FAULTS = ["lost", "unexpected", "notSettledOnce", "outOfOrder", "damage"] as const satisfies (keyof Faults)[];

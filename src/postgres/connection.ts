@@ -136,6 +136,8 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
 
   /** Prepares a new connection. Throws if its server does not accept writes. */
   async function admit(client: ClientBase): Promise<void> {
+    // The failed query reports it. Without a listener the error would end the process.
+    client.on("error", () => {});
     const { rows } = await client.query<FactsRow>({ text: FACTS, query_timeout: timeoutMs } as never);
     const facts = rows[0] as FactsRow;
     if (facts.readOnly) throw new Error("this server of PostgreSQL is a standby or read-only");

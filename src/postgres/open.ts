@@ -2,6 +2,7 @@ import { AppError, describeError, NoSchemaError, OperatorError } from "../errors
 import type { Log } from "../log.ts";
 import { startClock } from "./clock.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatcher, sqlState } from "./connection.ts";
+import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
 import { prepareSchema, schemaVersion } from "./schema.ts";
 import { type PostgresStores, storesOn } from "./stores.ts";
 
@@ -36,6 +37,7 @@ async function open(
   try {
     await requireVersion(postgres);
     await prepare(postgres);
+    await refuseUnfinishedMigration(postgres);
     return storesOn(postgres, await startClock(postgres), server);
   } catch (error) {
     await postgres.close();

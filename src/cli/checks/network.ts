@@ -75,13 +75,13 @@ export function checkTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: TlsSettings
   }
 }
 
-type AddressSettings = Pick<Settings, "DATA_DIR" | "PORT" | "HOST" | "TLS_CERT_FILE">;
+type AddressSettings = Pick<Settings, "DATA_DIR" | "DATABASE_URL" | "PORT" | "HOST" | "TLS_CERT_FILE">;
 
 /** Checks that the server of this DATA_DIR is ready or, if none runs, that its port is free. */
 export async function checkServer(settings: AddressSettings): Promise<Finding[]> {
   const { PORT: port, DATA_DIR: dataDir } = settings;
   try {
-    if (isServerRunning(dataDir)) return await checkRunning(dataDir);
+    if (await isServerRunning(settings)) return await checkRunning(dataDir);
   } catch (error) {
     return wrongSettings("lock", error);
   }
@@ -118,7 +118,9 @@ async function checkRunning(dataDir: string): Promise<Finding[]> {
   return [...findings, warning("proxy", fault.found, fault.remedy)];
 }
 
-function isServerRunning(dataDir: string): boolean {
+/** With SQLite a server holds a lock. With PostgreSQL it is asked. */
+async function isServerRunning({ DATA_DIR: dataDir, DATABASE_URL }: AddressSettings): Promise<boolean> {
+  if (DATABASE_URL !== undefined) return isWell(probeServer(dataDir, ANSWER_MS));
   if (!existsSync(join(dataDir, LOCK_FILE))) return false;
   try {
     lockDataDir(dataDir)();
@@ -130,3 +132,9 @@ function isServerRunning(dataDir: string): boolean {
     throw error;
   }
 }
+
+const isWell = (operation: Promise<unknown>): Promise<boolean> =>
+  operation.then(
+    () => true,
+    () => false,
+  );

@@ -26,11 +26,15 @@ export interface ServerOptions {
   folder: string;
   /** The operator's settings, for `ADDON_DIR`. */
   environment: Environment;
+  /** An empty PostgreSQL database, instead of SQLite. */
+  databaseUrl: string | undefined;
   webhookSecret: string;
 }
 
-/** The directory of the database of the test. */
-export const dataDirOf = (folder: string) => join(folder, "data");
+/** The settings of the stores of the test. */
+export function storeSettings({ folder, databaseUrl }: Pick<ServerOptions, "folder" | "databaseUrl">) {
+  return { DATA_DIR: join(folder, "data"), ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) };
+}
 
 /** The configuration file. JSON is YAML. Each kill may use up an attempt of a job, so there are many. */
 export function configurationOf(urlOf: (route: RouteName) => string): string {
@@ -45,10 +49,8 @@ export function configurationOf(urlOf: (route: RouteName) => string): string {
 }
 
 /** The environment of a server. Of the operator's settings it has only `ADDON_DIR`. */
-export function environmentOf(
-  { folder, environment, webhookSecret }: ServerOptions,
-  configFile: string,
-): NodeJS.ProcessEnv {
+export function environmentOf(options: ServerOptions, configFile: string): NodeJS.ProcessEnv {
+  const { environment, webhookSecret } = options;
   const passed = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
   const { ADDON_DIR } = environment;
   return {
@@ -56,7 +58,7 @@ export function environmentOf(
     ...(ADDON_DIR === undefined ? {} : { ADDON_DIR: resolve(ADDON_DIR) }),
     HOST: "127.0.0.1",
     PORT: "0",
-    DATA_DIR: dataDirOf(folder),
+    ...storeSettings(options),
     CONFIG_FILE: configFile,
     JWT_SECRET: randomBytes(48).toString("base64"),
     DEMO_EMAIL: "selftest@example.com",

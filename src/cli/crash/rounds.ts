@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../../config/settings.ts";
-import { dataDirOf } from "./configuration.ts";
+import { storeSettings } from "./configuration.ts";
 import { createSenders } from "./senders.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 import { drain, judge } from "./stored.ts";
@@ -19,6 +19,8 @@ export interface CrashTestOptions {
   folder: string;
   /** The operator's settings, for `ADDON_DIR`. */
   environment: Environment;
+  /** An empty PostgreSQL database, instead of SQLite. */
+  databaseUrl?: string | undefined;
   rounds: number;
   onRound(done: number): void;
 }
@@ -40,7 +42,9 @@ export interface CrashTest {
 }
 
 /** Creates a crash test in a folder of its own. */
-export function createCrashTest({ folder, environment, rounds, onRound }: CrashTestOptions): CrashTest {
+export function createCrashTest(options: CrashTestOptions): CrashTest {
+  const { folder, environment, databaseUrl, rounds, onRound } = options;
+  const settings = storeSettings({ folder, databaseUrl });
   const webhookSecret = randomBytes(32).toString("base64");
   const ledger = createLedger();
   const senders = createSenders(ledger, webhookSecret);
@@ -62,7 +66,7 @@ export function createCrashTest({ folder, environment, rounds, onRound }: CrashT
 
   async function processTheRest(last: ServerProcess): Promise<void> {
     await last.ready();
-    await drain(dataDirOf(folder), ledger.sent.size, last.isRunning);
+    await drain(settings, ledger.sent.size, last.isRunning);
     await last.stop();
   }
 
@@ -73,7 +77,7 @@ export function createCrashTest({ folder, environment, rounds, onRound }: CrashT
       const start = () => {
         if (isAborted) throw new Error("the test was aborted");
         const number = ++started;
-        server = startServer({ folder, environment, webhookSecret }, (route) => target.url(route, number));
+        server = startServer({ folder, environment, databaseUrl, webhookSecret }, (route) => target.url(route, number));
         return server;
       };
       try {
@@ -83,7 +87,7 @@ export function createCrashTest({ folder, environment, rounds, onRound }: CrashT
         await server?.kill();
         await target.close();
       }
-      const found = await judge(dataDirOf(folder), ledger);
+      const found = await judge(settings, ledger);
       return { sent: ledger.sent.size, acknowledged: ledger.acknowledged.size, ...found };
     },
     async abort() {

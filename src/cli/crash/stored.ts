@@ -7,6 +7,12 @@ import { inspectDatabase } from "../../sqlite/maintenance/inspect.ts";
 import { openCommandStores } from "../../stores.ts";
 import { createJudge, type Faults, type Ledger } from "./verdict.ts";
 
+/** Locates the stores of the test. */
+interface StoreSettings {
+  DATA_DIR: string;
+  DATABASE_URL?: string;
+}
+
 const POLL_INTERVAL_MS = 50;
 const DRAIN_MS = 60_000;
 const DRAIN_MS_PER_EVENT = 20;
@@ -14,23 +20,23 @@ const DRAIN_MS_PER_EVENT = 20;
 const PAGE = 1000;
 
 /** Waits until a server has no queued event or has ended, but only a minute and some time for each event. */
-export async function drain(dataDir: string, events: number, isRunning: () => boolean): Promise<void> {
+export async function drain(settings: StoreSettings, events: number, isRunning: () => boolean): Promise<void> {
   const givesUpAt = performance.now() + DRAIN_MS + events * DRAIN_MS_PER_EVENT;
-  await withEvents(dataDir, async (store) => {
+  await withEvents(settings, async (store) => {
     const isWaiting = () => isRunning() && performance.now() < givesUpAt;
     while (isWaiting() && (await store.backlog()).queued > 0) await delay(POLL_INTERVAL_MS);
   });
 }
 
 /** Compares the database of a stopped server with the ledger. The events of a damaged database are not read. */
-export async function judge(dataDir: string, ledger: Ledger): Promise<{ stored: number; faults: Faults }> {
-  const { damage } = inspectDatabase(databaseFile(dataDir), { whole: true });
+export async function judge(settings: StoreSettings, ledger: Ledger): Promise<{ stored: number; faults: Faults }> {
+  const damage = damageOf(settings);
   if (damage.length > 0) {
     const none = { lost: [], unexpected: [], notSettledOnce: [] };
     return { stored: 0, faults: { ...none, outOfOrder: ledger.outOfOrder, damage } };
   }
   const { add, verdict } = createJudge(ledger);
-  await withEvents(dataDir, async (store) => {
+  await withEvents(settings, async (store) => {
     let before: string | null | undefined;
     while (before !== null) {
       const page = await store.list({ limit: PAGE, ...(before === undefined ? {} : { before }) });
@@ -43,8 +49,13 @@ export async function judge(dataDir: string, ledger: Ledger): Promise<{ stored: 
   return verdict();
 }
 
-async function withEvents(dataDir: string, use: (events: EventStore) => Promise<void>): Promise<void> {
-  const settings = readSettings({ DATA_DIR: dataDir }, ["DATA_DIR", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES]);
+/** Faults in the pages of a SQLite file. PostgreSQL recovers its own. */
+function damageOf({ DATA_DIR, DATABASE_URL }: StoreSettings): string[] {
+  return DATABASE_URL === undefined ? inspectDatabase(databaseFile(DATA_DIR), { whole: true }).damage : [];
+}
+
+async function withEvents(environment: StoreSettings, use: (events: EventStore) => Promise<void>): Promise<void> {
+  const settings = readSettings({ ...environment }, ["DATA_DIR", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES]);
   const stores = await openCommandStores(settings, createLog("silent"));
   try {
     await use(stores.events);

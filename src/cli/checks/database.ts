@@ -1,0 +1,116 @@
+import type { DatabaseSettings } from "../../config/settings.ts";
+import { AppError, describeError, SettingsError } from "../../errors.ts";
+import type { DatabaseAddress } from "../../postgres/address.ts";
+import type { DatabaseFacts } from "../../postgres/maintenance/facts.ts";
+import { postgresOptions } from "../../stores.ts";
+import { counted } from "../output.ts";
+import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
+
+const CHECK = "PostgreSQL";
+
+// With an older snapshot, claims step over the rows of all jobs that ended since.
+const OLD_SNAPSHOT_SECONDS = 60;
+const CLOCK_DIFFERENCE_MS = 1000;
+
+/** Checks the PostgreSQL that keeps the events. */
+export async function checkPostgres(settings: DatabaseSettings, address: DatabaseAddress): Promise<Finding[]> {
+  const where = address.hosts.map(({ host, port }) => `${host}:${port}`).join(", ");
+  try {
+    const { readDatabaseFacts } = await import("../../postgres/maintenance/facts.ts");
+    const facts = await readDatabaseFacts(postgresOptions(settings, address));
+    return findingsOf(facts, address, settings.DATABASE_POOL_SIZE);
+  } catch (error) {
+    if (error instanceof SettingsError) return wrongSettings(CHECK, error);
+    const reason = describeError(error instanceof AppError ? error.cause : error);
+    const remedy = "start it, or correct the host, the user, the password or the database in DATABASE_URL";
+    return [wrong(CHECK, `${where} cannot be used (${reason})`, remedy)];
+  }
+}
+
+function findingsOf(facts: DatabaseFacts, address: DatabaseAddress, poolSize: number): Finding[] {
+  return [
+    versionFinding(facts),
+    schemaFinding(facts),
+    ...durabilityFindings(facts),
+    replicationFinding(facts),
+    snapshotFinding(facts),
+    databaseClockFinding(facts),
+    connectionsFinding(facts, poolSize),
+    ...poolerFindings(facts),
+    ...tlsFindings(facts, address),
+  ];
+}
+
+function versionFinding({ version, isSupported }: DatabaseFacts): Finding {
+  if (isSupported) return ok(CHECK, `${version} accepts writes`);
+  return wrong(CHECK, `${version} is too old`, "update it to 14 or newer");
+}
+
+function schemaFinding({ schema, newestSchema, mayCreate }: DatabaseFacts): Finding {
+  if (schema > newestSchema)
+    return wrong("schema", `${schema}, and this version knows up to ${newestSchema}`, "run the newer authserve");
+  if (schema === newestSchema) return ok("schema", `${schema}, the current one`);
+  if (!mayCreate)
+    return wrong("schema", "the user may not create the schema authserve", "run GRANT CREATE ON DATABASE … TO …");
+  if (schema === 0) return ok("schema", "none yet: the first start creates it");
+  return warning("schema", `${schema}, older than ${newestSchema}`, "the next start migrates it");
+}
+
+/** Settings with which a committed event may be lost. */
+function durabilityFindings({ unsafe }: DatabaseFacts): Finding[] {
+  if (unsafe.length === 0) return [ok("durability", "fsync, full_page_writes and synchronous_commit are on")];
+  return unsafe.map((setting) =>
+    wrong("durability", `${setting}: acknowledged events can be lost`, "set it to on in postgresql.conf"),
+  );
+}
+
+function replicationFinding({ standbys }: DatabaseFacts): Finding {
+  if (standbys === null)
+    return ok("standbys", "unknown: pg_stat_replication is hidden from this user (pg_read_all_stats shows it)");
+  if (standbys.all === 0) return ok("standbys", "none");
+  if (standbys.synchronous > 0)
+    return ok(
+      "standbys",
+      `${standbys.all}, of which ${standbys.synchronous} synchronous: they have each acknowledged event`,
+    );
+  const remedy = "set synchronous_standby_names, unless you accept that";
+  return warning(
+    "standbys",
+    `${standbys.all}, none synchronous: a failover can lose the newest acknowledged events`,
+    remedy,
+  );
+}
+
+function snapshotFinding({ oldestSnapshotSeconds: seconds }: DatabaseFacts): Finding {
+  const found = `the oldest is ${counted(Math.round(seconds), "second")} old`;
+  if (seconds < OLD_SNAPSHOT_SECONDS) return ok("snapshots", found);
+  return warning("snapshots", found, "end that transaction (pg_stat_activity): it slows claims and keeps removed rows");
+}
+
+function databaseClockFinding({ clockDifferenceMs: difference }: DatabaseFacts): Finding {
+  const found = `the database's differs by ${Math.round(difference)} ms from this machine's`;
+  if (Math.abs(difference) < CLOCK_DIFFERENCE_MS) return ok("clocks", found);
+  return warning("clocks", found, "set both by NTP: leases use the database's clock, signatures this machine's");
+}
+
+function connectionsFinding({ connections }: DatabaseFacts, poolSize: number): Finding {
+  const found = `${connections.used} of ${connections.most} in use, and each server uses up to ${poolSize}`;
+  if (connections.most - connections.used >= poolSize) return ok("connections", found);
+  return warning("connections", found, "raise max_connections, or lower DATABASE_POOL_SIZE");
+}
+
+function poolerFindings({ pooler }: DatabaseFacts): Finding[] {
+  if (pooler === null) return [];
+  if (pooler === "keeps statements") return [ok("pooler", "connections are pooled, and named statements work")];
+  const remedy = "update pgbouncer to 1.21 or newer, with max_prepared_statements above 0";
+  return [warning("pooler", "connections are pooled without named statements: each one is planned anew", remedy)];
+}
+
+function tlsFindings({ isEncrypted }: DatabaseFacts, { hosts, tls }: DatabaseAddress): Finding[] {
+  if (isEncrypted) {
+    const how = tls === "verified" ? "encrypted, and the certificate is verified" : "encrypted, but not verified";
+    return [tls === "verified" ? ok("TLS", how) : warning("TLS", how, "use sslmode=verify-full in DATABASE_URL")];
+  }
+  const isLocal = hosts.every(({ host }) => host.startsWith("/") || /^(?:localhost|127\.|::1$)/.test(host));
+  return isLocal ? [] : [warning("TLS", "the connection to PostgreSQL is not encrypted", "add ?sslmode=verify-full")];
+}

@@ -1,0 +1,113 @@
+import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
+import { OLDEST_VERSION } from "../open.ts";
+import { SCHEMA, schemaVersion } from "../schema.ts";
+
+/** What `authserve doctor` reports of a database. */
+export interface DatabaseFacts {
+  version: string;
+  isSupported: boolean;
+  /** 0 if there is none. */
+  schema: number;
+  newestSchema: number;
+  mayCreate: boolean;
+  /** Settings with which a commit is not durable, e.g. `fsync is off`. */
+  unsafe: string[];
+  /** Null if this user may not see them. */
+  standbys: { all: number; synchronous: number } | null;
+  oldestSnapshotSeconds: number;
+  /** The clock of the database minus that of this machine. */
+  clockDifferenceMs: number;
+  connections: { used: number; most: number };
+  /** Null without a pooler in between. */
+  pooler: "keeps statements" | "loses statements" | null;
+  isEncrypted: boolean;
+}
+
+interface Row {
+  version: string;
+  number: number;
+  mayCreate: boolean;
+  fsync: string;
+  fullPageWrites: string;
+  synchronousCommit: string;
+  standbys: number;
+  synchronous: number;
+  seesStandbys: boolean;
+  oldestSnapshotSeconds: number;
+  now: number;
+  used: number;
+  most: number;
+  isEncrypted: boolean;
+}
+
+/** `reset_val` is the setting of the server and the user: our connections correct theirs. */
+const FACTS = `
+SELECT current_setting('server_version') AS version, current_setting('server_version_num')::bigint AS number,
+  has_database_privilege(current_database(), 'CREATE') AS "mayCreate", current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS "fullPageWrites",
+  (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit",
+  (SELECT count(*) FROM pg_stat_replication) AS standbys,
+  (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) AS synchronous,
+  pg_has_role('pg_read_all_stats', 'USAGE') AS "seesStandbys",
+  (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8 FROM pg_stat_activity
+    WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND backend_type = 'client backend') AS "oldestSnapshotSeconds",
+  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+  current_setting('max_connections')::bigint AS most,
+  coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted"`;
+
+/** Reads the facts over one connection. Throws `store_unavailable` if there is none. */
+export async function readDatabaseFacts(options: PostgresOptions): Promise<DatabaseFacts> {
+  let server: ServerFacts | undefined;
+  let isNamed = true;
+  const postgres = connectPostgres(
+    { ...options, poolSize: 2 },
+    {
+      onUp: (facts) => {
+        server = facts;
+      },
+      onDown: () => {},
+      onUnnamed: () => {
+        isNamed = false;
+      },
+    },
+  );
+  try {
+    const askedAt = Date.now();
+    const [row] = await postgres.rows<Row>(FACTS);
+    const answeredAt = Date.now();
+    const schema = await schemaVersion(postgres);
+    if (row === undefined) throw new Error("PostgreSQL gave no answer");
+    if (server?.isPooled) await useSeveralConnections(postgres);
+    return {
+      version: `PostgreSQL ${row.version}`,
+      isSupported: row.number >= OLDEST_VERSION,
+      schema,
+      newestSchema: SCHEMA,
+      mayCreate: row.mayCreate,
+      unsafe: unsafeSettings(row),
+      standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
+      oldestSnapshotSeconds: row.oldestSnapshotSeconds,
+      clockDifferenceMs: row.now - (askedAt + answeredAt) / 2,
+      connections: { used: row.used, most: row.most },
+      pooler: server?.isPooled ? (isNamed ? "keeps statements" : "loses statements") : null,
+      isEncrypted: row.isEncrypted,
+    };
+  } finally {
+    await postgres.close();
+  }
+}
+
+// A pooler that loses named statements shows it once a statement comes over another connection.
+const TRIES = 20;
+
+async function useSeveralConnections(postgres: Postgres): Promise<void> {
+  const one = () => postgres.rows("SELECT pg_sleep(0.01)");
+  for (let tried = 0; tried < TRIES; tried++) await Promise.all([one(), one()]);
+}
+
+function unsafeSettings({ fsync, fullPageWrites, synchronousCommit }: Row): string[] {
+  return Object.entries({ fsync, full_page_writes: fullPageWrites, synchronous_commit: synchronousCommit })
+    .filter(([, value]) => value === "off" || value === "local")
+    .map(([name, value]) => `${name} is ${value}`);
+}

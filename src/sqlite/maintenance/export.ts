@@ -1,0 +1,204 @@
+import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import Sqlite from "better-sqlite3";
+import { describeError, OperatorError } from "../../errors.ts";
+import { type CopiedRows, keyValues, type Position, positionOf } from "../../lib/copied-table.ts";
+import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
+import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
+import { SCHEMA } from "../schema.ts";
+import { EXPORTED, type ExportedTable } from "./export-tables.ts";
+import { APPLICATION_ID, hasOnlyWal, isDamage, sizeOf } from "./inspect.ts";
+
+/** The store of a data directory, as it is copied to another store. It is read and never changed. */
+export interface ExportedStore {
+  tables: readonly ExportedTable[];
+  /** Identifies the content of the store, so that an interrupted copy goes on with the same content only. */
+  fingerprint: string;
+  /** About the number of rows of all tables. */
+  rows: number;
+  /**
+   * Returns the next rows of a table after a position. `now` is when the copying started. Throws {@link OperatorError} if an
+   * event is damaged.
+   */
+  read(table: ExportedTable, after: Position, now: number): CopiedRows;
+  /** Throws {@link OperatorError} if the store has changed since it was opened. */
+  requireUnchanged(): void;
+  close(): void;
+}
+
+/**
+ * Opens the store of a data directory, whose server must have stopped and cannot start until `close`. Throws
+ * {@link OperatorError} with nothing left open.
+ */
+export function openExport(dataDir: string): ExportedStore {
+  const file = requireFile(dataDir);
+  const unlock = lock(dataDir);
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(file, { readonly: true, fileMustExist: true });
+    requireSchema(database, dataDir);
+    // The `data_version` is that of the snapshot, which the transaction keeps.
+    database.exec("BEGIN");
+    return exportedStore(database, dataDir, unlock);
+  } catch (error) {
+    database?.close();
+    unlock();
+    throw error instanceof OperatorError ? error : unreadable(dataDir, error);
+  }
+}
+
+function requireFile(dataDir: string): string {
+  const file = databaseFile(dataDir);
+  if (hasOnlyWal(file) || sizeOf(file) === 0) {
+    const found = `${dataDir} has no ${DATABASE_FILE}`;
+    throw new OperatorError({ found, remedy: "name the DATA_DIR of the server that used it" });
+  }
+  return file;
+}
+
+function lock(dataDir: string): () => void {
+  try {
+    const unlock = lockDataDir(dataDir);
+    if (!existsSync(databaseFile(dataDir) + RESTORING_SUFFIX)) return unlock;
+    unlock();
+  } catch (error) {
+    if (!(error instanceof AlreadyServedError)) throw error;
+    throw new OperatorError({ found: `a server uses ${dataDir}`, remedy: "stop it, and run this again" });
+  }
+  const found = `${dataDir} has an unfinished restore`;
+  throw new OperatorError({ found, remedy: "run authserve restore there again" });
+}
+
+function requireSchema(database: Database, dataDir: string): void {
+  const schema = database.pragma("user_version", { simple: true });
+  const isOurs = database.pragma("application_id", { simple: true }) === APPLICATION_ID;
+  if (isOurs && schema === SCHEMA) return;
+  const found = `${dataDir}/${DATABASE_FILE} ${isOurs ? `has schema ${schema}` : "is another program's database"}`;
+  const remedy = isOurs ? "start the server of this version on it once, and stop it" : "name the DATA_DIR of a server";
+  throw new OperatorError({ found, remedy });
+}
+
+function unreadable(dataDir: string, error: unknown): OperatorError {
+  const found = `${dataDir}/${DATABASE_FILE} cannot be read (${describeError(error)})`;
+  const remedy = isDamage(error) ? "run authserve doctor with this DATA_DIR" : "run this as the server's user";
+  return new OperatorError({ found, remedy }, 1);
+}
+
+function exportedStore(database: Database, dataDir: string, unlock: () => void): ExportedStore {
+  const version = () => database.pragma("data_version", { simple: true });
+  const { fingerprint, rows } = factsOf(database);
+  const opened = version();
+  const read = pageReader(database);
+
+  return {
+    tables: EXPORTED,
+    fingerprint,
+    rows,
+    read(table, after, now) {
+      try {
+        return read(table, after, now);
+      } catch (error) {
+        throw error instanceof OperatorError ? error : unreadable(dataDir, error);
+      }
+    },
+    requireUnchanged() {
+      database.exec("COMMIT; BEGIN");
+      if (version() === opened) return;
+      const found = `${dataDir}/${DATABASE_FILE} was changed while it was copied`;
+      throw new OperatorError({ found, remedy: "run this again while no other command uses it" }, 1);
+    },
+    close() {
+      database.close();
+      unlock();
+    },
+  };
+}
+
+/** The numbers of rows, with sums that change when a row does. Nothing reads payloads, which may be many gigabytes. */
+const FACTS = [
+  "SELECT count(*) AS rows, max(id) FROM events",
+  // Its rows are not counted: that would read them.
+  "SELECT count(*) AS rows, min(id) FROM events WHERE id >= (SELECT min(event) FROM contents)",
+  "SELECT count(*) AS rows, status, total(attempts), total(due_at), total(ended_at) FROM jobs GROUP BY status",
+  "SELECT count(*) AS rows, total(finished_at) FROM attempts",
+  "SELECT count(*) AS rows FROM events_by_minute",
+  "SELECT count(*) AS rows, total(failed_at) FROM dead_letters",
+  "SELECT count(*) AS rows, total(discarded_at) FROM discards",
+  "SELECT count(*) AS rows, total(deliveries), total(last_at) FROM conflicts",
+  "SELECT count(*) AS rows, total(event) FROM reroutes",
+  "SELECT count(*) AS rows, max(id) FROM login_failures",
+  "SELECT count(*) AS rows, total(last_login_at) FROM known_addresses",
+  "SELECT count(*) AS rows, total(at) FROM supersessions",
+  "SELECT 1 AS rows, * FROM tally",
+  "SELECT 1 AS rows, * FROM route_tally",
+  "SELECT 1 AS rows, * FROM paused_routes",
+  "SELECT 1 AS rows, * FROM source_counts",
+  "SELECT 1 AS rows, * FROM source_secrets",
+  "SELECT 1 AS rows, * FROM sessions",
+  "SELECT 0 AS rows, * FROM metadata WHERE key GLOB 'credential:*'",
+];
+
+function factsOf(database: Database): { fingerprint: string; rows: number } {
+  const found = FACTS.map((text) => database.prepare<[], { rows: number }>(text).all());
+  const rows = found.flat().reduce((sum, row) => sum + row.rows, 0);
+  return { fingerprint: hash("sha256", JSON.stringify(found)), rows };
+}
+
+// One statement of the target: it must end within the time limit of a statement.
+const MAX_ROWS = 5000;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+function pageReader(database: Database): ExportedStore["read"] {
+  return (table, after, now) => {
+    const names = Object.keys(table.columns);
+    const keys = table.key.map((name) => names.indexOf(name));
+    const statement = database.prepare(selectOf(table, after)).raw();
+    const values: Record<string, unknown> = { now, limit: MAX_ROWS };
+    for (const [index, value] of keyValues(table, after).entries()) values[`key${index}`] = value;
+    const columns: unknown[][] = names.map(() => []);
+    let count = 0;
+    let bytes = 0;
+    let last: unknown[] = [];
+    for (const row of statement.iterate(values) as IterableIterator<unknown[]>) {
+      if (table.checksum) requireChecksum(database, table, row);
+      for (let index = 0; index < columns.length; index++) {
+        (columns[index] as unknown[]).push(row[index]);
+        bytes += sizeOfValue(row[index]);
+      }
+      count++;
+      last = row;
+      if (bytes >= MAX_BYTES) break;
+    }
+    decodeBooleans(table, columns);
+    return { count, columns, last: positionOf(keys.map((index) => last[index])) };
+  };
+}
+
+function selectOf({ name, columns, key, from, computed = {}, checksum }: ExportedTable, after: Position): string {
+  const selected = Object.keys(columns).map((column) => `${computed[column] ?? column} AS ${column}`);
+  if (checksum) selected.push(checksum);
+  const rest = after === null ? "" : `WHERE (${key}) > (${key.map((_, index) => `@key${index}`)})`;
+  return `SELECT ${selected} FROM ${from ? `(${from})` : name} ${rest} ORDER BY ${key} LIMIT @limit`;
+}
+
+const sizeOfValue = (value: unknown) => (typeof value === "string" || value instanceof Uint8Array ? value.length : 8);
+
+/** SQLite has no booleans. */
+function decodeBooleans({ columns: kinds }: ExportedTable, columns: unknown[][]): void {
+  for (const [index, kind] of Object.values(kinds).entries()) {
+    if (kind === "boolean") columns[index] = (columns[index] as unknown[]).map((value) => value === 1);
+  }
+}
+
+/** The name of an event. */
+const NAME = "SELECT event_id AS eventId, source FROM events WHERE id = ?";
+
+function requireChecksum(database: Database, { columns }: ExportedTable, row: readonly unknown[]): void {
+  const names = Object.keys(columns);
+  if (crc32(row[names.indexOf("payload")] as Uint8Array) === row[names.length]) return;
+  const event = row[names.indexOf("event")];
+  const name = database.prepare<[unknown], { eventId: string; source: string }>(NAME).get(event);
+  const found = `the stored bytes of event ${name?.eventId} of source ${name?.source} do not match their checksum`;
+  throw new OperatorError({ found, remedy: "run authserve doctor with this DATA_DIR, and restore a backup" }, 1);
+}
