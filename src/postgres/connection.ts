@@ -90,6 +90,8 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   let isNamed = true;
   let outageReported = false;
   let isUp = false;
+  /** Of the newest connection. */
+  let facts: ServerFacts | undefined;
 
   const pool = new Pool({
     user: options.user,
@@ -121,8 +123,9 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
     Object.assign((pool as unknown as { options: object }).options, { host, port });
   }
 
-  function reportUp(facts: ServerFacts): void {
-    if (isUp && !outageReported) return;
+  /** Called after each success: a server that lets connect may still answer nothing. */
+  function reportUp(): void {
+    if (facts === undefined || (isUp && !outageReported)) return;
     isUp = true;
     outageReported = false;
     watcher.onUp(facts);
@@ -139,18 +142,18 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
     // The failed query reports it. Without a listener the error would end the process.
     client.on("error", () => {});
     const { rows } = await client.query<FactsRow>({ text: FACTS, query_timeout: timeoutMs } as never);
-    const facts = rows[0] as FactsRow;
-    if (facts.readOnly) throw new Error("this server of PostgreSQL is a standby or read-only");
-    const isPooled = (client as unknown as { processID: number }).processID !== facts.pid;
+    const row = rows[0] as FactsRow;
+    if (row.readOnly) throw new Error("this server of PostgreSQL is a standby or read-only");
+    const isPooled = (client as unknown as { processID: number }).processID !== row.pid;
     // A pooler would give the settings to the connections of others.
     if (!isPooled) await client.query({ text: sessionSettings(timeoutMs), query_timeout: timeoutMs } as never);
-    const isUnsafe = facts.commit === "off" || facts.commit === "local";
-    reportUp({
-      version: facts.version,
+    const isUnsafe = row.commit === "off" || row.commit === "local";
+    facts = {
+      version: row.version,
       isPooled,
       // On a connection of its own the settings above correct "off".
-      unsafeCommit: isUnsafe && (isPooled || facts.commit === "local") ? facts.commit : null,
-    });
+      unsafeCommit: isUnsafe && (isPooled || row.commit === "local") ? row.commit : null,
+    };
   }
 
   /** Opens a connection, or takes an idle one. A host that refuses is followed by the next one. */
@@ -187,6 +190,7 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
     try {
       const result = await step(client, deadline);
       client.release();
+      reportUp();
       return result;
     } catch (error) {
       const state = sqlState(error);

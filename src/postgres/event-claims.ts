@@ -49,6 +49,12 @@ FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS claim (event,
 WHERE job.event = claim.event AND job.route = claim.route AND status = 'queued' AND lease_owner = claim.owner
   AND attempts = claim.attempt`;
 
+/** Undoes the claims of an owner on a route, except on some events: route, owner, events, now. */
+const RELEASE_LOST = `
+UPDATE authserve.jobs AS job SET attempts = attempts - 1, lease_owner = NULL, claimed_at = NULL,
+  due_at = least((SELECT received_at FROM authserve.events WHERE id = job.event), $4)
+WHERE route = $1 AND due_at IS NOT NULL AND lease_owner = $2 AND event <> ALL($3::bigint[])`;
+
 /** Recorded attempts with these starts and ends: events, routes, attempts, starts, ends. */
 const RECORDED = `
 SELECT event, route, attempt FROM authserve.attempts
@@ -76,11 +82,24 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
     return next?.dueAt ?? null;
   }
 
+  /** Routes with a claim that got no answer. Its jobs may be leased, and nobody runs them. */
+  const unanswered = new Set<string>();
+
+  async function lease({ route, owner, limit, leaseMs, now, holding = [] }: ClaimRequest): Promise<ClaimedRow[]> {
+    if (unanswered.has(route)) await postgres.run(RELEASE_LOST, [route, owner, integers(holding), now]);
+    unanswered.delete(route);
+    try {
+      return await postgres.rows<ClaimedRow>(CLAIM, [route, now, limit, owner, now + leaseMs, MAX_PAYLOAD_BYTES]);
+    } catch (error) {
+      unanswered.add(route);
+      throw error;
+    }
+  }
+
   return {
     async claim(request) {
-      const { route, owner, limit, leaseMs, now } = request;
-      const values = [route, now, limit, owner, now + leaseMs, MAX_PAYLOAD_BYTES];
-      const rows = await postgres.rows<ClaimedRow>(CLAIM, values);
+      const { route } = request;
+      const rows = await lease(request);
       const expired = rows.filter(({ isExpired }) => isExpired);
       const claimed = rows
         .filter(({ attempt }) => attempt !== null)
