@@ -17,24 +17,25 @@ WITH due AS MATERIALIZED (
   WHERE route = $1 AND due_at <= $2 AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)
   ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED),
 free AS (
-  SELECT event, row_number() OVER in_order AS nth, sum(size) OVER in_order AS bytes
+  SELECT event, due_at, source, event_id, type, received_at, row_number() OVER in_order AS nth, sum(size) OVER in_order AS bytes
   FROM due JOIN authserve.events ON id = event WHERE lease_owner IS NULL WINDOW in_order AS (ORDER BY due_at, event)),
 leased AS (
   UPDATE authserve.jobs AS job SET attempts = attempts + 1, lease_owner = $4, claimed_at = $2, due_at = $5
   FROM free WHERE job.event = free.event AND job.route = $1 AND (nth = 1 OR bytes <= $6)
-  RETURNING job.event, attempts, attempts_before_replay, is_replay)
-SELECT due.event, lease_owner IS NOT NULL AS "isExpired", attempts AS attempt,
-  attempts - attempts_before_replay AS "attemptOfBudget", is_replay AS "isReplay", source, event_id AS "eventId", type,
-  content_type AS "contentType", received_at AS "receivedAt", headers, payload
-FROM due LEFT JOIN leased USING (event) JOIN authserve.events ON id = event
-  LEFT JOIN authserve.contents ON contents.event = leased.event
-ORDER BY due_at, due.event`;
+  RETURNING free.*, attempts, attempts - attempts_before_replay AS attempt_of_budget, is_replay)
+SELECT leased.event, due_at, false AS "isExpired", attempts AS attempt, attempt_of_budget AS "attemptOfBudget",
+  is_replay AS "isReplay", source, event_id AS "eventId", type, content_type AS "contentType", received_at AS "receivedAt",
+  headers, payload
+FROM leased JOIN authserve.contents ON contents.event = leased.event
+UNION ALL
+SELECT due.event, due_at, true, NULL, NULL, NULL, source, event_id, type, NULL, received_at, NULL, NULL
+FROM due JOIN authserve.events ON id = due.event WHERE lease_owner IS NOT NULL
+ORDER BY due_at, event`;
 
-/** When the next queued job of a route is due, or its lease ends: route. */
-const NEXT_DUE = `SELECT min(due_at) AS "dueAt" FROM authserve.jobs WHERE route = $1 AND due_at IS NOT NULL`;
-
-/** Whether a route is paused: route. */
-const IS_PAUSED = `SELECT 1 FROM authserve.paused_routes WHERE route = $1`;
+/** When the next queued job of a route is due, or its lease ends; null while the route is paused: route. */
+const NEXT_DUE = `
+SELECT min(due_at) AS "dueAt" FROM authserve.jobs
+WHERE route = $1 AND due_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)`;
 
 /** Extends a lease that is still held: end of the lease, event, route, owner, attempt. */
 const RENEW = `
@@ -67,9 +68,8 @@ const LEASE_EXPIRED = "the lease expired: the process ended or hung during the a
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 interface ClaimedRow extends Omit<ClaimedJob, "route"> {
+  due_at: number;
   isExpired: boolean;
-  /** Null if the job was not leased. */
-  attempt: number;
 }
 
 type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
@@ -77,7 +77,6 @@ type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
 /** Claims of jobs: lease, renew, settle and release. */
 export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
   async function nextDueAt(route: string): Promise<number | null> {
-    if ((await postgres.rows(IS_PAUSED, [route])).length > 0) return null;
     const [next] = await postgres.rows<{ dueAt: number | null }>(NEXT_DUE, [route]);
     return next?.dueAt ?? null;
   }

@@ -18,8 +18,10 @@ ON CONFLICT DO NOTHING`;
 
 /** The events that wait for their jobs: limit. */
 const REROUTED = `
-SELECT id, source, type, received_at AS "receivedAt" FROM authserve.reroutes JOIN authserve.events ON id = event
-ORDER BY event LIMIT $1`;
+SELECT id, source, type, received_at AS "receivedAt"
+FROM (SELECT event FROM authserve.reroutes ORDER BY event LIMIT $1) AS first,
+  LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
+ORDER BY id`;
 
 /** Takes events that wait: events. Another server may have taken them. */
 const TAKE = `

@@ -62,10 +62,13 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
   if (type !== undefined) conditions.push(`events.type = ${value(type)}`);
   if (source !== undefined) conditions.push(`events.source = ${value(source)}`);
   if (until !== undefined) conditions.push(`events.received_at < ${value(until)}`);
-  if (since !== undefined)
-    conditions.push(`events.received_at >= ${value(since)}`, `${event} >= ${FIRST_SINCE(value(since))}`);
-  if (before !== undefined) conditions.push(`${event} < ${value(before)}::bigint`);
-  if (after !== undefined) conditions.push(`${event} > ${value(after)}::bigint`);
+  if (since !== undefined) conditions.push(`events.received_at >= ${value(since)}`);
+  // A condition on one table does not limit what a join reads of the other.
+  for (const id of new Set([event, "events.id"])) {
+    if (since !== undefined) conditions.push(`${id} >= ${FIRST_SINCE(value(since))}`);
+    if (before !== undefined) conditions.push(`${id} < ${value(before)}::bigint`);
+    if (after !== undefined) conditions.push(`${id} > ${value(after)}::bigint`);
+  }
   if (error !== undefined) conditions.push(HAS_JOB(`position(lower(${value(error)}) IN lower(job.last_error)) > 0`));
   if (search !== undefined) conditions.push(PAYLOAD_HAS(value(Buffer.from(search))));
   return conditions;

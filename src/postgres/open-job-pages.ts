@@ -30,7 +30,7 @@ SELECT event, route, coalesce((route = $5 OR $5 IS NULL) AND (type = $6 OR $6 IS
 FROM (
   SELECT event, route, last_error FROM authserve.jobs
   WHERE status = $1 AND status <> 'processed' AND event > $2 AND event <= $3 ORDER BY event LIMIT $4) AS open
-JOIN authserve.events ON id = event ORDER BY event, route`;
+JOIN authserve.events ON id = event AND id > $2 AND id <= $3 ORDER BY event, route`;
 
 /**
  * Finds the jobs that match a filter, page by page. A cursor is the last event of the page before and the last one of the

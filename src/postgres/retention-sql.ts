@@ -1,9 +1,12 @@
-/** The next events with contents, oldest first, and not before their fan-out: after this event, limit. */
+/**
+ * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Both tables are
+ * limited, because a condition on one does not limit what a join reads of the other.
+ */
 export const CANDIDATES = `
 SELECT contents.event, received_at AS "receivedAt", size AS bytes,
   EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = contents.event) AS "isUnrouted"
 FROM authserve.contents JOIN authserve.events ON id = contents.event
-WHERE contents.event > $1 ORDER BY contents.event LIMIT $2`;
+WHERE contents.event > $1 AND id > $1 ORDER BY contents.event LIMIT $2`;
 
 /** The statuses and ends of events' jobs: events. */
 export const ENDED_JOBS = `

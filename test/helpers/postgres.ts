@@ -179,6 +179,7 @@ async function startProcess(dir: string, data: string, settings: Record<string, 
   async function end(signal: NodeJS.Signals): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
+    child.ref();
     child.kill(signal);
     await ended;
   }
@@ -208,6 +209,7 @@ async function startProcess(dir: string, data: string, settings: Record<string, 
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, "exit");
+      child.ref();
       signal("SIGKILL");
       await ended;
     },

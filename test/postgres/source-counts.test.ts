@@ -1,9 +1,47 @@
-import { suite } from "node:test";
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
 import { createPostgresSourceStore } from "../../src/postgres/source-counts.ts";
+import type { SourceCounts } from "../../src/webhook/source-store.ts";
 import { sourceStoreContract } from "../contract/source-store.ts";
 import { needsPostgres } from "../helpers/back-end.ts";
-import { tempPostgres } from "../helpers/postgres.ts";
+import { failsWith } from "../helpers/fails-with.ts";
+import { openPostgres, tempPostgres } from "../helpers/postgres.ts";
+
+/** One delivery at a time, which a secret has verified. */
+const report = (source: string, at = 1, secret = "env:A"): SourceCounts => ({
+  source,
+  received: 1,
+  refused: 0,
+  lastReceivedAt: at,
+  secrets: [{ name: secret, lastUsedAt: at }],
+});
 
 suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
   sourceStoreContract("PostgreSQL", async (t) => createPostgresSourceStore((await tempPostgres(t)).postgres));
+
+  test("a source that is twice in a report has both counts", async (t) => {
+    const store = createPostgresSourceStore((await tempPostgres(t)).postgres);
+    await store.add([report("a", 20), report("b", 15), report("a", 10)]);
+    const [record] = await store.list();
+    assert.deepEqual([record?.received, record?.lastReceivedAt], [2, 20]);
+    assert.deepEqual(record?.secrets, [{ name: "env:A", firstUsedAt: 10, lastUsedAt: 20 }]);
+  });
+
+  test("of a report that fails in part, nothing is stored", async (t) => {
+    const store = createPostgresSourceStore((await tempPostgres(t)).postgres);
+    const broken = null as unknown as string;
+    await failsWith("store_unavailable", store.add([report("a"), report("b", 1, broken)]));
+    assert.deepEqual(await store.list(), []);
+  });
+
+  test("two servers that report at once lose no count", async (t) => {
+    const { url } = await tempPostgres(t);
+    const stores = [1, 2].map(() => createPostgresSourceStore(openPostgres(t, url)));
+    const reports = ["a", "b", "c"].map((source) => report(source));
+    await Promise.all(Array.from({ length: 40 }, (_, n) => stores[n % 2]?.add(n % 3 ? reports : reports.toReversed())));
+    assert.deepEqual(
+      (await stores[0]?.list())?.map(({ received }) => received),
+      [40, 40, 40],
+    );
+  });
 });

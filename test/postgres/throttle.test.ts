@@ -9,11 +9,29 @@ import { needsPostgres } from "../helpers/back-end.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { openPostgres, tempPostgres } from "../helpers/postgres.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
+import { until } from "../helpers/until.ts";
 
 const NOW = 1_800_000_000_000;
 const ONE = [{ bucket: "a", limit: 1 }];
 
 const open = async (t: Cleanup) => createPostgresThrottleStore((await tempPostgres(t)).postgres);
+
+/** Statements in this database that wait for a lock. */
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+/** The stores of two servers on one database. */
+const openTwo = (t: Cleanup, url: string) =>
+  [openPostgres(t, url), openPostgres(t, url)].map((postgres) => createPostgresThrottleStore(postgres)) as [
+    ThrottleStore,
+    ThrottleStore,
+  ];
+
+/** A wrong guess. Returns whether it was allowed. */
+async function failAt(store: ThrottleStore, now: number, bucket = "pair") {
+  const reservation = await store.reserve([{ bucket, limit: 10 }], now);
+  if (reservation.outcome === "reserved") await store.fail(reservation.ids, now);
+  return reservation.outcome;
+}
 
 suite("the throttle on PostgreSQL", needsPostgres(), () => {
   throttleStoreContract("PostgreSQL", open);
@@ -22,7 +40,7 @@ suite("the throttle on PostgreSQL", needsPostgres(), () => {
 
   test("is shared by all processes: parallel reservations never exceed the limit", async (t) => {
     const { url } = await tempPostgres(t);
-    const stores = [1, 2].map(() => createPostgresThrottleStore(openPostgres(t, url)));
+    const stores = openTwo(t, url);
     const buckets = [
       { bucket: "pair", limit: 10 },
       { bucket: "email", limit: 100 },
@@ -48,6 +66,73 @@ suite("the throttle on PostgreSQL", needsPostgres(), () => {
     assert.equal((await again.reserve(two, NOW)).outcome, "reserved");
     assert.equal((await again.reserve(two, NOW)).outcome, "wait");
     assert.equal(await again.failures("a", NOW + STALE_ATTEMPT_MS), 2);
+  });
+
+  test("shares failures and known addresses between processes", async (t) => {
+    const { url } = await tempPostgres(t);
+    const [one, other] = openTwo(t, url);
+    const reservation = await one.reserve(ONE, NOW);
+    await one.fail(reservation.outcome === "reserved" ? reservation.ids : [], NOW);
+    assert.equal(await other.retryAfterMs(ONE, NOW), WINDOW_MS);
+    await one.remember("a", NOW);
+    assert.equal(await other.isKnown("a", NOW), true);
+  });
+
+  test("twenty parallel attempts at two servers take the ten places", async (t) => {
+    const { url } = await tempPostgres(t);
+    const stores = openTwo(t, url);
+    const attempts = Array.from({ length: 20 }, (_, n) =>
+      (stores[n % 2] as ThrottleStore).reserve([{ bucket: "a", limit: 10 }], NOW),
+    );
+    const outcomes = (await Promise.all(attempts)).map(({ outcome }) => outcome);
+    assert.equal(outcomes.filter((outcome) => outcome === "reserved").length, 10);
+    assert.equal(outcomes.filter((outcome) => outcome === "wait").length, 10);
+  });
+
+  for (const [what, skewMs, laterMs] of [
+    ["six minutes ahead", 6 * 60_000, 0],
+    ["55 s ahead", 55_000, 251_000],
+    ["six minutes behind", -6 * 60_000, 0],
+  ] as const) {
+    test(`keeps a server's failures when another server's clock is ${what}`, async (t) => {
+      const { url } = await tempPostgres(t);
+      const [one, other] = openTwo(t, url);
+      for (let i = 0; i < 10; i++) assert.equal(await failAt(one, NOW), "reserved");
+      await failAt(other, NOW + laterMs + skewMs);
+      await failAt(other, NOW + laterMs + skewMs, "another");
+      assert.equal(await failAt(one, NOW + laterMs), "throttled");
+    });
+  }
+
+  test("removes old failures and empty buckets, so that a flood does not stay in the database", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    const store = createPostgresThrottleStore(postgres);
+    const rows = async (table: string) =>
+      (await postgres.rows<{ count: number }>(`SELECT count(*) FROM authserve.${table}`))[0]?.count;
+    for (let i = 0; i < 50; i++) {
+      await failAt(store, NOW, `failed-${i}`);
+      const reservation = await store.reserve([{ bucket: `released-${i}`, limit: 1 }], NOW);
+      await store.release(reservation.outcome === "reserved" ? reservation.ids : []);
+    }
+    assert.equal(await rows("login_places"), 50);
+    const later = NOW + 60 * 60_000;
+    for (let i = 0; i < 20; i++) await failAt(store, later, "later");
+    assert.deepEqual([await rows("login_places"), await rows("login_buckets")], [10, 1]);
+  });
+
+  test("locks a bucket that another server removes at the same time", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const store = createPostgresThrottleStore(postgres);
+    await postgres.run("INSERT INTO authserve.login_buckets VALUES ('a')");
+    const attempt = await openPostgres(t, url).transaction(async (other) => {
+      await other.rows("SELECT 1 FROM authserve.login_buckets FOR UPDATE");
+      const reserved = store.reserve(ONE, NOW);
+      await until(async () => (await postgres.rows(WAITING)).length > 0);
+      await other.run("DELETE FROM authserve.login_buckets");
+      return { reserved };
+    });
+    assert.equal((await attempt.reserved).outcome, "reserved");
+    assert.deepEqual(await postgres.rows("SELECT bucket FROM authserve.login_buckets"), [{ bucket: "a" }]);
   });
 
   test("a failure that could not be written is written before the next attempt", async (t) => {
