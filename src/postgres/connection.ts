@@ -61,10 +61,10 @@ const MAX_TRIES = 3;
 
 /** SQLSTATE of a server that does not take writes: it became a standby, or its disk is read-only. */
 const READ_ONLY = "25006";
-/** SQLSTATE of a serialization failure and of a deadlock. */
-const CONFLICTS = ["40001", "40P01"];
 /** SQLSTATE of a named statement that a pooler has prepared on another connection. */
 const LOST_STATEMENTS = ["26000", "42P05"];
+/** Also SQLSTATE of a serialization failure and of a deadlock. Nothing was changed, and a second try can succeed. */
+const RETRIED = ["40001", "40P01", ...LOST_STATEMENTS];
 
 /** The SQLSTATE of an error of the server, or of the cause of `store_unavailable`; undefined for any other error. */
 export function sqlState(error: unknown): string | undefined {
@@ -208,16 +208,17 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
       } catch (error) {
         if (error instanceof AppError || error instanceof OperatorError) throw error;
         const state = sqlState(error) ?? "";
-        if (LOST_STATEMENTS.includes(state) && isNamed) {
-          isNamed = false;
-          watcher.onUnnamed();
-          continue;
-        }
-        if (CONFLICTS.includes(state) && tries < MAX_TRIES) continue;
+        if (LOST_STATEMENTS.includes(state)) useNoNames();
+        if (RETRIED.includes(state) && tries < MAX_TRIES) continue;
         if (isOutage(error)) reportDown(error as Error);
         throw new AppError("store_unavailable", { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
       }
     }
+  }
+
+  function useNoNames(): void {
+    if (isNamed) watcher.onUnnamed();
+    isNamed = false;
   }
 
   const queriesOn = (client: PoolClient, deadline: number): Queries => ({

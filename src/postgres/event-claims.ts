@@ -101,8 +101,8 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
       const rows = await lease(request);
       const expired = rows.filter(({ isExpired }) => isExpired);
       const claimed = rows
-        .filter(({ attempt }) => attempt !== null)
-        .map(({ isExpired: _, ...row }) => ({ ...row, route }));
+        .filter(({ isExpired }) => !isExpired)
+        .map(({ isExpired: _, due_at: __, ...row }) => ({ ...row, route }));
       const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
       return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route) };
     },

@@ -52,8 +52,10 @@ function listStatement(filter: EventFilter, index: Index): Statement {
   return { text, values };
 }
 
+// Counts, because the planner turns EXISTS into a join, which may read all rows before the page.
+const IN = (table: string) => `(SELECT count(*) FROM authserve.${table} WHERE ${table}.event = events.id)`;
 const HAS_JOB = (condition: string) =>
-  `EXISTS (SELECT 1 FROM authserve.jobs AS job WHERE job.event = events.id AND ${condition})`;
+  `(SELECT count(*) FROM authserve.jobs AS job WHERE job.event = events.id AND ${condition}) > 0`;
 
 function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown) => string): string[] {
   const { type, source, since, until, error, search, before, after } = filter;
@@ -76,15 +78,11 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
 
 function statusConditions({ status }: EventFilter, index: Index, value: (given: unknown) => string): string[] {
   const conditions: string[] = [];
-  if (index === BY_TYPE_OR_SOURCE)
-    conditions.push("EXISTS (SELECT 1 FROM authserve.contents WHERE contents.event = events.id)");
+  if (index === BY_TYPE_OR_SOURCE) conditions.push(`${IN("contents")} > 0`);
   if (index === OPEN_JOBS) conditions.push(`jobs.status = ${value(status)}`, "jobs.status <> 'processed'");
   if (status === "failed") conditions.push(`NOT ${HAS_JOB("job.status = 'queued'")}`);
   if (status === "processed")
-    conditions.push(
-      "NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = events.id)",
-      `NOT ${HAS_JOB("job.status IN ('queued', 'failed')")}`,
-    );
+    conditions.push(`${IN("unrouted")} = 0`, `NOT ${HAS_JOB("job.status IN ('queued', 'failed')")}`);
   return conditions;
 }
 

@@ -1,10 +1,11 @@
 /**
  * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Both tables are
- * limited, because a condition on one does not limit what a join reads of the other.
+ * limited, because a condition on one does not limit what a join reads of the other. A count is looked up for each row, which
+ * EXISTS is not always.
  */
 export const CANDIDATES = `
 SELECT contents.event, received_at AS "receivedAt", size AS bytes,
-  EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = contents.event) AS "isUnrouted"
+  (SELECT count(*) FROM authserve.unrouted WHERE unrouted.event = contents.event) > 0 AS "isUnrouted"
 FROM authserve.contents JOIN authserve.events ON id = contents.event
 WHERE contents.event > $1 AND id > $1 ORDER BY contents.event LIMIT $2`;
 
@@ -36,7 +37,7 @@ WHERE minute < (SELECT received_at / 60000 FROM authserve.events WHERE id = (SEL
 /** The next ids, oldest first, but not the newest: after this one, limit. */
 export const OLD_IDS = `
 SELECT id AS event, received_at AS "receivedAt", size AS bytes,
-  EXISTS (SELECT 1 FROM authserve.contents WHERE contents.event = id) AS "hasContents"
+  (SELECT count(*) FROM authserve.contents WHERE contents.event = id) > 0 AS "hasContents"
 FROM authserve.events WHERE id > $1 AND id < (SELECT max(id) FROM authserve.events) ORDER BY id LIMIT $2`;
 
 /** Removes identities. Another purge may have removed some: events. */

@@ -185,10 +185,11 @@ async function reserve(
   const retryAfterMs = waitOf(rows, now);
   if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
   if (rows.some(({ limit, places }) => places >= limit)) return { outcome: "wait" };
-  const [[page]] = await Promise.all([
-    queries.rows<{ last: string | null }>(REMOVE_EMPTY, [attempt.cleanedTo]),
-    queries.run(sql.FORGET, [now - WINDOW_MS - MAX_SKEW_MS]),
+  const [, , [page]] = await Promise.all([
     queries.run(sql.RESERVE, [names, attempt.id, now, attempt.server]),
+    queries.run(sql.FORGET, [now - WINDOW_MS - MAX_SKEW_MS]),
+    // After the reservation: its own buckets are no longer empty.
+    queries.rows<{ last: string | null }>(REMOVE_EMPTY, [attempt.cleanedTo]),
   ]);
   // After the last page the first one follows.
   return { outcome: "reserved", cleanedTo: page?.last ?? "" };

@@ -74,6 +74,9 @@ export const needsChromium = () =>
     `${CHROMIUM} is not there (Debian: apt-get install chromium)`,
   );
 
+export const needsPgbouncer = () =>
+  needs("pgbouncer", () => hasProgram("pgbouncer"), "pgbouncer is not on the path (Debian: apt-get install pgbouncer)");
+
 export const needsPostgres = () =>
   needs(
     "PostgreSQL",

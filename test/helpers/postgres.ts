@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -186,8 +186,8 @@ async function startProcess(dir: string, data: string, settings: Record<string, 
 
   /** The process and its children. */
   const pids = () => {
-    const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", `${child.pid}`], { encoding: "utf8" });
-    return [child.pid as number, ...stdout.split("\n").filter(Boolean).map(Number)];
+    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
+    return [child.pid as number, ...children.split(" ").filter(Boolean).map(Number)];
   };
   function signal(name: NodeJS.Signals): void {
     for (const pid of pids()) {
