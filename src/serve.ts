@@ -1,58 +1,33 @@
-import { randomUUID } from "node:crypto";
 import type { Server } from "node:https";
-import { availableParallelism } from "node:os";
 import { listRoutes } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
-import { createSessionCookie } from "./auth/browser/cookie.ts";
 import { createRequestGuard } from "./auth/browser/guard.ts";
-import type { BrowserParts } from "./auth/browser/routes.ts";
-import type { VerifyParts } from "./auth/browser/verify.ts";
-import { canonicalEmail } from "./auth/email.ts";
-import { createLogin, type Login } from "./auth/login.ts";
-import { createPasswordVerifier } from "./auth/password.ts";
-import { createThrottle } from "./auth/throttle/rules.ts";
 import type { ConfigFile } from "./config/file/config-file.ts";
-import { type WatchedConfigFile, watchConfigFile } from "./config/file/reload.ts";
-import { handlerEnvironment } from "./config/handler-environment.ts";
-import { routesOf } from "./config/routes.ts";
-import type { Environment, Settings } from "./config/settings.ts";
+import { watchConfigFile } from "./config/file/reload.ts";
 import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
 import { DEFAULT_RETENTION } from "./events/retention.ts";
-import { isTrusted } from "./http/client-address.ts";
-import type { ConnectionLimits } from "./http/connection-limits.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
-import { hostOf, isLoopback, listen, publicOriginOf, urlOf } from "./http/listen.ts";
+import { hostOf, listen, urlOf } from "./http/listen.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createTlsFiles } from "./http/tls.ts";
 import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
-import {
-  countAppends,
-  countExpired,
-  countHashes,
-  countLogins,
-  countPurged,
-  countRefused,
-  countSettled,
-} from "./instrument.ts";
-import { createConcurrencyLimit } from "./lib/concurrency-limit.ts";
-import { readDiskSpace } from "./lib/files.ts";
+import { countAppends, countPurged, countRefused } from "./instrument.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { startThread } from "./platform/checkout.ts";
-import { openServerStores, type ServerStores, type Stores } from "./stores.ts";
-import { type Admission, createAdmission } from "./webhook/admission.ts";
-import { createIntake, type Intake } from "./webhook/intake.ts";
+import { openAdmission } from "./serve/admission.ts";
+import { openBrowser } from "./serve/browser.ts";
+import type { Configuration, Wiring } from "./serve/configuration.ts";
+import { connectionLimitsOf, tlsFilesOf } from "./serve/listener.ts";
+import { openLogin } from "./serve/login.ts";
+import { openWorker } from "./serve/worker.ts";
+import { openServerStores } from "./stores.ts";
+import { createIntake } from "./webhook/intake.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
-import { createHandler } from "./worker/handlers/create.ts";
 import { createPurger } from "./worker/purger.ts";
-import type { Route } from "./worker/route.ts";
-import { createWorker } from "./worker/worker.ts";
-import { createMustYield } from "./worker/yield.ts";
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -66,14 +41,6 @@ export interface RunningServer {
 // Added to the deadline: cutting off requests and handlers takes a moment. Waiting for a stalled disk would never end.
 const STOP_GRACE_MS = 3000;
 
-/** What a server is started with. `readFile` reads the configuration file; null if there is none. */
-export interface Configuration {
-  settings: Settings;
-  environment: Environment;
-  file: string;
-  readFile(): ConfigFile | null;
-}
-
 /** Opens the stores, connects the parts and serves. Throws {@link OperatorError} on failure, with nothing left open. */
 export async function serve(configuration: Configuration, log: Log): Promise<RunningServer> {
   const { settings, environment } = configuration;
@@ -86,13 +53,6 @@ export async function serve(configuration: Configuration, log: Log): Promise<Run
     await stores.close();
     throw error;
   }
-}
-
-/** What the parts are connected with. */
-interface Wiring extends Pick<Configuration, "settings" | "environment"> {
-  config: WatchedConfigFile;
-  stores: ServerStores;
-  log: Log;
 }
 
 async function wire(wiring: Wiring): Promise<RunningServer> {
@@ -223,15 +183,6 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   };
 }
 
-function connectionLimitsOf(settings: Settings, metrics: Metrics): ConnectionLimits {
-  return {
-    all: settings.MAX_CONNECTIONS,
-    perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
-    isExempt: (address) => isLoopback(address) || isTrusted(address, settings.TRUSTED_PROXIES),
-    onRefused: (limit) => metrics.refusedConnections.inc({ limit }),
-  };
-}
-
 function notDrained(): OperatorError {
   return new OperatorError(
     "The server did not stop within SHUTDOWN_TIMEOUT. All acknowledged deliveries are on disk.",
@@ -239,98 +190,4 @@ function notDrained(): OperatorError {
   );
 }
 
-// A client would not wait for more password checks than these.
-const LOGIN_QUEUE_LIMIT = 256;
-// A share for each network, so that one network cannot fill the queue.
-const LOGIN_QUEUE_LIMIT_PER_NETWORK = LOGIN_QUEUE_LIMIT / 2;
-
-async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, log: Log): Promise<Login> {
-  // One core is left for deliveries and token checks, because anybody can send logins.
-  const width = Math.max(availableParallelism() - 1, 1);
-  const hashes = createConcurrencyLimit({ width, queueLimit: width });
-  const verifyPassword = countHashes(await createPasswordVerifier(settings.DEMO_PASSWORD), metrics);
-  const login = createLogin({
-    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
-    verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
-    // Twice as many attempts as hashes: while half of them compute hashes, the others use the throttle store.
-    attempts: createConcurrencyLimit({
-      width: 2 * width,
-      queueLimit: LOGIN_QUEUE_LIMIT,
-      queueLimitPerSender: LOGIN_QUEUE_LIMIT_PER_NETWORK,
-    }),
-    throttle: createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL)),
-    sessions: stores.sessions,
-    secret: settings.JWT_SECRET,
-    ttlSeconds: settings.JWT_TTL.seconds,
-    log,
-    now: Date.now,
-  });
-  return countLogins(login, metrics);
-}
-
-const UNLIMITED = { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };
-
-function openAdmission(settings: Settings, { events }: ServerStores, log: Log): Admission {
-  return createAdmission({
-    minFreeBytes: settings.MIN_FREE_DISK,
-    maxQueueAgeMs: settings.MAX_QUEUE_AGE,
-    // The disk of a PostgreSQL server is not seen from here.
-    readSpace: async () => (settings.DATABASE_URL === undefined ? readDiskSpace(settings.DATA_DIR) : UNLIMITED),
-    readBacklog: () => events.backlog(),
-    log,
-    now: Date.now,
-  });
-}
-
-/** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
-function openWorker({ settings, environment, config, stores, log }: Wiring, intake: Intake, metrics: Metrics) {
-  const { events } = stores;
-  const handlersOf = (file: ConfigFile | null) => (route: Route) =>
-    createHandler(route, {
-      log,
-      startThread: (options) => startThread("module", options),
-      environment: handlerEnvironment(environment, file),
-    });
-  const worker = createWorker({
-    store: events,
-    pollIntervalMs: settings.WORKER_POLL_INTERVAL,
-    owner: randomUUID(),
-    mustYield: createMustYield(intake),
-    onSettled: countSettled(metrics),
-    onExpired: countExpired(metrics),
-    log,
-    now: stores.now,
-  });
-  const applyRoutes = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
-  applyRoutes(config.current);
-  events.onWork(worker.notify);
-  return { worker, applyRoutes };
-}
-
-/** The pages, the cookie and forward-auth. Null without `PUBLIC_URL`, unless the server listens on loopback only. */
-function openBrowser(
-  settings: Settings,
-  url: string,
-  parts: Pick<BrowserParts, "login" | "authenticate" | "sessions" | "secret" | "log">,
-): (BrowserParts & VerifyParts) | null {
-  const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
-  const origin = publicOriginOf(settings, url);
-  if (origin === null) return null;
-  return {
-    ...parts,
-    cookie: createSessionCookie(origin, cookieDomain),
-    rules: { origin, allowedOrigins, cookieDomain },
-    lifetimes: { ttlSeconds: settings.JWT_TTL.seconds, sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
-    origin,
-    trustedProxies: settings.TRUSTED_PROXIES,
-    now: Date.now,
-  };
-}
-
 const retentionOf = (file: ConfigFile | null) => file?.retention ?? DEFAULT_RETENTION;
-
-/** The certificate and key that are served; undefined without TLS. */
-function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) {
-  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
-  return createTlsFiles(TLS_CERT_FILE, TLS_KEY_FILE);
-}

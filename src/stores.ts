@@ -3,7 +3,13 @@ import { resolve } from "node:path";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
-import { type DatabaseSettings, type RedisSettings, type Settings, usesRedis } from "./config/settings.ts";
+import {
+  DATABASE_CA_FILE,
+  type DatabaseSettings,
+  type RedisSettings,
+  type Settings,
+  usesRedis,
+} from "./config/settings.ts";
 import { describeError, SettingsError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import { makeDir } from "./lib/files.ts";
@@ -134,7 +140,7 @@ export function postgresOptions(
   const options = { hosts, user, password, database, poolSize, timeoutMs };
   if (tls === "off") return options;
   if (tls === "encrypted") return { ...options, tls: { rejectUnauthorized: false } };
-  const ca = caFile === undefined ? undefined : readAuthorities("DATABASE_URL's sslrootcert", caFile);
+  const ca = caFile === undefined ? undefined : readAuthorities(DATABASE_CA_FILE, caFile);
   if (ca === undefined) trustSystemAuthorities();
   return { ...options, tls: { ca, rejectUnauthorized: true } };
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { withoutHelp } from "../../src/cli/command-tree.ts";
 import { EXAMPLES } from "../../src/cli/examples.ts";
-import { createProgram } from "../../src/cli/main.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { code, codeBlock, list, page, table } from "./markdown.ts";
 
 /** The page of commands, with the content of `--help`. */

@@ -9,6 +9,7 @@ import { jsonLine, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { type Column, printTable, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface ListOptions extends FilterOptions {
   status?: Status;
@@ -133,18 +134,18 @@ function printLine(event: EventSummary, { json }: ListOptions): void {
 
 const isFiltered = ({ limit: _, ...conditions }: EventFilter) => Object.keys(conditions).length > 0;
 
+const MAX_LIMIT = 999_999;
+
 /** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
 function toFilter(options: ListOptions, now: number): EventFilter {
   const { status, until, search, cursor, limit } = options;
-  if (!/^[1-9][0-9]{0,5}$/.test(limit))
-    throw new OperatorError({ found: "--limit is not usable", remedy: "give a whole number from 1 to 999999" });
   if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
     throw new OperatorError("--follow cannot be used with --until, --search or --cursor");
   if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a part of a payload" });
   return {
-    limit: Number(limit),
+    limit: wholeNumber("--limit", limit, MAX_LIMIT),
     ...(status === undefined ? {} : { status }),
     ...eventConditions(options, now),
     ...(search === undefined ? {} : { search }),

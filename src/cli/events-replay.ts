@@ -6,6 +6,7 @@ import { type BulkOptions, jobFilter, takePages } from "./bulk.ts";
 import { findEvent, noSuchEvent, type OneEvent } from "./find-event.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 interface ReplayOptions extends BulkOptions {
   force?: boolean;
@@ -44,23 +45,24 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
   });
 }
 
+const MAX_CONFLICT = 999_999;
+
 /** Stores the bytes of a conflict as a new event, and queues it. A conflict is a delivery with the event's id but different bytes. */
 function replayConflict(eventIds: string[], conflict: string, { source, force, json }: ReplayOptions): Promise<void> {
   const [eventId, ...others] = eventIds;
   if (eventId === undefined || others.length > 0 || force) {
     throw new OperatorError({ found: "--conflict is not usable here", remedy: "give one event id, and no --force" });
   }
-  if (!/^[1-9][0-9]{0,5}$/.test(conflict))
-    throw new OperatorError({ found: "--conflict is not usable", remedy: "give a whole number from 1" });
+  const number = wholeNumber("--conflict", conflict, MAX_CONFLICT);
   return withStores(async ({ events, now }) => {
     const event = await findEvent(events, { eventId, source });
-    const wanted = event?.conflicts[Number(conflict) - 1];
+    const wanted = event?.conflicts[number - 1];
     if (!event || !wanted) {
       if (!event) throw noSuchEvent(eventId);
       const found = `The event has ${counted(event.conflicts.length, "conflict")}`;
       throw new OperatorError({ found, remedy: "run authserve events show to see them" }, 1);
     }
-    const isNew = await events.replayConflict(event, Number(conflict), now());
+    const isNew = await events.replayConflict(event, number, now());
     const newId = DIGEST_PREFIX + wanted.payloadSha256;
     if (!isNew) {
       const remedy = `run authserve events replay ${newId} --source ${event.source}`;

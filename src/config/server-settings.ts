@@ -4,7 +4,15 @@ import { getPublicSuffix } from "tldts";
 import { isWithin } from "../auth/browser/redirect-target.ts";
 import { type Fault, systemCode } from "../errors.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
-import { type Environment, readSettings, SETTING_NAMES, type SettingName, type Settings } from "./settings.ts";
+import { isFault, parseDatabaseUrl } from "../postgres/address.ts";
+import {
+  DATABASE_CA_FILE,
+  type Environment,
+  readSettings,
+  SETTING_NAMES,
+  type SettingName,
+  type Settings,
+} from "./settings.ts";
 
 /** Settings with the path of a file that the server reads. */
 const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
@@ -54,26 +62,38 @@ function dataDirFaults({ DATA_DIR }: Environment): Fault[] {
   return [{ found: "DATA_DIR is no directory", remedy: "name a directory, or a path that does not exist yet" }];
 }
 
+/** The authority's file in `DATABASE_URL`. That of `DATABASE_URL_FILE`, which may be a pipe, is checked when it is used. */
+function databaseCaFile({ DATABASE_URL }: Environment): string | undefined {
+  const address = DATABASE_URL === undefined ? undefined : parseDatabaseUrl(DATABASE_URL);
+  return address === undefined || isFault(address) ? undefined : address.caFile;
+}
+
 /** Checks without reading, because a pipe can be read only once. */
 function unreadableFiles(environment: Environment): Fault[] {
-  return FILE_NAMES.flatMap((name) => {
-    const file = environment[name];
-    if (file === undefined) return [];
-    try {
-      accessSync(file, constants.R_OK);
-      return statSync(file).isDirectory() ? [unreadablePem(name, "EISDIR")] : [];
-    } catch (error) {
-      return [unreadablePem(name, systemCode(error))];
-    }
-  });
+  return [
+    ...FILE_NAMES.flatMap((name) => unreadableFile(name, environment[name])),
+    ...unreadableFile(DATABASE_CA_FILE, databaseCaFile(environment)),
+  ];
+}
+
+function unreadableFile(name: string, file: string | undefined): Fault[] {
+  if (file === undefined) return [];
+  try {
+    accessSync(file, constants.R_OK);
+    return statSync(file).isDirectory() ? [unreadablePem(name, "EISDIR")] : [];
+  } catch (error) {
+    return [unreadablePem(name, systemCode(error))];
+  }
 }
 
 /** Checks the content of regular files. It is read again when it is used, because certificates are renewed. */
 function unusableFiles(environment: Environment): Fault[] {
-  const [cert, key, authorities] = FILE_NAMES.map((name) => contentOfRegularFile(environment[name]));
+  const [cert, key, redisAuthorities] = FILE_NAMES.map((name) => contentOfRegularFile(environment[name]));
+  const databaseAuthorities = contentOfRegularFile(databaseCaFile(environment));
   const faults = [
     cert && key && faultOfPair({ cert, key }),
-    authorities && faultOfAuthorities("REDIS_TLS_CA_FILE", authorities),
+    redisAuthorities && faultOfAuthorities("REDIS_TLS_CA_FILE", redisAuthorities),
+    databaseAuthorities && faultOfAuthorities(DATABASE_CA_FILE, databaseAuthorities),
   ];
   return faults.filter((fault) => fault !== undefined);
 }

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { USER_ID, USER_ID_FORM } from "./fields.ts";
 import { readSecretFile } from "./secrets.ts";
+import { DATABASE, REDIS } from "./setting-groups/stores.ts";
 import { SETTINGS } from "./setting-table.ts";
-import { DATABASE, REDIS } from "./store-settings.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -38,6 +38,9 @@ export type RedisSettings = Pick<Settings, (typeof REDIS_SETTING_NAMES)[number]>
 export const DATABASE_SETTING_NAMES = Object.keys(DATABASE) as (keyof typeof DATABASE)[];
 
 export type DatabaseSettings = Pick<Settings, (typeof DATABASE_SETTING_NAMES)[number]>;
+
+/** How faults name the file of the authority in `DATABASE_URL`. */
+export const DATABASE_CA_FILE = "DATABASE_URL's sslrootcert";
 
 /** Settings that locate Redis. Without any of them, Redis is not used. */
 export const REDIS_LOCATION_NAMES = ["REDIS_HOST", "REDIS_SENTINELS", "REDIS_CLUSTER"] as const satisfies SettingName[];

@@ -1,4 +1,5 @@
 import { isLoopback } from "../http/listen.ts";
+import type { DatabaseAddress } from "../postgres/address.ts";
 import { bytesOfWhsec } from "../webhook/secret-key.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
 import { REDIS_LOCATION_NAMES, REDIS_SETTING_NAMES, readSettings, type Settings, usesRedis } from "./settings.ts";
@@ -85,10 +86,13 @@ function redisWarnings(settings: Settings): string[] {
 }
 
 function databaseWarnings({ DATABASE_URL: address }: Settings): string[] {
-  if (address === undefined || address.tls !== "off") return [];
-  const isLocal = address.hosts.every(({ host }) => host.startsWith("/") || isLoopback(host));
-  if (isLocal) return [];
+  if (address === undefined || address.tls !== "off" || isLocalDatabase(address)) return [];
   return ["DATABASE_URL reaches another machine without TLS: add ?sslmode=verify-full, or payloads travel in clear"];
+}
+
+/** Whether all hosts of a database are this machine. */
+export function isLocalDatabase({ hosts }: Pick<DatabaseAddress, "hosts">): boolean {
+  return hosts.every(({ host }) => host.startsWith("/") || isLoopback(host));
 }
 
 function networkWarnings({ HOST, TLS_CERT_FILE, TRUSTED_PROXIES }: Settings): string[] {

@@ -79,3 +79,30 @@ suite("FORWARD_SECRET", () => {
     );
   });
 });
+
+suite("DATABASE_URL", () => {
+  const warnings = (rest: string) => warningsOf("DATABASE_URL", { DATABASE_URL: `postgres://app:secret@${rest}` });
+
+  for (const [what, rest] of [
+    ["on loopback", "127.0.0.1,localhost:5433,[::1]/store"],
+    ["on a socket", "/store?host=/var/run/postgresql"],
+    ["with a verified certificate", "db.internal/store?sslmode=verify-full"],
+    ["with encryption only", "db.internal/store?sslmode=no-verify"],
+  ] as const) {
+    test(`${what} gives no warning`, () => assert.deepEqual(warnings(rest), []));
+  }
+
+  for (const [what, rest] of [
+    ["on another machine", "db.internal/store"],
+    ["on a host that is named like loopback", "localhost.example.com/store"],
+    ["with one of its hosts on another machine", "127.0.0.1,db.internal/store"],
+    ["with TLS switched off", "db.internal/store?sslmode=disable"],
+  ] as const) {
+    test(`${what} gives a warning without its value`, () => {
+      const [warning = "", ...others] = warnings(rest);
+      assert.deepEqual(others, []);
+      assert.match(warning, /^DATABASE_URL reaches another machine without TLS: add \?sslmode=verify-full/);
+      assert.doesNotMatch(warning, /secret|internal|example/);
+    });
+  }
+});

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { EXECUTABLE } from "./command.ts";
 
 /**
@@ -77,9 +78,19 @@ export const needsChromium = () =>
 export const needsPgbouncer = () =>
   needs("pgbouncer", () => hasProgram("pgbouncer"), "pgbouncer is not on the path (Debian: apt-get install pgbouncer)");
 
+/** The folder of PostgreSQL's programs: one on the path, else Debian's newest; undefined if it is not installed. */
+export function postgresBin(): string | undefined {
+  const packages = "/usr/lib/postgresql";
+  const versions = existsSync(packages) ? readdirSync(packages).sort((a, b) => Number(b) - Number(a)) : [];
+  const dirs = [...(process.env.PATH ?? "").split(delimiter), ...versions.map((name) => join(packages, name, "bin"))];
+  const found = dirs.find((dir) => existsSync(join(dir, "initdb")));
+  // The path may have links to some of the programs only.
+  return found && dirname(realpathSync(join(found, "initdb")));
+}
+
 export const needsPostgres = () =>
   needs(
     "PostgreSQL",
-    () => existsSync("/usr/lib/postgresql"),
-    "/usr/lib/postgresql is not there (Debian: apt-get install postgresql)",
+    () => postgresBin() !== undefined,
+    "initdb is not on the path or in /usr/lib/postgresql (Debian: apt-get install postgresql)",
   );

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +9,12 @@ import type { PostgresServer } from "./postgres.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { isWell, until } from "./until.ts";
 import { workingDir } from "./working-dir.ts";
+
+/** The minor version of pgbouncer 1. It keeps named statements from 1.21. */
+export function pgbouncerMinor(): number {
+  const version = execFileSync("pgbouncer", ["--version"], { encoding: "utf8" });
+  return Number(/PgBouncer 1\.([0-9]+)/i.exec(version)?.[1]);
+}
 
 /** Starts pgbouncer in transaction mode in front of a server. Returns the URL of a database behind it. It ends with the test. */
 export async function startPgbouncer(

@@ -1,20 +1,6 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { findPort } from "../../src/http/listen.ts";
 import { isFault, parseDatabaseUrl } from "../../src/postgres/address.ts";
 import {
   connectPostgres,
@@ -23,11 +9,9 @@ import {
   type PostgresWatcher,
 } from "../../src/postgres/connection.ts";
 import { prepareSchema } from "../../src/postgres/schema.ts";
-import { NOBODY } from "./back-end.ts";
+import { makeDir, own, run, type ServerProcess, startProcess, USER } from "./postgres-process.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { until } from "./until.ts";
-
-const USER = "authserve";
 
 /** A real PostgreSQL. It ends with its test. */
 export interface PostgresServer {
@@ -63,40 +47,13 @@ export interface PostgresServerOptions {
   tls?: { cert: string; key: string };
 }
 
-/** The folder of PostgreSQL's programs; undefined if it is not installed. */
-export function postgresBin(): string | undefined {
-  const versions = "/usr/lib/postgresql";
-  const found = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a)) : [];
-  const dirs = found.map((version) => join(versions, version, "bin"));
-  return dirs.find((dir) => existsSync(join(dir, "initdb")));
-}
-
-/** PostgreSQL refuses to run as root. */
-const AS_USER: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-
-function own(path: string): void {
-  if (AS_USER.uid !== undefined) chownSync(path, AS_USER.uid, AS_USER.uid);
-}
-
-function run(program: string, args: string[]): void {
-  execFileSync(join(postgresBin() ?? "", program), args, { ...AS_USER, stdio: ["ignore", "ignore", "pipe"], cwd: "/" });
-}
-
-/** A folder that the server's user can write. The socket's path must be short. */
-function makeDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), "pg-"));
-  chmodSync(dir, 0o700);
-  own(dir);
-  return dir;
-}
-
-/** Starts a server on a free port. */
+/** Starts a server with empty data. */
 export async function startPostgres(context: Cleanup, options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const dir = makeDir();
   const data = options.dataDir ?? join(dir, "data");
   const started: { server?: ServerProcess } = {};
   context.after(async () => {
-    await started.server?.kill();
+    await started.server?.dispose();
     rmSync(dir, { recursive: true, force: true });
   });
   // The log of changes is not on the disk of the data: a server without room for it would end.
@@ -137,103 +94,8 @@ function copyTls(data: string, { cert, key }: { cert: string; key: string }): vo
   }
 }
 
-interface ServerProcess {
-  port: number;
-  dir: string;
-  data: string;
-  settings: Record<string, string>;
-  end(signal: NodeJS.Signals): Promise<void>;
-  kill(): Promise<void>;
-  signal(signal: NodeJS.Signals): void;
-  restart(): Promise<void>;
-}
-
-async function startProcess(dir: string, data: string, settings: Record<string, string>): Promise<ServerProcess> {
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
-  const args = ["-D", data, "-p", `${port}`, "-h", "127.0.0.1", "-k", dir];
-  for (const [name, value] of Object.entries(settings)) args.push("-c", `${name}=${value}`);
-  let child: ChildProcess;
-  let log = "";
-
-  async function start(): Promise<void> {
-    child = spawn(join(postgresBin() ?? "", "postgres"), args, {
-      ...AS_USER,
-      stdio: ["ignore", "ignore", "pipe"],
-      cwd: "/",
-    });
-    child.stderr?.on("data", (chunk) => {
-      log = (log + chunk).slice(-4000);
-    });
-    // A server for all tests of a process must not keep the process running.
-    child.unref();
-    (child.stderr as Socket | null)?.unref();
-    const atExit = () => child.kill("SIGQUIT");
-    process.once("exit", atExit);
-    child.once("exit", () => process.off("exit", atExit));
-    await until(async () => {
-      if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}: ${log}`);
-      return isAnswering(dir, port);
-    }, 20_000);
-  }
-
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.ref();
-    child.kill(signal);
-    await ended;
-  }
-
-  /** The process and its children. */
-  const pids = () => {
-    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
-    return [child.pid as number, ...children.split(" ").filter(Boolean).map(Number)];
-  };
-  function signal(name: NodeJS.Signals): void {
-    for (const pid of pids()) {
-      try {
-        process.kill(pid, name);
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
-  }
-
-  await start();
-  return {
-    port,
-    dir,
-    data,
-    settings,
-    end,
-    async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, "exit");
-      child.ref();
-      signal("SIGKILL");
-      await ended;
-    },
-    signal,
-    async restart() {
-      rmSync(join(data, "postmaster.pid"), { force: true });
-      await start();
-    },
-  };
-}
-
-async function isAnswering(dir: string, port: number): Promise<boolean> {
-  const client = new Client({ host: dir, port, user: USER, database: "postgres" });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    await client.query("SELECT 1");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
+/** A standby without its primary looks for it this often. A promotion may have to wait as long. */
+const QUICK_STANDBY = { wal_retrieve_retry_interval: "100ms" };
 
 let databases = 0;
 
@@ -268,13 +130,13 @@ function describe(context: Cleanup, server: ServerProcess, options: PostgresServ
     pause: () => server.signal("SIGSTOP"),
     resume: () => server.signal("SIGCONT"),
     async standby() {
-      const own = makeDir();
-      const copy = join(own, "data");
+      const folder = makeDir();
+      const copy = join(folder, "data");
       run("pg_basebackup", ["-D", copy, "-h", dir, "-p", `${port}`, "-U", USER, "-R", "-c", "fast", "--no-sync"]);
-      const started = await startProcess(own, copy, server.settings);
+      const started = await startProcess(folder, copy, { ...QUICK_STANDBY, ...server.settings });
       context.after(async () => {
-        await started.kill();
-        rmSync(own, { recursive: true, force: true });
+        await started.dispose();
+        rmSync(folder, { recursive: true, force: true });
       });
       return describe(context, started, options);
     },
@@ -308,7 +170,7 @@ async function sharedPostgres(): Promise<{ server: PostgresServer; template: str
     const ends: (() => unknown)[] = [];
     const context: Cleanup = { after: (end) => void ends.push(end as () => unknown) };
     const server = await startPostgres(context, { settings: { fsync: "off", max_connections: "300" } });
-    process.once("exit", () => rmSync(server.dir, { recursive: true, force: true }));
+    process.once("exit", () => removeStopped(server.dir));
     const template = await server.createDatabase();
     const opened: (() => unknown)[] = [];
     await prepareSchema(openPostgres({ after: (end) => void opened.push(end as () => unknown) }, server.url(template)));
@@ -316,6 +178,17 @@ async function sharedPostgres(): Promise<{ server: PostgresServer; template: str
     return { server, template };
   })();
   return shared;
+}
+
+/** Removes the folder of a server that has the signal to end. */
+function removeStopped(dir: string): void {
+  try {
+    // Waits for its end: until then files may be added.
+    run("pg_ctl", ["stop", "-D", join(dir, "data"), "-m", "immediate"]);
+  } catch {
+    // It has ended already.
+  }
+  rmSync(dir, { recursive: true, force: true });
 }
 
 /** A database with an empty schema on the server of this test process. */

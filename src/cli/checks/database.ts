@@ -1,4 +1,5 @@
 import type { DatabaseSettings } from "../../config/settings.ts";
+import { isLocalDatabase } from "../../config/warnings.ts";
 import { AppError, describeError, SettingsError } from "../../errors.ts";
 import type { DatabaseAddress } from "../../postgres/address.ts";
 import type { DatabaseFacts } from "../../postgres/maintenance/facts.ts";
@@ -14,7 +15,6 @@ const CLOCK_DIFFERENCE_MS = 1000;
 
 /** Checks the PostgreSQL that keeps the events. */
 export async function checkPostgres(settings: DatabaseSettings, address: DatabaseAddress): Promise<Finding[]> {
-  const where = address.hosts.map(({ host, port }) => `${host}:${port}`).join(", ");
   try {
     const { readDatabaseFacts } = await import("../../postgres/maintenance/facts.ts");
     const facts = await readDatabaseFacts(postgresOptions(settings, address));
@@ -23,13 +23,13 @@ export async function checkPostgres(settings: DatabaseSettings, address: Databas
     if (error instanceof SettingsError) return wrongSettings(CHECK, error);
     const reason = describeError(error instanceof AppError ? error.cause : error);
     const remedy = "start it, or correct the host, the user, the password or the database in DATABASE_URL";
-    return [wrong(CHECK, `${where} cannot be used (${reason})`, remedy)];
+    return [wrong(CHECK, `${placeOf(address)} cannot be used (${reason})`, remedy)];
   }
 }
 
 function findingsOf(facts: DatabaseFacts, address: DatabaseAddress, poolSize: number): Finding[] {
   return [
-    versionFinding(facts),
+    versionFinding(facts, address),
     schemaFinding(facts),
     ...durabilityFindings(facts),
     replicationFinding(facts),
@@ -41,8 +41,13 @@ function findingsOf(facts: DatabaseFacts, address: DatabaseAddress, poolSize: nu
   ];
 }
 
-function versionFinding({ version, isSupported }: DatabaseFacts): Finding {
-  if (isSupported) return ok(CHECK, `${version} accepts writes`);
+function placeOf({ hosts }: DatabaseAddress): string {
+  return hosts.map(({ host, port }) => `${host}:${port}`).join(", ");
+}
+
+function versionFinding({ version, isSupported }: DatabaseFacts, address: DatabaseAddress): Finding {
+  const place = `${address.hosts.length > 1 ? "one of " : ""}${placeOf(address)}`;
+  if (isSupported) return ok(CHECK, `${version} at ${place} accepts writes`);
   return wrong(CHECK, `${version} is too old`, "update it to 14 or newer");
 }
 
@@ -106,11 +111,13 @@ function poolerFindings({ pooler }: DatabaseFacts): Finding[] {
   return [warning("pooler", "connections are pooled without named statements: each one is planned anew", remedy)];
 }
 
-function tlsFindings({ isEncrypted }: DatabaseFacts, { hosts, tls }: DatabaseAddress): Finding[] {
+function tlsFindings({ isEncrypted }: DatabaseFacts, address: DatabaseAddress): Finding[] {
   if (isEncrypted) {
-    const how = tls === "verified" ? "encrypted, and the certificate is verified" : "encrypted, but not verified";
-    return [tls === "verified" ? ok("TLS", how) : warning("TLS", how, "use sslmode=verify-full in DATABASE_URL")];
+    const isVerified = address.tls === "verified";
+    const how = isVerified ? "encrypted, and the certificate is verified" : "encrypted, but not verified";
+    return [isVerified ? ok("TLS", how) : warning("TLS", how, "use sslmode=verify-full in DATABASE_URL")];
   }
-  const isLocal = hosts.every(({ host }) => host.startsWith("/") || /^(?:localhost|127\.|::1$)/.test(host));
-  return isLocal ? [] : [warning("TLS", "the connection to PostgreSQL is not encrypted", "add ?sslmode=verify-full")];
+  return isLocalDatabase(address)
+    ? []
+    : [warning("TLS", "the connection to PostgreSQL is not encrypted", "add ?sslmode=verify-full")];
 }

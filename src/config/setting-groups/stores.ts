@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { addresses, databaseUrl, duration, file, host, integer, keyPrefix, text, yesOrNo } from "./fields.ts";
-import type { Group } from "./setting.ts";
+import { addresses, databaseUrl, duration, file, host, integer, keyPrefix, text, yesOrNo } from "../fields.ts";
+import type { Group } from "../setting.ts";
 
 /** Settings of the connection to PostgreSQL. */
 export const DATABASE = {

@@ -1,0 +1,86 @@
+import { type Command, Option } from "commander";
+import { STATUSES } from "../../events/event.ts";
+import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
+
+/** Adds the commands of stored events. */
+export function addEventCommands(program: Command): void {
+  const events = program.command("events").description("Show and replay stored events");
+  events
+    .command("list")
+    .description("List events, newest first")
+    .addOption(new Option("--status <status>", "Only events of this status").choices(STATUSES))
+    .option("--type <type>", "Only events of this type")
+    .option("--source <name>", "Only events of this source")
+    .option("--since <time>", "Only events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--until <time>", "Only events received before this time, like --since")
+    .option("--error <text>", "Only events whose last error contains this text")
+    .option("--search <text>", "Only events whose payload contains this text")
+    .option("--cursor <cursor>", "Continue a list at the cursor that it printed")
+    .option("--limit <count>", "Maximum number of events", "50")
+    .option("--follow", "Keep printing new events as they arrive")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array, or with --follow one JSON object per line")
+    .action(async (options) => (await import("../events-list.ts")).runEventsList(options));
+  events
+    .command("show <id>")
+    .description("Show an event with its attempts, origin and payload")
+    .option("--source <name>", "Source of the event, if several sources have this id")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON object")
+    .action(async (id, options) => (await import("../events-show.ts")).runEventsShow(id, options));
+  bulkOptions(
+    events
+      .command("replay [ids...]")
+      .description("Queue failed events again, with all their attempts")
+      .option("--force", "Give events to the routes that match them now, also processed ones")
+      .option("--conflict <number>", "Replay this conflict of the event (see events show) as a new event"),
+  ).action(async (ids, options) => (await import("../events-replay.ts")).runEventsReplay(ids, options));
+  bulkOptions(
+    events
+      .command("discard [ids...]")
+      .description("Give up events that failed or wait, and keep the reason")
+      .requiredOption("--reason <text>", "Why they are given up")
+      .addOption(
+        new Option("--status <status>", "With a filter: take jobs that failed, or that wait (default: failed)").choices(
+          ["failed", "queued"],
+        ),
+      ),
+  ).action(async (ids, options) => (await import("../events-discard.ts")).runEventsDiscard(ids, options));
+  events
+    .command("prune")
+    .description("Remove what retention does not keep, now")
+    .option("--dry-run", "Only count it")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../events-prune.ts")).runEventsPrune(options));
+  events
+    .command("stats")
+    .description("Count events by status")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
+  events
+    .command("send-test")
+    .description("Send a signed test event to the running server")
+    .option("--type <type>", "Type of the event", "payment_intent.succeeded")
+    .option("--id <id>", "Id of the event (default: a new one)")
+    .option("--url <url>", "URL to send it to (default: the running server)")
+    .option("--json", "Print a JSON object")
+    .action(async ({ url, ...options }) =>
+      (await import("../send.ts")).runSend({ ...options, source: DEFAULT_SOURCE_NAME, to: url }),
+    );
+}
+
+/** Adds the options of a command that takes event ids or a filter. */
+function bulkOptions(command: Command): Command {
+  return command
+    .option("--dead-letter", "Take all failed events")
+    .option("--source <name>", "Take those of this source; with an id, its source")
+    .option("--type <type>", "Take those of this type")
+    .option("--route <name>", "Take those that failed in this route")
+    .option("--since <time>", "Take those received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--until <time>", "Take those received before this time, like --since")
+    .option("--error <text>", "Take those whose last error contains this text")
+    .option("--dry-run", "Only count them")
+    .option("--rate <rate>", "Events per second, e.g. 50/s (default: as fast as deliveries allow)")
+    .option("--cursor <cursor>", "Continue where an ended command stopped")
+    .option("--json", "Print a JSON object");
+}

@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+
+/** Adds the commands that test, wait for, copy and check a store or a server. */
+export function addOperationCommands(program: Command): void {
+  const selftest = program.command("selftest").description("Test the configured stores, and this machine");
+  selftest
+    .command("sessions")
+    .description("Race logins, logouts and reads on the session store, with a test user")
+    .option("--rounds <count>", "Number of races between a logout and a login", "200")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../selftest.ts")).runSelftestSessions(options));
+  selftest
+    .command("crash")
+    .description("Kill a server of its own under load, restart it, and check that it loses no acknowledged event")
+    .option("--rounds <count>", "Number of kills", "20")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../selftest-crash.ts")).runSelftestCrash(options));
+  program
+    .command("ready")
+    .description("Wait until the server is ready, else exit 1")
+    .option("--timeout <duration>", "Maximum time to wait", "10s")
+    .action(async (options) => (await import("../ready.ts")).runReady(options));
+  program
+    .command("backup <file>")
+    .description("Write a verified copy of the database, also while the server runs")
+    .option("--force", "Replace an existing backup")
+    .option("--json", "Print a JSON object")
+    .action(async (file, options) => (await import("../backup.ts")).runBackup(file, options));
+  program
+    .command("restore <file>")
+    .description("Replace the database with a backup while no server runs, and keep the old one")
+    .option("--json", "Print a JSON object")
+    .action(async (file, options) => (await import("../backup.ts")).runRestore(file, options));
+  program
+    .command("migrate")
+    .description("Copy the store of a DATA_DIR, whose server has stopped, into the database of DATABASE_URL")
+    .requiredOption("--from <directory>", "DATA_DIR to copy")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../migrate.ts")).runMigrate(options));
+  program
+    .command("doctor")
+    .description(
+      "Check settings, files, database, disk, clock, Redis, port and add-ons, and exit 1 if something is wrong",
+    )
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../doctor.ts")).runDoctor(options));
+}

@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+
+/** Adds the commands that create a server and run it. */
+export function addServerCommands(program: Command): void {
+  program
+    .command("serve")
+    .description("Start the server and run until SIGTERM or SIGINT")
+    .option("--init", "Create .env if it is missing, and print commands to try")
+    .action(async (options) => (await import("../serve.ts")).runServe(options));
+  program
+    .command("init")
+    .description("Create .env with new secrets and a user, and print the password once")
+    .option("--email <address>", "E-mail of the user", "demo@example.com")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../init.ts")).runInit(options));
+  program
+    .command("hash-password")
+    .description("Hash a password, from a prompt or standard input")
+    .option("--allow-weak", "Accept a short or common password")
+    .option("--calibrate <duration>", "Choose the cost so that one hash takes about this long here, e.g. 250ms")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../hash-password.ts")).runHashPassword(options));
+  program
+    .command("passwd")
+    .description("Change the password in .env, or print the line to set")
+    .option("--allow-weak", "Accept a short or common password")
+    .action(async (options) => (await import("../passwd.ts")).runPasswd(options));
+}

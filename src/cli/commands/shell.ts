@@ -1,0 +1,25 @@
+import { Argument, type Command } from "commander";
+import { EVENT_IDS } from "../command-tree.ts";
+
+/** Adds the commands about this program, and what a shell needs of it. */
+export function addShellCommands(program: Command): void {
+  program
+    .command("licenses")
+    .description("List the packages in this program and their licences")
+    .option("--full", "Print the full licence texts")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../licenses.ts")).runLicenses(options));
+  program
+    .command("completion")
+    .description("Print the completion script of a shell")
+    .addArgument(new Argument("<shell>", "Shell").choices(["bash", "zsh", "fish"]))
+    .action(async (shell) => (await import("../completion.ts")).runCompletion(shell, program));
+  program
+    .command("man")
+    .description("Print the manual page, for man -l -")
+    .action(async () => (await import("../man.ts")).runMan(program));
+  program
+    .command(EVENT_IDS, { hidden: true })
+    .description("Print the ids of the newest events, for completion")
+    .action(async () => (await import("../event-ids.ts")).runEventIds());
+}

@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+
+/** Adds the commands of the configuration file, its sources and its routes. */
+export function addWebhookCommands(program: Command): void {
+  const config = program.command("config").description("Check the configuration file");
+  config
+    .command("check")
+    .description("Check authserve.yaml, or the file that CONFIG_FILE names, and exit 2 if it is wrong")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../config.ts")).runConfigCheck(options));
+  config
+    .command("schema")
+    .description("Print the JSON Schema of the configuration file, for editors")
+    .action(async () => (await import("../config.ts")).runConfigSchema());
+
+  const sources = program.command("sources").description("Show the senders of webhooks, and check their deliveries");
+  sources
+    .command("list")
+    .description("List the sources with what they received")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../sources-list.ts")).runSourcesList(options));
+  sources
+    .command("presets")
+    .description("List the known providers, and what proves that their signatures verify")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../sources-presets.ts")).runSourcesPresets(options));
+  sources
+    .command("explain <name>")
+    .description("Show which checks a captured HTTP request passes, from standard input")
+    .option("--at <time>", "Check it at this time, ISO 8601 (default: now)")
+    .option("--url <url>", "URL that the sender used (default: from Host)")
+    .option("--json", "Print a JSON object")
+    .action(async (name, options) => (await import("../sources-explain.ts")).runSourcesExplain(name, options));
+  const routes = program.command("routes").description("Show the routes that process events, and pause them");
+  routes
+    .command("list")
+    .description("List the routes with the numbers of their jobs")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../routes.ts")).runRoutesList(options));
+  routes
+    .command("pause <name>")
+    .description("Let the events of a route wait")
+    .action(async (name) => (await import("../routes.ts")).runRoutesPause(name));
+  routes
+    .command("resume <name>")
+    .description("Process the events of a paused route")
+    .action(async (name) => (await import("../routes.ts")).runRoutesResume(name));
+  program
+    .command("send")
+    .description("Send signed deliveries as a provider does")
+    .option("--source <name>", "Sign as the sender of this source (default: default, or the only one)")
+    .option("--preset <slug>", "Sign as this provider, with --secret-file")
+    .option("--secret-file <file>", "File with the secret")
+    .option("--type <type>", "Type of the event (default: that of the sample)")
+    .option("--id <id>", "Id of the event (default: a new one)")
+    .option("--body <file>", "Send this file instead of a sample")
+    .option("--to <url>", "URL to send to (default: the running server)")
+    .option("--count <number>", "Number of deliveries", "1")
+    .option("--rate <rate>", "Deliveries per second, e.g. 50/s (default: as fast as possible)")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../send.ts")).runSend(options));
+}

@@ -1,0 +1,91 @@
+import * as v from "valibot";
+import {
+  domain,
+  duration,
+  email,
+  LONGEST_AGE,
+  origin,
+  origins,
+  passwordHash,
+  strongSecret,
+  ttl,
+  userId,
+} from "../fields.ts";
+import type { Group } from "../setting.ts";
+
+/** Settings of the user, passwords and tokens. */
+export const LOGIN = {
+  JWT_SECRET: {
+    schema: strongSecret,
+    secret: true,
+    meaning:
+      "Signs and verifies tokens. It needs 8 different characters or more. A repeated short text and a publicly known secret are refused.",
+    example: "/etc/authserve/jwt_secret",
+  },
+  JWT_SECRET_PREVIOUS: {
+    schema: v.optional(strongSecret),
+    secret: true,
+    meaning: "Verifies tokens signed with an earlier secret. It never signs.",
+    example: "/etc/authserve/jwt_secret_previous",
+  },
+  JWT_TTL: {
+    schema: v.optional(ttl, "900s"),
+    meaning:
+      "Lifetime of tokens and sessions: a whole number and `s`, `m`, `h` or `d`. Text of another form means 900s, and a warning is logged.",
+    example: "12h",
+  },
+  DEMO_EMAIL: {
+    schema: email,
+    meaning: "The user's e-mail address. A change ends the user's session at the next start.",
+    example: "you@example.com",
+  },
+  DEMO_PASSWORD: {
+    schema: passwordHash,
+    secret: true,
+    meaning:
+      "Hash of the user's password, made by `authserve hash-password`. Accepted are argon2id (m up to 256 MiB, t up to 10, p up to 8) and bcrypt (cost 4 to 15). With bcrypt, passwords over 72 bytes are refused. A change ends the user's session at the next start.",
+    example: "/etc/authserve/demo_password",
+  },
+  DEMO_USER_ID: {
+    schema: v.optional(userId, "1"),
+    meaning: "The user's identifier: the claim `sub` in tokens, and `userId` in answers and log lines.",
+    example: "user-7",
+  },
+} satisfies Group;
+
+/** Settings of the pages and the cookie. */
+export const BROWSERS = {
+  PUBLIC_URL: {
+    schema: v.optional(origin),
+    defaultText: "the address of the ready line on loopback; else none, and there are no pages and no cookie",
+    meaning:
+      "Origin under which browsers reach this service. With it there are a login page, a cookie and `/auth/verify` for proxies.",
+    example: "https://auth.example.com",
+  },
+  COOKIE_DOMAIN: {
+    schema: v.optional(domain),
+    defaultText: "none: the cookie is for the host of `PUBLIC_URL` only",
+    meaning:
+      "Domain whose subdomains share the cookie, so that apps there can be protected. `PUBLIC_URL` must be in it.",
+    example: "example.com",
+  },
+  REDIRECT_ORIGINS: {
+    schema: v.optional(origins, ""),
+    defaultText: "none",
+    meaning:
+      "Origins that a login may lead back to, besides `PUBLIC_URL` and https origins within `COOKIE_DOMAIN`. Other targets lead to the start page.",
+    example: "https://app.example.net",
+  },
+  SESSION_MAX_AGE: {
+    schema: v.optional(duration(1000, "7d", LONGEST_AGE), "7d"),
+    meaning:
+      "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends.",
+    example: "12h",
+  },
+  CORS_ALLOWED_ORIGINS: {
+    schema: v.optional(origins, ""),
+    defaultText: "none",
+    meaning: "Origins of single-page apps that may call `/auth/*` from a browser, with the cookie.",
+    example: "https://app.example.com",
+  },
+} satisfies Group;

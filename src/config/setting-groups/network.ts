@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import { file, host, integer, networks } from "../fields.ts";
+import type { Group } from "../setting.ts";
+
+/** Settings of the address, TLS and connections. */
+export const NETWORK = {
+  PORT: {
+    schema: v.optional(integer(0, 65_535), "3000"),
+    meaning: "Port to listen on. 0 picks a free port, which the log line `server_started` names.",
+    example: "8443",
+  },
+  HOST: {
+    schema: v.optional(host),
+    defaultText: "`127.0.0.1`; all addresses with `TLS_CERT_FILE`",
+    meaning: "Address to listen on.",
+    example: "10.0.0.5",
+  },
+  TLS_CERT_FILE: {
+    schema: v.optional(file),
+    meaning:
+      "PEM certificate chain. With it the server speaks HTTPS only, TLS 1.2 or newer. A changed file is loaded while the server runs.",
+    example: "/etc/authserve/fullchain.pem",
+  },
+  TLS_KEY_FILE: {
+    schema: v.optional(file),
+    meaning: "PEM private key of `TLS_CERT_FILE`. Set both or neither.",
+    example: "/etc/authserve/privkey.pem",
+  },
+  TRUSTED_PROXIES: {
+    schema: v.optional(networks),
+    meaning:
+      "Proxies whose `X-Forwarded-For` names the client. Entries of that header may have ports. No other forwarding header is read.",
+    example: "127.0.0.1,10.0.0.0/8",
+  },
+  MAX_CONNECTIONS: {
+    schema: v.optional(integer(1, 1_000_000), "10000"),
+    meaning: "Connections at once. Further ones are closed.",
+    example: "2000",
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    schema: v.optional(integer(1, 1_000_000), "1024"),
+    meaning:
+      "Connections at once from one IPv4 address or IPv6 /64. Further ones are closed. Loopback and `TRUSTED_PROXIES` are exempt.",
+    example: "100",
+  },
+} satisfies Group;

@@ -1,0 +1,20 @@
+import type { ConfigFile } from "../config/file/config-file.ts";
+import type { WatchedConfigFile } from "../config/file/reload.ts";
+import type { Environment, Settings } from "../config/settings.ts";
+import type { Log } from "../log.ts";
+import type { ServerStores } from "../stores.ts";
+
+/** What a server is started with. `readFile` reads the configuration file; null if there is none. */
+export interface Configuration {
+  settings: Settings;
+  environment: Environment;
+  file: string;
+  readFile(): ConfigFile | null;
+}
+
+/** What the parts are connected with. */
+export interface Wiring extends Pick<Configuration, "settings" | "environment"> {
+  config: WatchedConfigFile;
+  stores: ServerStores;
+  log: Log;
+}

@@ -1,0 +1,41 @@
+import { availableParallelism } from "node:os";
+import { canonicalEmail } from "../auth/email.ts";
+import { createLogin, type Login } from "../auth/login.ts";
+import { createPasswordVerifier } from "../auth/password.ts";
+import { createThrottle } from "../auth/throttle/rules.ts";
+import type { Settings } from "../config/settings.ts";
+import { countHashes, countLogins } from "../instrument.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Stores } from "../stores.ts";
+
+// A client would not wait for more password checks than these.
+const LOGIN_QUEUE_LIMIT = 256;
+// A share for each network, so that one network cannot fill the queue.
+const LOGIN_QUEUE_LIMIT_PER_NETWORK = LOGIN_QUEUE_LIMIT / 2;
+
+/** Creates the login. It limits the password checks that run and wait, and counts them. */
+export async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, log: Log): Promise<Login> {
+  // One core is left for deliveries and token checks, because anybody can send logins.
+  const width = Math.max(availableParallelism() - 1, 1);
+  const hashes = createConcurrencyLimit({ width, queueLimit: width });
+  const verifyPassword = countHashes(await createPasswordVerifier(settings.DEMO_PASSWORD), metrics);
+  const login = createLogin({
+    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+    verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
+    // Twice as many attempts as hashes: while half of them compute hashes, the others use the throttle store.
+    attempts: createConcurrencyLimit({
+      width: 2 * width,
+      queueLimit: LOGIN_QUEUE_LIMIT,
+      queueLimitPerSender: LOGIN_QUEUE_LIMIT_PER_NETWORK,
+    }),
+    throttle: createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL)),
+    sessions: stores.sessions,
+    secret: settings.JWT_SECRET,
+    ttlSeconds: settings.JWT_TTL.seconds,
+    log,
+    now: Date.now,
+  });
+  return countLogins(login, metrics);
+}

@@ -1,0 +1,38 @@
+import { randomUUID } from "node:crypto";
+import type { ConfigFile } from "../config/file/config-file.ts";
+import { handlerEnvironment } from "../config/handler-environment.ts";
+import { routesOf } from "../config/routes.ts";
+import { countExpired, countSettled } from "../instrument.ts";
+import type { Metrics } from "../metrics.ts";
+import { startThread } from "../platform/checkout.ts";
+import type { Intake } from "../webhook/intake.ts";
+import { createHandler } from "../worker/handlers/create.ts";
+import type { Route } from "../worker/route.ts";
+import { createWorker } from "../worker/worker.ts";
+import { createMustYield } from "../worker/yield.ts";
+import type { Wiring } from "./configuration.ts";
+
+/** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
+export function openWorker({ settings, environment, config, stores, log }: Wiring, intake: Intake, metrics: Metrics) {
+  const { events } = stores;
+  const handlersOf = (file: ConfigFile | null) => (route: Route) =>
+    createHandler(route, {
+      log,
+      startThread: (options) => startThread("module", options),
+      environment: handlerEnvironment(environment, file),
+    });
+  const worker = createWorker({
+    store: events,
+    pollIntervalMs: settings.WORKER_POLL_INTERVAL,
+    owner: randomUUID(),
+    mustYield: createMustYield(intake),
+    onSettled: countSettled(metrics),
+    onExpired: countExpired(metrics),
+    log,
+    now: stores.now,
+  });
+  const applyRoutes = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
+  applyRoutes(config.current);
+  events.onWork(worker.notify);
+  return { worker, applyRoutes };
+}

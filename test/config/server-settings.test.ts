@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { readServerSettings } from "../../src/config/server-settings.ts";
+import { SettingsError } from "../../src/errors.ts";
+import { pairNamed } from "../helpers/tls.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+import { REQUIRED } from "./environment.ts";
+
+const urlWith = (file: string) => `postgres://app:secret@db.internal/store?sslmode=verify-full&sslrootcert=${file}`;
+
+/** What is wrong with these settings of a server. */
+function faultsIn(settings: Record<string, string>): string[] {
+  try {
+    readServerSettings({ ...REQUIRED, ...settings });
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof SettingsError, String(error));
+    return error.faults.map(({ found }) => found);
+  }
+}
+
+suite("the sslrootcert of DATABASE_URL", () => {
+  test("is a PEM file with a certificate", () =>
+    assert.deepEqual(faultsIn({ DATABASE_URL: urlWith(pairNamed("first").cert) }), []));
+
+  test("that is missing is reported with the faults of other settings", () =>
+    assert.deepEqual(faultsIn({ DATABASE_URL: urlWith("/nope.pem"), PORT: "x" }), [
+      "DATABASE_URL's sslrootcert cannot be read (ENOENT)",
+      "PORT is not usable",
+    ]));
+
+  test("that is a directory or holds no certificate is refused", () => {
+    const dir = workingDir();
+    const empty = join(dir, "empty.pem");
+    writeFileSync(empty, "");
+    assert.deepEqual(faultsIn({ DATABASE_URL: urlWith(dir) }), ["DATABASE_URL's sslrootcert cannot be read (EISDIR)"]);
+    for (const file of [empty, pairNamed("first").key]) {
+      assert.deepEqual(faultsIn({ DATABASE_URL: urlWith(file) }), ["DATABASE_URL's sslrootcert holds no certificate"]);
+    }
+  });
+
+  test("is not looked for in a malformed URL", () => {
+    assert.deepEqual(faultsIn({ DATABASE_URL: "postgres://app:secret@/%?sslrootcert=/nope.pem" }).length, 1);
+  });
+});
