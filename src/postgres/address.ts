@@ -40,7 +40,7 @@ const FORM =
  */
 export function parseDatabaseUrl(url: string): DatabaseAddress | Fault {
   const parts = FORM.exec(url)?.groups;
-  if (!parts)
+  if (!parts || /\s/.test(url))
     return fault(
       "is no PostgreSQL URL",
       "expected postgres://user:password@host:5432/database, with special characters percent-encoded",
@@ -59,6 +59,7 @@ function addressOf(parts: Record<string, string | undefined>): DatabaseAddress |
   for (const name of parameters.keys()) {
     if (!["sslmode", "sslrootcert", "host"].includes(name))
       return fault("has an unknown parameter", "keep sslmode, sslrootcert and host");
+    if (parameters.getAll(name).length > 1) return fault("has a parameter twice", "keep one of them");
   }
   const mode = parameters.get("sslmode") ?? "disable";
   const tls = TLS_MODES[mode];
@@ -69,17 +70,22 @@ function addressOf(parts: Record<string, string | undefined>): DatabaseAddress |
   const hosts = (parameters.get("host") ?? parts.hosts ?? "").split(",").map(hostOf);
   const known = hosts.filter((host) => host !== null);
   if (known.length < hosts.length)
-    return fault("has a malformed host", "expected host, host:port or [IPv6]:port, separated by commas");
+    return fault(
+      "has a malformed host",
+      "expected host, host:port or [IPv6]:port, separated by commas; write @ in a password as %40",
+    );
   const user = decodeURIComponent(parts.user ?? "");
   if (user === "") return fault("names no user", "write postgres://user:password@host/database");
   const database = decodeURIComponent(parts.database ?? "") || user;
   const password = parts.password === undefined ? undefined : decodeURIComponent(parts.password);
+  // In the protocol it ends a text.
+  if ([user, password, database].some((text) => text?.includes("\0"))) return fault("has a zero byte", "remove %00");
   return { hosts: known, user, password, database, tls, caFile };
 }
 
 function hostOf(text: string): PostgresHost | null {
   const [, address, port] =
-    /^(\[[0-9A-Fa-f:.]+\]|\/[^:]*|[^:[\]/\s]+)(?::([0-9]{1,5}))?$/.exec(decodeURIComponent(text)) ?? [];
+    /^(\[[0-9A-Fa-f:.]+\]|\/[^:]*|[^:[\]/\s@]+)(?::([0-9]{1,5}))?$/.exec(decodeURIComponent(text)) ?? [];
   const number = port === undefined ? DEFAULT_PORT : Number(port);
   if (address === undefined || number < 1 || number > 65_535) return null;
   return { host: address.replace(/^\[|\]$/g, ""), port: number };

@@ -10,10 +10,10 @@ import type {
   JobDetail,
 } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { searchPayloads } from "./event-search.ts";
+import { readListed, searchPayloads } from "./event-search.ts";
 import { statusOf } from "./event-tally.ts";
 import { EVENT, listStatements } from "./lists-sql.ts";
-import { integers } from "./values.ts";
+import { integers, storable } from "./values.ts";
 
 interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
   id: number;
@@ -76,22 +76,35 @@ const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
 /** Reads of stored events. Each reads one snapshot. */
 export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get"> {
-  const list = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, filter));
+  const list = (filter: EventFilter) =>
+    snapshot(postgres, async (queries) => listIn(queries, filter, (await readListed(queries, filter)).oldest));
+  const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, filter));
   return {
-    list: (filter) => (filter.search === undefined ? list(filter) : searchPayloads(postgres, filter, list)),
+    list: (filter) => (filter.search === undefined ? list(filter) : searchPayloads(postgres, filter, listWindow)),
     get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, eventId, source)),
   };
 }
 
+/**
+ * The settings of a read. Without statistics the planner expects few rows: it would sort all of them instead of reading an index in
+ * order.
+ */
+export const SETTINGS = [
+  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+  "SET LOCAL enable_bitmapscan = off",
+];
+
 function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>): Promise<T> {
   return postgres.transaction((queries) => {
-    void queries.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").catch(() => {});
+    for (const setting of SETTINGS) void queries.run(setting).catch(() => {});
     return read(queries);
   });
 }
 
-async function listIn(queries: Queries, filter: EventFilter): Promise<EventPage> {
-  const statements = listStatements(filter);
+/** Lists the events from the oldest one on. */
+async function listIn(queries: Queries, filter: EventFilter, oldest = 0): Promise<EventPage> {
+  const after = String(Math.max(oldest - 1, Number(filter.after ?? 0)));
+  const statements = listStatements({ ...filter, after });
   const found = await Promise.all(statements.map(({ text, values }) => queries.rows<EventRow>(text, values)));
   const rows = found
     .flat()
@@ -123,7 +136,7 @@ function groupByEvent<Row extends { event: number }>(rows: readonly Row[]): ByEv
 }
 
 async function getIn(queries: Queries, eventId: string, source: string | undefined): Promise<EventDetail[]> {
-  const rows = await queries.rows<DetailRow>(GET, [eventId, source ?? null]);
+  const rows = await queries.rows<DetailRow>(GET, [storable(eventId), source === undefined ? null : storable(source)]);
   const jobsOf = await readJobs(queries, rows);
   const ids = integers(rows.map(({ id }) => id));
   const [history, conflicts] = await Promise.all([

@@ -7,13 +7,17 @@ import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
 import { integers } from "./values.ts";
 
-/** Gives an event to the present routes, unless it is removed, waits for fan-out or is queued: event. */
+/**
+ * Gives an event to the present routes, unless it is removed, waits for fan-out or is queued: event. The lock keeps a purge from
+ * removing it meanwhile.
+ */
 const REROUTE = `
-INSERT INTO authserve.reroutes (event) SELECT $1::bigint
-WHERE NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE event = $1)
-  AND EXISTS (SELECT 1 FROM authserve.contents WHERE event = $1)
-  AND (NOT EXISTS (SELECT 1 FROM authserve.jobs WHERE event = $1)
-    OR EXISTS (SELECT 1 FROM authserve.jobs WHERE event = $1 AND status <> 'queued'))
+INSERT INTO authserve.reroutes (event)
+SELECT event FROM authserve.contents WHERE event = $1
+  AND NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = $1)
+  AND (NOT EXISTS (SELECT 1 FROM authserve.jobs WHERE jobs.event = $1)
+    OR EXISTS (SELECT 1 FROM authserve.jobs WHERE jobs.event = $1 AND status <> 'queued'))
+FOR KEY SHARE OF contents
 ON CONFLICT DO NOTHING`;
 
 /** The events that wait for their jobs: limit. */

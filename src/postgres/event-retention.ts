@@ -2,7 +2,7 @@ import type { JobStatus, Status } from "../events/event.ts";
 import { createPurgeRule, type PurgeRule, type StoredTotals } from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { createMoves, type EventTally, statusOf, TOTALS, writeMoves } from "./event-tally.ts";
+import { BYTES_PER_EVENT, createMoves, type EventTally, statusOf, TOTALS, writeMoves } from "./event-tally.ts";
 import { type JobRow, lockJobs } from "./job-rows.ts";
 import { lockLines, promote } from "./ordering.ts";
 import * as sql from "./retention-sql.ts";
@@ -36,9 +36,10 @@ interface CandidateRow {
   bytes: number;
 }
 
-/** An event to remove. */
+/** An event to remove, as it was when it was read. */
 interface Expired extends CandidateRow {
   status: Exclude<Status, "queued">;
+  endedAt: number;
 }
 
 type EndedJob = Pick<JobRow, "event" | "status" | "endedAt">;
@@ -97,16 +98,20 @@ async function readEndedJobs(
 
 /** An event with its status if a rule takes it, else null. */
 function expiry(row: CandidateRow, jobs: readonly EndedJob[], rule: PurgeRule): Expired | null {
-  const status = statusOf(jobs.map((job): JobStatus => job.status));
-  const endedAt = Math.max(row.receivedAt, ...jobs.map((job) => job.endedAt ?? 0));
-  return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status } : null;
+  const { status, endedAt } = endOf(row, jobs);
+  return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status, endedAt } : null;
 }
+
+const endOf = ({ receivedAt }: CandidateRow, jobs: readonly EndedJob[]) => ({
+  status: statusOf(jobs.map((job): JobStatus => job.status)),
+  endedAt: Math.max(receivedAt, ...jobs.map((job) => job.endedAt ?? 0)),
+});
 
 function withoutTaken(found: TotalsRow, { processed, failed }: Position["taken"]): StoredTotals {
   return {
     processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
     failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
-    databaseBytes: found.bytes - processed.bytes - failed.bytes,
+    databaseBytes: found.bytes - processed.bytes - failed.bytes - BYTES_PER_EVENT * (processed.count + failed.count),
   };
 }
 
@@ -119,20 +124,23 @@ function sumOf(taken: Position["taken"], events: readonly Expired[]): Position["
   return sums;
 }
 
-/** Removes events with their jobs. Returns those that were still there, and whose status has not changed since they were read. */
+/** Removes events with their jobs. Returns those that were still there, and have not been processed again since they were read. */
 async function removeContents(postgres: Postgres, found: readonly Expired[], now: number): Promise<Expired[]> {
   if (found.length === 0) return [];
   const ids = found.map(({ event }) => event);
   return postgres.transaction(async (queries) => {
     void lockLines(queries, ids).catch(() => {});
+    void queries.run(sql.LOCK_REROUTES, [integers(ids)]).catch(() => {});
     const [jobs, there] = await Promise.all([
       lockJobs(queries, ids),
       queries.rows<{ event: number }>(sql.LOCK_CONTENTS, [integers(ids)]),
     ]);
     const jobsOf = Map.groupBy(jobs, ({ event }) => event);
     const isThere = new Set(there.map(({ event }) => event));
-    const statusNow = (event: number) => statusOf((jobsOf.get(event) ?? []).map(({ status }) => status));
-    const removed = found.filter(({ event, status }) => isThere.has(event) && statusNow(event) === status);
+    const removed = found.filter((read) => {
+      const { status, endedAt } = endOf(read, jobsOf.get(read.event) ?? []);
+      return isThere.has(read.event) && status === read.status && endedAt === read.endedAt;
+    });
     const removedJobs = removed.flatMap(({ event }) => jobsOf.get(event) ?? []);
     await Promise.all([
       ...sql.REMOVE_CONTENTS.map((text) => queries.run(text, [integers(removed.map(({ event }) => event))])),

@@ -100,8 +100,11 @@ INSERT INTO authserve.tally SELECT route, sum(queued), sum(processed), sum(faile
   sum(processed_bytes), sum(failed_bytes), sum(unrouted), sum(conflicts), sum(ids)
 FROM old GROUP BY route`;
 
-// PostgreSQL does not return the space of removed rows. So the size is estimated: rows and indexes take about this much.
-const BYTES_PER_EVENT = 600;
+/**
+ * About what the rows of an event take beside its payload and headers. The size is estimated, because PostgreSQL does not return the
+ * space of removed rows.
+ */
+export const BYTES_PER_EVENT = 600;
 const BYTES_PER_ID = 150;
 
 /** What is stored: the sums, and the size. */

@@ -21,16 +21,18 @@ const LAST_OPEN = `SELECT max(event) AS last FROM authserve.jobs WHERE status = 
 
 /**
  * The next jobs of a status in the order of their events, and whether they match a filter: status, after this event, up to this one,
- * limit, then the members of the filter, null for any: route, type, source, since, until, part of the last error.
+ * limit, then the members of the filter, null for any: route, type, source, since, until, part of the last error. Each event is
+ * looked up by itself, as in lists.
  */
 const OPEN_JOBS = `
 SELECT event, route, coalesce((route = $5 OR $5 IS NULL) AND (type = $6 OR $6 IS NULL) AND (source = $7 OR $7 IS NULL)
   AND (received_at >= $8 OR $8 IS NULL) AND (received_at < $9 OR $9 IS NULL)
-  AND (position(lower($10) IN lower(last_error)) > 0 OR $10 IS NULL), false) AS matches
+  AND (position(lower($10 COLLATE "C") IN lower(last_error COLLATE "C")) > 0 OR $10 IS NULL), false) AS matches
 FROM (
   SELECT event, route, last_error FROM authserve.jobs
-  WHERE status = $1 AND status <> 'processed' AND event > $2 AND event <= $3 ORDER BY event LIMIT $4) AS open
-JOIN authserve.events ON id = event AND id > $2 AND id <= $3 ORDER BY event, route`;
+  WHERE status = $1 AND status <> 'processed' AND event > $2 AND event <= $3 ORDER BY event LIMIT $4) AS open,
+  LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
+ORDER BY event, route`;
 
 /**
  * Finds the jobs that match a filter, page by page. A cursor is the last event of the page before and the last one of the

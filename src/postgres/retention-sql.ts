@@ -1,17 +1,24 @@
 /**
- * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Both tables are
- * limited, because a condition on one does not limit what a join reads of the other. A count is looked up for each row, which
- * EXISTS is not always.
+ * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Each is looked
+ * up by itself: a join in order would read all identities between two events with contents.
  */
 export const CANDIDATES = `
-SELECT contents.event, received_at AS "receivedAt", size AS bytes,
-  (SELECT count(*) FROM authserve.unrouted WHERE unrouted.event = contents.event) > 0 AS "isUnrouted"
-FROM authserve.contents JOIN authserve.events ON id = contents.event
-WHERE contents.event > $1 AND id > $1 ORDER BY contents.event LIMIT $2`;
+SELECT event, received_at AS "receivedAt", size AS bytes,
+  (SELECT count(*) FROM authserve.unrouted WHERE unrouted.event = first.event) > 0 AS "isUnrouted"
+FROM (SELECT event FROM authserve.contents WHERE event > $1 ORDER BY event LIMIT $2) AS first,
+  LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
+ORDER BY event`;
 
 /** The statuses and ends of events' jobs: events. */
 export const ENDED_JOBS = `
 SELECT event, status, ended_at AS "endedAt" FROM authserve.jobs WHERE event = ANY($1::bigint[])`;
+
+/**
+ * Locks forced replays of events until the end of the transaction: events. One that is running adds jobs: then this waits, and the
+ * statement after it sees the jobs.
+ */
+export const LOCK_REROUTES = `
+SELECT event FROM authserve.reroutes WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE`;
 
 /** Locks the contents of events until the end of the transaction. Another purge may have removed some: events. */
 export const LOCK_CONTENTS = `
@@ -38,7 +45,7 @@ WHERE minute < (SELECT received_at / 60000 FROM authserve.events WHERE id = (SEL
 export const OLD_IDS = `
 SELECT id AS event, received_at AS "receivedAt", size AS bytes,
   (SELECT count(*) FROM authserve.contents WHERE contents.event = id) > 0 AS "hasContents"
-FROM authserve.events WHERE id > $1 AND id < (SELECT max(id) FROM authserve.events) ORDER BY id LIMIT $2`;
+FROM authserve.events WHERE id > $1 AND id <> (SELECT max(id) FROM authserve.events) ORDER BY id LIMIT $2`;
 
 /** Removes identities. Another purge may have removed some: events. */
 export const REMOVE_IDS = `DELETE FROM authserve.events WHERE id = ANY($1::bigint[])`;

@@ -16,13 +16,26 @@ SELECT "limit", (SELECT count(*) FROM authserve.login_places AS place
     ORDER BY at DESC OFFSET "limit" - 1 LIMIT 1) AS "fullUntil"
 FROM unnest($1::text[], $2::bigint[]) AS measured (bucket, "limit")`;
 
-/** Adds the rows of buckets: buckets. */
-export const ADD_BUCKETS = `
-INSERT INTO authserve.login_buckets SELECT bucket FROM unnest($1::text[]) AS bucket ORDER BY bucket ON CONFLICT DO NOTHING`;
-
-/** Locks buckets until the end of the transaction, in order: buckets. */
+/**
+ * Locks buckets until the end of the transaction, in order, and adds those that are missing: buckets. One statement, because
+ * another server may remove an empty bucket between two. Locks that were then taken again, out of order, deadlocked.
+ */
 export const LOCK_BUCKETS = `
-SELECT 1 FROM authserve.login_buckets WHERE bucket = ANY($1::text[]) ORDER BY bucket FOR UPDATE`;
+INSERT INTO authserve.login_buckets SELECT bucket FROM unnest($1::text[]) AS bucket ORDER BY bucket
+ON CONFLICT (bucket) DO UPDATE SET bucket = excluded.bucket WHERE false`;
+
+/**
+ * Removes the empty ones of the next buckets in order: the last one of the page before. Returns the last one of this page. A
+ * login adds three buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to a later page.
+ */
+export const REMOVE_EMPTY = `
+WITH page AS MATERIALIZED (SELECT bucket FROM authserve.login_buckets WHERE bucket > $1 ORDER BY bucket LIMIT 20),
+removed AS (
+  DELETE FROM authserve.login_buckets WHERE bucket IN (
+    SELECT known.bucket FROM authserve.login_buckets AS known JOIN page USING (bucket)
+    WHERE NOT EXISTS (SELECT 1 FROM authserve.login_places AS place WHERE place.bucket = page.bucket)
+    FOR UPDATE OF known SKIP LOCKED))
+SELECT max(bucket) AS last FROM page`;
 
 /** Takes a place in each bucket: buckets, attempt, now, server. */
 export const RESERVE = `

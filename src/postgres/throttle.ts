@@ -18,19 +18,6 @@ const MAX_ID = 2 ** 48 - 1;
 // is ahead does not remove those that still count for others.
 const MAX_SKEW_MS = 15 * 60_000;
 
-/**
- * Removes the empty ones of the next buckets in order: the last one of the page before. Returns the last one of this page. A
- * login adds three buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to a later page.
- */
-const REMOVE_EMPTY = `
-WITH page AS MATERIALIZED (SELECT bucket FROM authserve.login_buckets WHERE bucket > $1 ORDER BY bucket LIMIT 20),
-removed AS (
-  DELETE FROM authserve.login_buckets WHERE bucket IN (
-    SELECT known.bucket FROM authserve.login_buckets AS known JOIN page USING (bucket)
-    WHERE NOT EXISTS (SELECT 1 FROM authserve.login_places AS place WHERE place.bucket = page.bucket)
-    FOR UPDATE OF known SKIP LOCKED))
-SELECT max(bucket) AS last FROM page`;
-
 /** An attempt that has ended, but could not be written. Its places would become failures. */
 interface Unsettled {
   id: number;
@@ -181,7 +168,8 @@ async function reserve(
   attempt: { id: number; server: string; cleanedTo: string },
 ): Promise<Outcome> {
   const [names] = columnsOf(buckets);
-  const rows = await measureLocked(queries, buckets, now);
+  void queries.run(sql.LOCK_BUCKETS, [names]);
+  const rows = await measure(queries, buckets, now);
   const retryAfterMs = waitOf(rows, now);
   if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
   if (rows.some(({ limit, places }) => places >= limit)) return { outcome: "wait" };
@@ -189,21 +177,8 @@ async function reserve(
     queries.run(sql.RESERVE, [names, attempt.id, now, attempt.server]),
     queries.run(sql.FORGET, [now - WINDOW_MS - MAX_SKEW_MS]),
     // After the reservation: its own buckets are no longer empty.
-    queries.rows<{ last: string | null }>(REMOVE_EMPTY, [attempt.cleanedTo]),
+    queries.rows<{ last: string | null }>(sql.REMOVE_EMPTY, [attempt.cleanedTo]),
   ]);
   // After the last page the first one follows.
   return { outcome: "reserved", cleanedTo: page?.last ?? "" };
-}
-
-/** Locks buckets and measures them. Another server may remove an empty bucket before its lock: it is then added again. */
-async function measureLocked(queries: Queries, buckets: readonly Bucket[], now: number): Promise<MeasuredRow[]> {
-  const [names] = columnsOf(buckets);
-  for (;;) {
-    const [, locked, rows] = await Promise.all([
-      queries.run(sql.ADD_BUCKETS, [names]),
-      queries.run(sql.LOCK_BUCKETS, [names]),
-      measure(queries, buckets, now),
-    ]);
-    if (locked === buckets.length) return rows;
-  }
 }

@@ -22,6 +22,7 @@ suite("a DATABASE_URL", () => {
       },
     ],
     ["postgres://app@/store?host=/run/postgresql", { ...PLAIN, hosts: [{ host: "/run/postgresql", port: 5432 }] }],
+    ["postgres://app@%2Frun%2Fpostgresql:6432/store", { ...PLAIN, hosts: [{ host: "/run/postgresql", port: 6432 }] }],
     [
       "postgres://store@h?sslmode=no-verify",
       { ...PLAIN, user: "store", hosts: [{ host: "h", port: 5432 }], tls: "encrypted" },
@@ -41,6 +42,14 @@ suite("a DATABASE_URL", () => {
     ["postgres://app@h/store?sslmode=allow", "has an unknown sslmode"],
     ["postgres://app@h/store?sslrootcert=ca.pem", "has sslrootcert without a verified connection"],
     ["postgres://app@h/store?options=-c", "has an unknown parameter"],
+    ["postgres://app@h/store?sslmode=verify-full&sslmode=disable", "has a parameter twice"],
+    ["postgres://app:top@secret@h/store", "has a malformed host"],
+    ["postgres://app:top/secret@h/store", "has a malformed host"],
+    ["postgres://app:top?secret@h/store", "has an unknown parameter"],
+    ["postgres://app@[fd00::2/store", "has a malformed host"],
+    ["postgres://app@h/store?host=", "has a malformed host"],
+    ["postgres://app:sec%00ret@h/store", "has a zero byte"],
+    ["postgres://app@h/two words", "is no PostgreSQL URL"],
   ] as const) {
     test(`${url} ${found}, and the error has no part of it`, () => {
       const fault = parseDatabaseUrl(url);

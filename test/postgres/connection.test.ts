@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { OperatorError } from "../../src/errors.ts";
-import { sqlState } from "../../src/postgres/connection.ts";
+import { type Postgres, sqlState } from "../../src/postgres/connection.ts";
 import { postgresEvents } from "../../src/postgres/events.ts";
 import { prepareSchema, SCHEMA, schemaVersion } from "../../src/postgres/schema.ts";
 import { needsPgbouncer, needsPostgres } from "../helpers/back-end.ts";
 import { claim, newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
-import { startPgbouncer } from "../helpers/pgbouncer.ts";
+import { pgbouncerMinor, startPgbouncer } from "../helpers/pgbouncer.ts";
 import { openPostgres, startPostgres, tempPostgres } from "../helpers/postgres.ts";
+import { openWatched, unavailableInTime } from "../helpers/postgres-store.ts";
 import { TLS_CERT_FILE, TLS_KEY_FILE } from "../helpers/redis.ts";
+import { until } from "../helpers/until.ts";
 
 suite("the schema on PostgreSQL", needsPostgres(), () => {
   test("is created once by several servers that start at the same time", async (t) => {
@@ -52,6 +54,37 @@ suite("a connection to PostgreSQL", needsPostgres(), () => {
     assert.equal(tries, 3);
   });
 
+  test("does not prolong the time limit when it runs a transaction again", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run("CREATE TABLE locked (id bigint PRIMARY KEY)");
+    await postgres.run("INSERT INTO locked VALUES (1), (2)");
+    const { postgres: hurried } = openWatched(t, url);
+    let tries = 0;
+    const inOrder = (on: Postgres, setting: string, one: number, other: number) =>
+      on.transaction(async (queries) => {
+        tries++;
+        await queries.run(setting);
+        await queries.run("SELECT id FROM locked WHERE id = $1 FOR UPDATE", [one]);
+        await queries.run("SELECT pg_sleep(0.5)");
+        await queries.run("SELECT id FROM locked WHERE id = $1 FOR UPDATE", [other]);
+        await queries.run("SELECT pg_sleep(2)");
+      });
+    const patient = inOrder(postgres, "SET LOCAL deadlock_timeout = '4s'", 2, 1);
+    await unavailableInTime(() => inOrder(hurried, "SET LOCAL deadlock_timeout = '200ms'", 1, 2));
+    await patient;
+    assert.equal(tries, 3);
+  });
+
+  test("plans a statement again whose result has changed its type", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await postgres.run("CREATE TABLE changed (number integer)");
+    const read = () => postgres.rows("SELECT number FROM changed");
+    await read();
+    await postgres.run("ALTER TABLE changed ALTER number TYPE text");
+    await postgres.run("INSERT INTO changed VALUES ('one')");
+    assert.deepEqual(await read(), [{ number: "one" }]);
+  });
+
   test("rolls a transaction back whose statement fails, also if nobody waits for the statement", async (t) => {
     const { postgres } = await tempPostgres(t);
     await failsWith(
@@ -83,6 +116,15 @@ suite("a connection to PostgreSQL", needsPostgres(), () => {
     const untrusted = openPostgres(t, server.url(), { tls: { rejectUnauthorized: true } });
     await failsWith("store_unavailable", untrusted.rows("SELECT 1"));
   });
+
+  test("does not fall back to plain text when the server has no TLS", async (t) => {
+    const { url } = await tempPostgres(t);
+    const error = await failsWith(
+      "store_unavailable",
+      openPostgres(t, url, { tls: { rejectUnauthorized: false } }).rows("SELECT 1"),
+    );
+    assert.match(String(error.cause), /does not support SSL/);
+  });
 });
 
 suite("a pooler in transaction mode", { ...needsPostgres(), ...needsPgbouncer() }, () => {
@@ -106,5 +148,26 @@ suite("a pooler in transaction mode", { ...needsPostgres(), ...needsPgbouncer() 
     assert.equal(isPooled, true);
     assert.ok(warnings <= 1, `${warnings} warnings`);
     assert.equal(sqlState(await postgres.rows("SELECT 1 / 0").catch((error) => error)), "22012");
+  });
+
+  test("and without named statements is told once, and every operation succeeds", async (t) => {
+    const server = await startPostgres(t);
+    const options = pgbouncerMinor() < 21 ? [] : ["max_prepared_statements = 0"];
+    const url = await startPgbouncer(t, server, options);
+    let warnings = 0;
+    const postgres = openPostgres(t, url, { poolSize: 6 }, { onUnnamed: () => void warnings++ });
+    const ask = (number: number) =>
+      postgres.transaction((queries) => queries.rows("SELECT $1::bigint AS number", [number]));
+    await until(async () => {
+      const numbers = Array.from({ length: 12 }, (_, number) => number);
+      const rows = await Promise.all(numbers.map(ask));
+      assert.deepEqual(
+        rows.flat(),
+        numbers.map((number) => ({ number })),
+      );
+      return warnings > 0;
+    });
+    await Promise.all([1, 2, 3, 4, 5, 6].map(ask));
+    assert.equal(warnings, 1);
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { STALE_ATTEMPT_MS, type ThrottleStore, WINDOW_MS } from "../../src/auth/throttle/store.ts";
+import type { Postgres } from "../../src/postgres/connection.ts";
 import { createPostgresThrottleStore } from "../../src/postgres/throttle.ts";
 import { knownAddressContract } from "../contract/known-address.ts";
 import { throttleCountsContract } from "../contract/throttle-counts.ts";
@@ -133,6 +134,36 @@ suite("the throttle on PostgreSQL", needsPostgres(), () => {
     });
     assert.equal((await attempt.reserved).outcome, "reserved");
     assert.deepEqual(await postgres.rows("SELECT bucket FROM authserve.login_buckets"), [{ bucket: "a" }]);
+  });
+
+  test("parallel attempts do not deadlock while their buckets become empty and are removed", async (t) => {
+    const { url } = await tempPostgres(t);
+    const runs = { asked: 0, started: 0 };
+    const stores = [1, 2].map(() => {
+      const postgres = openPostgres(t, url, { poolSize: 8 });
+      // A transaction that deadlocks is started again.
+      const transaction: Postgres["transaction"] = (statements) => {
+        runs.asked++;
+        return postgres.transaction((queries) => {
+          runs.started++;
+          return statements(queries);
+        });
+      };
+      return createPostgresThrottleStore({ ...postgres, transaction });
+    });
+    async function attempts(worker: number): Promise<void> {
+      const store = stores[worker % 2] as ThrottleStore;
+      for (let n = 0; n < 20; n++) {
+        const names = new Set([1, 5, 7].map((step) => `k${(worker + step * n) % 12}`));
+        const reservation = await store.reserve(
+          [...names].map((bucket) => ({ bucket, limit: 100 })),
+          NOW,
+        );
+        await store.release(reservation.outcome === "reserved" ? reservation.ids : []);
+      }
+    }
+    await Promise.all(Array.from({ length: 16 }, (_, worker) => attempts(worker)));
+    assert.deepEqual(runs, { asked: 320, started: 320 });
   });
 
   test("a failure that could not be written is written before the next attempt", async (t) => {
