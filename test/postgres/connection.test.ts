@@ -42,11 +42,13 @@ suite("a connection to PostgreSQL", needsPostgres(), () => {
     await postgres.run("INSERT INTO locked VALUES (1, 0), (2, 0)");
     const lock = (id: number) => `UPDATE locked SET number = number + 1 WHERE id = ${id}`;
     let tries = 0;
+    const both = Promise.withResolvers<void>();
     const inOrder = (one: number, other: number) =>
       postgres.transaction(async (queries) => {
-        tries++;
         await queries.run(lock(one));
-        await queries.run("SELECT pg_sleep(0.2)");
+        // Each has its first lock before one asks for the other's.
+        if (++tries === 2) both.resolve();
+        await both.promise;
         await queries.run(lock(other));
       });
     await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
