@@ -3,8 +3,6 @@ import { ConfigFileError } from "../config/file/errors.ts";
 import { AppError, describeError, type Fault, OperatorError, PROBLEMS, SettingsError } from "../errors.ts";
 import { createProgram } from "./program.ts";
 
-export { createProgram };
-
 /** Runs a command line. Returns the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {

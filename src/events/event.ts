@@ -9,5 +9,11 @@ export type Status = (typeof STATUSES)[number];
 /** A discarded job is never attempted again, unless a replay is forced. */
 export type JobStatus = Status | "discarded";
 
+/** The status of an event, derived from its jobs. An event that needs no jobs is processed. */
+export function statusOf(jobs: readonly JobStatus[]): Status {
+  if (jobs.includes("queued")) return "queued";
+  return jobs.includes("failed") ? "failed" : "processed";
+}
+
 /** Prefix of the id of an event that is identified by its bytes. Their SHA-256 in hex follows. */
 export const DIGEST_PREFIX = "sha256:";

@@ -1,4 +1,4 @@
-import type { Status } from "./event.ts";
+import { type JobStatus, type Status, statusOf } from "./event.ts";
 
 /** How long events of a status are kept, and how many, in number and in bytes of payloads and headers. Infinity: no limit. */
 export interface Keep {
@@ -40,6 +40,33 @@ export interface PurgeCandidate {
   status: Status;
   endedAt: number;
   bytes: number;
+}
+
+/** How many events of each status a purge has taken, and their bytes. */
+export type Taken = Record<"processed" | "failed", { count: number; bytes: number }>;
+
+/** What a purge has taken before it begins. */
+export const NOTHING_TAKEN: Taken = { processed: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
+
+/** Adds events to those that are taken. */
+export function addTaken(taken: Taken, events: readonly { status: Exclude<Status, "queued">; bytes: number }[]): Taken {
+  const sums = { processed: { ...taken.processed }, failed: { ...taken.failed } };
+  for (const { status, bytes } of events) {
+    sums[status].count++;
+    sums[status].bytes += bytes;
+  }
+  return sums;
+}
+
+/** The status of an event, and when the last of its jobs ended, or its receipt if it has none. */
+export function endOf(
+  receivedAt: number,
+  jobs: readonly { status: JobStatus; endedAt: number | null }[],
+): Pick<PurgeCandidate, "status" | "endedAt"> {
+  return {
+    status: statusOf(jobs.map(({ status }) => status)),
+    endedAt: Math.max(receivedAt, ...jobs.map(({ endedAt }) => endedAt ?? 0)),
+  };
 }
 
 /** Chooses the events to remove among all events, oldest first. */

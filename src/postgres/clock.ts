@@ -4,8 +4,6 @@ import type { Postgres } from "./connection.ts";
 export interface DatabaseClock {
   /** Unix milliseconds. */
   now(): number;
-  /** Compares the clocks. */
-  compare(): Promise<void>;
   stop(): void;
 }
 
@@ -27,5 +25,5 @@ export async function startClock(postgres: Postgres, monotonic = () => performan
   // An outage is noticed by others.
   const timer = setInterval(() => void compare().catch(() => {}), COMPARE_EVERY_MS);
   timer.unref();
-  return { now: () => Math.round(monotonic() + offset), compare, stop: () => clearInterval(timer) };
+  return { now: () => Math.round(monotonic() + offset), stop: () => clearInterval(timer) };
 }

@@ -33,8 +33,6 @@ export interface Postgres extends Queries {
    * are not needed is not awaited: it is sent with the next ones, and its error fails the transaction.
    */
   transaction<T>(statements: (queries: Queries) => Promise<T>): Promise<T>;
-  /** Connections in use, and operations that wait for one. */
-  readonly busy: { connections: number; waiting: number };
   close(): Promise<void>;
 }
 
@@ -97,9 +95,6 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
     rows: <Row>(text: string, values?: readonly unknown[]) => ask((queries) => queries.rows<Row>(text, values)),
     run: (text, values) => ask((queries) => queries.run(text, values)),
     transaction: (statements) => ask((queries) => runTransaction(queries, statements)),
-    get busy() {
-      return pool.busy;
-    },
     close() {
       isClosed = true;
       return pool.close();

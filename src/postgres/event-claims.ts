@@ -1,3 +1,4 @@
+import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
 import type { Claim, ClaimedJob, Next, Settlement } from "../events/job.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
@@ -61,8 +62,6 @@ const RECORDED = `
 SELECT event, route, attempt FROM authserve.attempts
   JOIN unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
     AS told (event, route, attempt, started_at, finished_at) USING (event, route, attempt, started_at, finished_at)`;
-
-const LEASE_EXPIRED = "the lease expired: the process ended or hung during the attempt";
 
 // One answer with more would hold as much memory for as long as its attempts run.
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
@@ -150,10 +149,9 @@ async function endExpired(
 }
 
 /** Ends an attempt whose lease has expired. Returns whether its job is queued for a retry. */
-function expire(changes: Changes, job: JobRow, { retryDelaysMs, blocks = false, now }: ClaimRequest): boolean {
-  const delayMs = retryDelaysMs[job.attempts - job.attemptsBeforeReplay - 1];
-  const next: Next =
-    delayMs === undefined ? { to: "failed", reason: LEASE_EXPIRED, blocks } : { to: "queued", runAt: now + delayMs };
+function expire(changes: Changes, job: JobRow, request: ClaimRequest): boolean {
+  const { now } = request;
+  const next = afterExpiredLease(job.attempts - job.attemptsBeforeReplay, request);
   const ended = { startedAt: job.claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED, response: null };
   end(changes, job, next, { ...ended, outcome: "lease_expired" });
   return next.to === "queued";

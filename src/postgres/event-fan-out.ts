@@ -6,14 +6,16 @@ import { lockLines } from "./ordering.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * The events before fan-out, in order of arrival: limit. Each is looked up by itself: a join in order would read all events before
- * the first one.
+ * The events in a table that wait for their jobs, in order of arrival: limit. Each is looked up by itself: a join in order would
+ * read all events before the first one.
  */
-const UNROUTED = `
+export const waitingEvents = (table: "unrouted" | "reroutes") => `
 SELECT id, source, type, received_at AS "receivedAt"
-FROM (SELECT event FROM authserve.unrouted ORDER BY event LIMIT $1) AS first,
+FROM (SELECT event FROM authserve.${table} ORDER BY event LIMIT $1) AS first,
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY id`;
+
+const UNROUTED = waitingEvents("unrouted");
 
 /** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
 const PAYLOADS = `
@@ -73,8 +75,8 @@ export function eventFanOut(
       else
         await postgres.transaction(async (queries) => {
           // The statement after the locks sees the jobs of all transactions that held a line before.
-          void lockLines(queries, [], lines).catch(() => {});
-          void queries.run(ADD_JOBS, values).catch(() => {});
+          lockLines(queries, [], lines);
+          void queries.run(ADD_JOBS, values);
         });
       tally.note();
     },

@@ -9,9 +9,9 @@ import type {
   EventSummary,
   JobDetail,
 } from "../events/store.ts";
+import { summaryOf } from "../events/summary.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { readListed, searchPayloads } from "./event-search.ts";
-import { statusOf } from "./event-tally.ts";
 import { EVENT, listStatements } from "./lists-sql.ts";
 import { integers, storable } from "./values.ts";
 
@@ -96,7 +96,7 @@ export const SETTINGS = [
 
 function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>): Promise<T> {
   return postgres.transaction((queries) => {
-    for (const setting of SETTINGS) void queries.run(setting).catch(() => {});
+    for (const setting of SETTINGS) void queries.run(setting);
     return read(queries);
   });
 }
@@ -159,24 +159,6 @@ async function getIn(queries: Queries, eventId: string, source: string | undefin
       conflicts: (conflictsOf.get(event.id) ?? []).map(({ event: _, ...conflict }) => conflict),
     };
   });
-}
-
-/** `jobs` is null before fan-out. */
-function summaryOf({ id: _, ...event }: EventRow, jobs: readonly JobRow[] | null): EventSummary {
-  const status = jobs === null ? "queued" : statusOf(jobs.map((job) => job.status));
-  const all = jobs ?? [];
-  const endedAt = (job: JobRow) => job.endedAt ?? 0;
-  const failed = all.filter(({ lastError }) => lastError !== null).sort((a, b) => endedAt(b) - endedAt(a));
-  return {
-    source: event.source,
-    eventId: event.eventId,
-    type: event.type,
-    status,
-    attempts: Math.max(0, ...all.map(({ attempts }) => attempts)),
-    receivedAt: event.receivedAt,
-    processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
-    lastError: failed[0]?.lastError ?? null,
-  };
 }
 
 function detailOf(

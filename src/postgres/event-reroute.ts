@@ -1,6 +1,7 @@
 import type { NewJob } from "../events/job.ts";
 import type { EventStore, UnroutedEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
+import { waitingEvents } from "./event-fan-out.ts";
 import { findEvent, requeue } from "./event-replay.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
@@ -20,12 +21,7 @@ SELECT event FROM authserve.contents WHERE event = $1
 FOR KEY SHARE OF contents
 ON CONFLICT DO NOTHING`;
 
-/** The events that wait for their jobs: limit. */
-const REROUTED = `
-SELECT id, source, type, received_at AS "receivedAt"
-FROM (SELECT event FROM authserve.reroutes ORDER BY event LIMIT $1) AS first,
-  LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
-ORDER BY id`;
+const REROUTED = waitingEvents("reroutes");
 
 /** Takes events that wait: events. Another server may have taken them. */
 const TAKE = `

@@ -1,8 +1,16 @@
-import type { JobStatus, Status } from "../events/event.ts";
-import { createPurgeRule, type PurgeRule, type StoredTotals } from "../events/retention.ts";
+import type { Status } from "../events/event.ts";
+import {
+  addTaken,
+  createPurgeRule,
+  endOf,
+  NOTHING_TAKEN,
+  type PurgeRule,
+  type StoredTotals,
+  type Taken,
+} from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { BYTES_PER_EVENT, createMoves, type EventTally, statusOf, TOTALS, writeMoves } from "./event-tally.ts";
+import { BYTES_PER_EVENT, createMoves, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
 import { type JobRow, lockJobs } from "./job-rows.ts";
 import { lockLines, promote } from "./ordering.ts";
 import * as sql from "./retention-sql.ts";
@@ -15,11 +23,10 @@ const MAX_COMPARED = 1000;
 interface Position {
   phase: "contents" | "ids";
   after: number;
-  taken: Record<"processed" | "failed", { count: number; bytes: number }>;
+  taken: Taken;
 }
 
-const NONE: Position["taken"] = { processed: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
-const START: Position = { phase: "contents", after: 0, taken: NONE };
+const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 const NOTHING = { events: 0, ids: 0, bytes: 0 };
 
 interface TotalsRow {
@@ -81,7 +88,7 @@ async function purgeContents(
   const events = isDryRun ? found : await removeContents(postgres, found, now);
   const hasMore = !isDone && (found.length === limit || rows.length === MAX_COMPARED);
   const next: Position = hasMore
-    ? { phase: "contents", after: last, taken: isDryRun ? sumOf(taken, events) : taken }
+    ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
     : { ...START, phase: "ids" };
   const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
   return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
@@ -98,16 +105,11 @@ async function readEndedJobs(
 
 /** An event with its status if a rule takes it, else null. */
 function expiry(row: CandidateRow, jobs: readonly EndedJob[], rule: PurgeRule): Expired | null {
-  const { status, endedAt } = endOf(row, jobs);
+  const { status, endedAt } = endOf(row.receivedAt, jobs);
   return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status, endedAt } : null;
 }
 
-const endOf = ({ receivedAt }: CandidateRow, jobs: readonly EndedJob[]) => ({
-  status: statusOf(jobs.map((job): JobStatus => job.status)),
-  endedAt: Math.max(receivedAt, ...jobs.map((job) => job.endedAt ?? 0)),
-});
-
-function withoutTaken(found: TotalsRow, { processed, failed }: Position["taken"]): StoredTotals {
+function withoutTaken(found: TotalsRow, { processed, failed }: Taken): StoredTotals {
   return {
     processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
     failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
@@ -115,22 +117,13 @@ function withoutTaken(found: TotalsRow, { processed, failed }: Position["taken"]
   };
 }
 
-function sumOf(taken: Position["taken"], events: readonly Expired[]): Position["taken"] {
-  const sums = { processed: { ...taken.processed }, failed: { ...taken.failed } };
-  for (const { status, bytes } of events) {
-    sums[status].count++;
-    sums[status].bytes += bytes;
-  }
-  return sums;
-}
-
 /** Removes events with their jobs. Returns those that were still there, and have not been processed again since they were read. */
 async function removeContents(postgres: Postgres, found: readonly Expired[], now: number): Promise<Expired[]> {
   if (found.length === 0) return [];
   const ids = found.map(({ event }) => event);
   return postgres.transaction(async (queries) => {
-    void lockLines(queries, ids).catch(() => {});
-    void queries.run(sql.LOCK_REROUTES, [integers(ids)]).catch(() => {});
+    lockLines(queries, ids);
+    void queries.run(sql.LOCK_REROUTES, [integers(ids)]);
     const [jobs, there] = await Promise.all([
       lockJobs(queries, ids),
       queries.rows<{ event: number }>(sql.LOCK_CONTENTS, [integers(ids)]),
@@ -138,17 +131,16 @@ async function removeContents(postgres: Postgres, found: readonly Expired[], now
     const jobsOf = Map.groupBy(jobs, ({ event }) => event);
     const isThere = new Set(there.map(({ event }) => event));
     const removed = found.filter((read) => {
-      const { status, endedAt } = endOf(read, jobsOf.get(read.event) ?? []);
+      const { status, endedAt } = endOf(read.receivedAt, jobsOf.get(read.event) ?? []);
       return isThere.has(read.event) && status === read.status && endedAt === read.endedAt;
     });
     const removedJobs = removed.flatMap(({ event }) => jobsOf.get(event) ?? []);
-    await Promise.all([
-      ...sql.REMOVE_CONTENTS.map((text) => queries.run(text, [integers(removed.map(({ event }) => event))])),
-      // A dead letter may have kept the later jobs of its ordering key waiting.
-      promote(queries, blockedLines(removedJobs), now),
-      countRemoved(queries, removed, removedJobs),
-      queries.run(sql.REMOVE_MINUTES),
-    ]);
+    const removedIds = integers(removed.map(({ event }) => event));
+    for (const text of sql.REMOVE_CONTENTS) void queries.run(text, [removedIds]);
+    // A dead letter may have kept the later jobs of its ordering key waiting.
+    promote(queries, blockedLines(removedJobs), now);
+    countRemoved(queries, removed, removedJobs);
+    void queries.run(sql.REMOVE_MINUTES);
     return removed;
   });
 }
@@ -158,12 +150,12 @@ const blockedLines = (jobs: readonly JobRow[]) =>
     status === "failed" && orderingKey !== null ? [{ route, orderingKey }] : [],
   );
 
-async function countRemoved(queries: Queries, removed: readonly Expired[], jobs: readonly JobRow[]): Promise<void> {
+function countRemoved(queries: Queries, removed: readonly Expired[], jobs: readonly JobRow[]): void {
   const moves = createMoves();
   const withJobs = new Set(jobs.map(({ event }) => event));
   for (const { event, status, bytes } of removed) moves.eventRemoved(status, bytes, withJobs.has(event));
   for (const { route, status } of jobs) moves.removed(route, status);
-  await writeMoves(queries, moves);
+  writeMoves(queries, moves);
 }
 
 /** Finds and removes the next ids whose events are removed. */
@@ -178,7 +170,7 @@ async function purgeIds(
     MAX_COMPARED,
   ]);
   const old = rows.filter(({ receivedAt }) => receivedAt <= cutoff);
-  const rule = createPurgeRule(retention, { ...NONE, databaseBytes: 0 }, now);
+  const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0 }, now);
   const jobsOf = isDryRun ? await readEndedJobs(postgres, old) : () => [];
   // In a dry run the expired events are still there.
   const gone = old.filter((row) => !row.hasContents || (isDryRun && expiry(row, jobsOf(row.event), rule) !== null));
@@ -195,8 +187,8 @@ async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<nu
   return postgres.transaction(async (queries) => {
     const removed = await queries.run(sql.REMOVE_IDS, [integers(ids)]);
     const moves = createMoves();
-    for (let count = 0; count < removed; count++) moves.idRemoved();
-    await writeMoves(queries, moves);
+    moves.idsRemoved(removed);
+    writeMoves(queries, moves);
     return removed;
   });
 }

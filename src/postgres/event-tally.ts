@@ -3,19 +3,13 @@ import type { Backlog } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { integers, texts } from "./values.ts";
 
-/** The status of an event, derived from its jobs. An event that needs no jobs is processed. */
-export function statusOf(jobs: readonly JobStatus[]): Status {
-  if (jobs.includes("queued")) return "queued";
-  return jobs.includes("failed") ? "failed" : "processed";
-}
-
 /** Collects the moves of a transaction between statuses. */
 export interface Moves {
   /** `size` is that of the payload and the headers in bytes. */
   event(from: Status, to: Status, size: number): void;
   /** An event is removed, but its id is kept. */
   eventRemoved(from: Exclude<Status, "queued">, size: number, hadJobs: boolean): void;
-  idRemoved(): void;
+  idsRemoved(count: number): void;
   /** `from` is null for a new job. */
   job(route: string, from: JobStatus | null, to: JobStatus): void;
   /** A job is removed with its event. */
@@ -67,7 +61,9 @@ export function createMoves(): Moves {
       events[`${from}Bytes`] -= size;
       if (!hadJobs) events.unrouted--;
     },
-    idRemoved: () => void of(EVENTS).ids--,
+    idsRemoved(count) {
+      of(EVENTS).ids -= count;
+    },
     job(route, from, to) {
       const jobs = of(route);
       if (from !== null) jobs[from]--;
@@ -86,11 +82,11 @@ SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::b
   $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])`;
 
 /** Writes the moves of a transaction. */
-export async function writeMoves(queries: Queries, { differences }: Moves): Promise<void> {
+export function writeMoves(queries: Queries, { differences }: Moves): void {
   const rows = [...differences].filter(([, numbers]) => MEMBERS.some((name) => numbers[name] !== 0));
   if (rows.length === 0) return;
   const columns = MEMBERS.map((name) => integers(rows.map(([, numbers]) => numbers[name])));
-  await queries.run(ADD_TALLY, [texts(rows.map(([route]) => route)), ...columns]);
+  void queries.run(ADD_TALLY, [texts(rows.map(([route]) => route)), ...columns]);
 }
 
 /** Replaces the rows by their sums. Of two at once, the second one leaves out the rows that the first one has replaced. */

@@ -1,5 +1,6 @@
+import { statusOf } from "../events/event.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { createMoves, type EventTally, type Moves, statusOf, writeMoves } from "./event-tally.ts";
+import { createMoves, type EventTally, type Moves, writeMoves } from "./event-tally.ts";
 import { type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
 import { type Line, lockLines, promote } from "./ordering.ts";
 
@@ -32,10 +33,10 @@ export async function changeJobs<T>(
   decide: (changes: Changes, queries: Queries) => T | Promise<T>,
 ): Promise<T> {
   const result = await postgres.transaction(async (queries) => {
-    void lockLines(queries, events, lines).catch(() => {});
+    lockLines(queries, events, lines);
     const changes = createChanges(await lockJobs(queries, events));
     const decided = await decide(changes, queries);
-    void changes.write(queries, now).catch(() => {});
+    changes.write(queries, now);
     return decided;
   });
   tally.note();
@@ -43,7 +44,7 @@ export async function changeJobs<T>(
 }
 
 interface WrittenChanges extends Changes {
-  write(queries: Queries, now: number): Promise<void>;
+  write(queries: Queries, now: number): void;
 }
 
 function createChanges(locked: readonly JobRow[]): WrittenChanges {
@@ -77,13 +78,11 @@ function createChanges(locked: readonly JobRow[]): WrittenChanges {
       noteLine(job);
       changed.add(job);
     },
-    async write(queries, now) {
+    write(queries, now) {
       countEvents(byEvent, before, moves);
-      await Promise.all([
-        writeJobs(queries, [...changed], records),
-        promote(queries, lines, now),
-        writeMoves(queries, moves),
-      ]);
+      writeJobs(queries, [...changed], records);
+      promote(queries, lines, now);
+      writeMoves(queries, moves);
     },
   };
 }

@@ -97,18 +97,14 @@ export interface Records {
   discards: EndRow[];
 }
 
-/** Writes jobs and records. */
-export async function writeJobs(queries: Queries, jobs: readonly JobRow[], records: Records): Promise<void> {
+/** Writes jobs and records in a transaction. */
+export function writeJobs(queries: Queries, jobs: readonly JobRow[], records: Records): void {
   const { attempts, deadLetters, noDeadLetters, discards } = records;
-  // Nobody awaits a statement before the next one is sent.
-  const sent = [
-    jobs.length > 0 && queries.run(WRITE, columnsOfJobs(jobs)),
-    attempts.length > 0 && queries.run(ADD_ATTEMPTS, columnsOfAttempts(attempts)),
-    noDeadLetters.length > 0 && queries.run(REMOVE_DEAD_LETTERS, columnsOfNames(noDeadLetters)),
-    deadLetters.length > 0 && queries.run(ADD_DEAD_LETTERS, columnsOfEnds(deadLetters)),
-    discards.length > 0 && queries.run(ADD_DISCARDS, columnsOfEnds(discards)),
-  ];
-  await Promise.all(sent);
+  if (jobs.length > 0) void queries.run(WRITE, columnsOfJobs(jobs));
+  if (attempts.length > 0) void queries.run(ADD_ATTEMPTS, columnsOfAttempts(attempts));
+  if (noDeadLetters.length > 0) void queries.run(REMOVE_DEAD_LETTERS, columnsOfNames(noDeadLetters));
+  if (deadLetters.length > 0) void queries.run(ADD_DEAD_LETTERS, columnsOfEnds(deadLetters));
+  if (discards.length > 0) void queries.run(ADD_DISCARDS, columnsOfEnds(discards));
 }
 
 /** One array for each member, in this order. */

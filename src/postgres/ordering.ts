@@ -41,27 +41,26 @@ RETURNING ordering_key AS "orderingKey"`;
 const BLOCKED = `
 SELECT DISTINCT ordering_key AS "orderingKey" FROM authserve.jobs WHERE route = $1 AND in_line AND status = 'failed'`;
 
-/** Locks the lines of all jobs of these events, and further lines. Call it before anything that reads or changes a line. */
-export async function lockLines(
-  queries: Queries,
-  events: readonly number[],
-  more: readonly Line[] = [],
-): Promise<void> {
-  await queries.run(LOCK_LINES, [integers(events), ...columnsOf(more)]);
+/**
+ * Locks the lines of all jobs of these events, and further lines, in a transaction. Call it before anything that reads or changes a
+ * line. The next statements wait for it.
+ */
+export function lockLines(queries: Queries, events: readonly number[], more: readonly Line[] = []): void {
+  void queries.run(LOCK_LINES, [integers(events), ...columnsOf(more)]);
 }
 
 /** Gives the turn in some lines, which must be locked, to their first jobs. */
-export async function promote(queries: Queries, lines: readonly Line[], now: number): Promise<void> {
-  if (lines.length > 0) await queries.run(PROMOTE, [...columnsOf(distinct(lines)), now]);
+export function promote(queries: Queries, lines: readonly Line[], now: number): void {
+  if (lines.length > 0) void queries.run(PROMOTE, [...columnsOf(distinct(lines)), now]);
 }
 
 /** Ends the waiting for the dead letters of a route, in a transaction. */
 export async function unblock(queries: Queries, route: string, now: number): Promise<void> {
   const blocked = await queries.rows<{ orderingKey: string }>(BLOCKED, [route]);
   if (blocked.length === 0) return;
-  await lockLines(queries, [], linesOf(route, blocked));
+  lockLines(queries, [], linesOf(route, blocked));
   const unblocked = await queries.rows<{ orderingKey: string }>(UNBLOCK, [route]);
-  await promote(queries, linesOf(route, unblocked), now);
+  promote(queries, linesOf(route, unblocked), now);
 }
 
 const linesOf = (route: string, keys: readonly { orderingKey: string }[]): Line[] =>

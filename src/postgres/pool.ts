@@ -19,7 +19,6 @@ export interface HostPool {
   use<T>(step: (client: PoolClient) => Promise<T>, deadline: number): Promise<T>;
   /** Whether the server has answered after this time of `performance.now()`. */
   answeredSince(time: number): boolean;
-  readonly busy: { connections: number; waiting: number };
   close(): Promise<void>;
 }
 
@@ -120,9 +119,6 @@ export function openPool(options: PostgresOptions, onAdmitted: (facts: ServerFac
       }
     },
     answeredSince: (time) => answeredAt >= time,
-    get busy() {
-      return { connections: pool.totalCount - pool.idleCount, waiting: pool.waitingCount };
-    },
     async close() {
       await Promise.all([pool.end(), others]);
     },

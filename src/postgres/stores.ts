@@ -17,7 +17,6 @@ export interface PostgresStores {
   sources: SourceStore;
   /** The database's clock in Unix milliseconds. Leases use it. */
   now(): number;
-  postgres: Postgres;
   close(): Promise<void>;
 }
 
@@ -34,7 +33,6 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
     now: clock.now,
-    postgres,
     close,
   };
 }

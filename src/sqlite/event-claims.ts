@@ -1,11 +1,5 @@
-import {
-  type AttemptOutcome,
-  type Claim,
-  type ClaimedJob,
-  LONGEST_WAIT_MS,
-  type Next,
-  type Settlement,
-} from "../events/job.ts";
+import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
+import { type AttemptOutcome, type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
@@ -23,8 +17,6 @@ interface DueRow {
   leaseOwner: string | null;
   claimedAt: number | null;
 }
-
-const LEASE_EXPIRED = "the lease expired: the process ended or hung during the attempt";
 
 /** Claims of jobs: lease, renew, settle and release, each in one transaction. */
 export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
@@ -87,7 +79,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const readEvent = eventReader(reader);
 
   return (request: ClaimRequest) => {
-    const { route, owner, limit, leaseMs, retryDelaysMs, blocks = false, now, holding = [] } = request;
+    const { route, owner, limit, leaseMs, blocks = false, now, holding = [] } = request;
     const leaseEndsAt = now + leaseMs;
     const claimed: ClaimedJob[] = [];
     const deadLettered: DeadLetteredJob[] = [];
@@ -97,11 +89,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
 
     function expire(row: DueRow, leaseOwner: string, name: EventName, moves: Moves): void {
       const { event, attempts: attempt, claimedAt } = row;
-      const delayMs = retryDelaysMs[attempt - row.attemptsBeforeReplay - 1];
-      const next: Next =
-        delayMs === undefined
-          ? { to: "failed", reason: LEASE_EXPIRED, blocks }
-          : { to: "queued", runAt: now + delayMs };
+      const next = afterExpiredLease(attempt - row.attemptsBeforeReplay, request);
       const end = { startedAt: claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED };
       endAttempt({ event, route, owner: leaseOwner, attempt, next, ...end }, "lease_expired", moves);
       if (next.to === "queued") expired++;

@@ -9,10 +9,10 @@ import type {
   EventSummary,
   JobDetail,
 } from "../events/store.ts";
+import { summaryOf } from "../events/summary.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { payloadSearch } from "./event-search.ts";
-import { statusOf } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import * as lists from "./lists-sql.ts";
 
@@ -78,24 +78,6 @@ export function eventReads(database: Database): EventReads {
     list: (filter) => (filter.search === undefined ? list(filter) : search(filter)),
     get: (eventId, source) => getAll(eventId, source),
     backlog: () => backlog.get() as Backlog,
-  };
-}
-
-/** `jobs` is null before fan-out. */
-function summaryOf({ id: _, ...event }: EventRow, jobs: readonly JobRow[] | null): EventSummary {
-  const status = jobs === null ? "queued" : statusOf(jobs.map((job) => job.status));
-  const all = jobs ?? [];
-  const endedAt = (job: JobRow) => job.endedAt ?? 0;
-  const failed = all.filter(({ lastError }) => lastError !== null).sort((a, b) => endedAt(b) - endedAt(a));
-  return {
-    source: event.source,
-    eventId: event.eventId,
-    type: event.type,
-    status,
-    attempts: Math.max(0, ...all.map(({ attempts }) => attempts)),
-    receivedAt: event.receivedAt,
-    processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
-    lastError: failed[0]?.lastError ?? null,
   };
 }
 

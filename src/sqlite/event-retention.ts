@@ -1,9 +1,17 @@
 import type { JobStatus, Status } from "../events/event.ts";
-import { createPurgeRule, type PurgeRule, type StoredTotals } from "../events/retention.ts";
+import {
+  addTaken,
+  createPurgeRule,
+  endOf,
+  NOTHING_TAKEN,
+  type PurgeRule,
+  type StoredTotals,
+  type Taken,
+} from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { type EventTally, eventTally, type Moves, statusOf } from "./event-tally.ts";
+import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
 import { PROMOTE } from "./events-sql.ts";
 import * as sql from "./retention-sql.ts";
 
@@ -19,7 +27,7 @@ const RECLAIMED_PAGES = 100;
 interface Position {
   phase: "contents" | "ids" | "space";
   after: number;
-  taken: Record<"processed" | "failed", { count: number; bytes: number }>;
+  taken: Taken;
 }
 
 interface TotalsRow {
@@ -70,11 +78,7 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
   return { purge: atomic(database, purge) };
 }
 
-const START: Position = {
-  phase: "contents",
-  after: 0,
-  taken: { processed: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } },
-};
+const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 
 const NOTHING = { events: 0, ids: 0, bytes: 0 };
 
@@ -83,8 +87,7 @@ function expiry(database: Database): (row: CandidateRow, rule: PurgeRule) => Exp
   const jobsOf = database.prepare<unknown[], JobRow>(sql.ENDED_JOBS);
   return (row, rule) => {
     const jobs = jobsOf.all(row.event);
-    const status = statusOf(jobs.map((job) => job.status));
-    const endedAt = Math.max(row.receivedAt, ...jobs.map((job) => job.endedAt ?? 0));
+    const { status, endedAt } = endOf(row.receivedAt, jobs);
     return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status, jobs } : null;
   };
 }
@@ -113,28 +116,19 @@ function contentsPurge(database: Database) {
     if (!isDryRun) remove(events, now);
     const hasMore = !isDone && (events.length === limit || rows.length === MAX_COMPARED);
     const next: Position = hasMore
-      ? { phase: "contents", after: last, taken: isDryRun ? sumOf(taken, events) : taken }
+      ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
       : { ...START, phase: "ids" };
     const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
     return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
   };
 }
 
-function withoutTaken(found: TotalsRow, { processed, failed }: Position["taken"]): StoredTotals {
+function withoutTaken(found: TotalsRow, { processed, failed }: Taken): StoredTotals {
   return {
     processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
     failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
     databaseBytes: found.databaseBytes - processed.bytes - failed.bytes,
   };
-}
-
-function sumOf(taken: Position["taken"], events: readonly Expired[]): Position["taken"] {
-  const sums = { processed: { ...taken.processed }, failed: { ...taken.failed } };
-  for (const { status, bytes } of events) {
-    sums[status].count++;
-    sums[status].bytes += bytes;
-  }
-  return sums;
 }
 
 /** Removes events with their jobs, and keeps the counts right. */
@@ -161,7 +155,7 @@ function contentsRemoval(database: Database): (events: readonly Expired[], now: 
     tally.count((moves) => {
       for (const event of events) removeOne(event, now, moves);
     });
-    const { processed, failed } = sumOf(START.taken, events);
+    const { processed, failed } = addTaken(NOTHING_TAKEN, events);
     const unrouted = events.filter(({ jobs }) => jobs.length === 0).length;
     countRemoved.run(processed.count, processed.bytes, failed.count, failed.bytes, unrouted);
     removeMinutes.run();
@@ -172,7 +166,7 @@ interface IdRow extends CandidateRow {
   hasContents: number;
 }
 
-const NO_TOTALS: StoredTotals = { ...START.taken, databaseBytes: 0 };
+const NO_TOTALS: StoredTotals = { ...NOTHING_TAKEN, databaseBytes: 0 };
 
 /** Finds and removes the next ids whose events are removed. */
 function idsPurge(database: Database) {

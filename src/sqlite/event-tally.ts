@@ -1,13 +1,7 @@
-import type { JobStatus, Status } from "../events/event.ts";
+import { type JobStatus, type Status, statusOf } from "../events/event.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 import { sizeReader } from "./stored-event.ts";
-
-/** The status of an event, derived from its jobs. An event that needs no jobs is processed. */
-export function statusOf(jobs: readonly JobStatus[]): Status {
-  if (jobs.includes("queued")) return "queued";
-  return jobs.includes("failed") ? "failed" : "processed";
-}
 
 /** Records moves between statuses. */
 export interface Moves {

@@ -1,0 +1,15 @@
+import type { Next } from "./job.ts";
+import type { ClaimRequest } from "./store.ts";
+
+/** The error of an attempt whose lease has expired. */
+export const LEASE_EXPIRED = "the lease expired: the process ended or hung during the attempt";
+
+/** The next status of a job whose lease has expired: queued for a retry, or failed after the last attempt of its budget. */
+export function afterExpiredLease(
+  attemptOfBudget: number,
+  { retryDelaysMs, blocks = false, now }: Pick<ClaimRequest, "retryDelaysMs" | "blocks" | "now">,
+): Exclude<Next, { to: "processed" }> {
+  const delayMs = retryDelaysMs[attemptOfBudget - 1];
+  if (delayMs === undefined) return { to: "failed", reason: LEASE_EXPIRED, blocks };
+  return { to: "queued", runAt: now + delayMs };
+}

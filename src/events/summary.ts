@@ -1,0 +1,31 @@
+import { type JobStatus, statusOf } from "./event.ts";
+import type { EventSummary } from "./store.ts";
+
+/** What a list shows of a job. */
+interface ListedJob {
+  status: JobStatus;
+  attempts: number;
+  endedAt: number | null;
+  lastError: string | null;
+}
+
+/** The line of an event in a list. `jobs` is null before fan-out. */
+export function summaryOf(
+  event: Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt">,
+  jobs: readonly ListedJob[] | null,
+): EventSummary {
+  const status = jobs === null ? "queued" : statusOf(jobs.map((job) => job.status));
+  const all = jobs ?? [];
+  const endedAt = (job: ListedJob) => job.endedAt ?? 0;
+  const failed = all.filter(({ lastError }) => lastError !== null).sort((a, b) => endedAt(b) - endedAt(a));
+  return {
+    source: event.source,
+    eventId: event.eventId,
+    type: event.type,
+    status,
+    attempts: Math.max(0, ...all.map(({ attempts }) => attempts)),
+    receivedAt: event.receivedAt,
+    processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
+    lastError: failed[0]?.lastError ?? null,
+  };
+}
