@@ -65,12 +65,8 @@ export function openPool(options: PostgresOptions, onAdmitted: (facts: ServerFac
       allowExitOnIdle: true,
       // A statement does not wait for the answer of the one before it.
       pipeline: true,
-      verify: (client: ClientBase, done: (error?: Error) => void) => {
-        admit(client, connectMs, options.timeoutMs).then((facts) => {
-          onAdmitted(facts);
-          done();
-        }, done);
-      },
+      // Not `verify`: a request that gives up meanwhile would keep the connection for ever.
+      onConnect: async (client: ClientBase) => onAdmitted(await admit(client, connectMs, options.timeoutMs)),
     } as ConstructorParameters<typeof Pool>[0]);
     // An idle connection has ended. The pool has removed it, and the next operation opens another one.
     created.on("error", () => {});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Postgres } from "../../src/postgres/connection.ts";
 import { needsPgbouncer, needsPostgres } from "../helpers/back-end.ts";
 import { startPgbouncer } from "../helpers/pgbouncer.ts";
@@ -73,7 +74,10 @@ suite(
 
     test("the server hangs after each login", async (t) => {
       const server = await startPostgres(t);
-      const { postgres, ups, downs } = openWatched(t, throughPort(server, await hangsAfterLogin(t, server.port)));
+      const { postgres, ups, downs } = openWatched(
+        t,
+        throughPort(server, (await hangsAfterLogin(t, server.port)).port),
+      );
       await Promise.all(Array.from({ length: 6 }, () => unavailableInTime(() => postgres.rows("SELECT 1"))));
       assert.deepEqual([ups.length, downs.length], [0, 1]);
     });
@@ -92,19 +96,29 @@ suite(
   },
 );
 
-/** A proxy that passes the login and its answer, and no statement after it. */
-async function hangsAfterLogin(context: Cleanup, to: number): Promise<number> {
+/** A proxy that passes the login and its answer, and the statements after it once it is mended. */
+async function hangsAfterLogin(context: Cleanup, to: number): Promise<{ port: number; mend(): void }> {
+  const held: (() => void)[] = [];
   const listener = createServer((client) => {
     const server = connect(to, "127.0.0.1");
     for (const socket of [client, server]) socket.on("error", () => {});
-    client.once("data", (startup) => server.write(startup));
+    client.once("data", (startup) => {
+      server.write(startup);
+      client.pause();
+      held.push(() => client.pipe(server));
+    });
     server.on("data", (answer) => client.write(answer));
     client.on("close", () => server.destroy());
   });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
   context.after(() => void listener.close());
-  return (listener.address() as AddressInfo).port;
+  return {
+    port: (listener.address() as AddressInfo).port,
+    mend() {
+      for (const pass of held.splice(0)) pass();
+    },
+  };
 }
 
 suite("a connection to PostgreSQL, closed while the server hangs,", needsPostgres(), () => {
@@ -201,6 +215,19 @@ async function setReadOnly(server: PostgresServer, value: "on" | "off"): Promise
 }
 
 suite("a pool whose connections are all in use", needsPostgres(), () => {
+  test("keeps a connection that opens after the operation that waited for it", async (t) => {
+    const server = await startPostgres(t);
+    const proxy = await hangsAfterLogin(t, server.port);
+    const { postgres } = openWatched(t, throughPort(server, proxy.port), { poolSize: 1 });
+    const first = unavailableInTime(() => postgres.rows("SELECT 1"));
+    await delay(0.6 * TIMEOUT_MS);
+    // Gets the connection that is opened after the first one is given up, and gives up itself before that is ready.
+    await unavailableInTime(() => postgres.rows("SELECT 1"));
+    await first;
+    proxy.mend();
+    await heals(() => postgres.rows("SELECT 1"));
+  });
+
   test("lets an operation wait for one until the time limit", async (t) => {
     const server = await startPostgres(t);
     const { postgres, downs } = openWatched(t, server.url(), { poolSize: 2 });
