@@ -47,6 +47,17 @@ export const LOG_EVENTS = {
     meaning: "PostgreSQL does not answer, or accepts no writes. Logged once for each outage.",
     fields: ["error"],
   },
+  nodes_changed: {
+    level: "info",
+    meaning: "The number of live servers on the PostgreSQL database has changed. `rate` of a route is divided by it.",
+    fields: ["nodes"],
+  },
+  heartbeat_error: {
+    level: "warn",
+    meaning:
+      "The server could not tell others on the database that it is alive. Logged once for each error. After 10 s it makes no attempts of routes with a `rate`.",
+    fields: ["error"],
+  },
   source_counts_error: {
     level: "warn",
     meaning: "The counts of `sources list` could not be stored, and are tried again.",

@@ -23,6 +23,7 @@ import { openBrowser } from "./serve/browser.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { connectionLimitsOf, tlsFilesOf } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
+import { openSharing } from "./serve/sharing.ts";
 import { openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
 import { createIntake } from "./webhook/intake.ts";
@@ -68,17 +69,20 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     logBytes: stores.logBytes,
     paused: () => admission.paused,
     freeDiskBytes: () => admission.freeBytes,
-    now: Date.now,
+    now: stores.now,
   });
   const intake = createIntake({
     append: countAppends(events, metrics),
     pausedBy: admission.pausedBy,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
   });
-  const { worker, applyRoutes } = openWorker(wiring, intake, metrics);
+  const instanceFile = createInstanceFile(settings.DATA_DIR, log);
+  const sharing = openSharing(stores, instanceFile.id, log);
+  const { worker, applyRoutes } = openWorker(wiring, { intake, metrics, share: sharing.share });
   const purger = createPurger(retentionOf(config.current), {
     store: events,
     log,
+    isOnDuty: sharing.isPurging,
     onPurged: countPurged(metrics),
     now: stores.now,
   });
@@ -86,7 +90,6 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
 
-  const instanceFile = createInstanceFile(settings.DATA_DIR, log);
   const counter = createSourceCounter(stores.sources, {
     onError: (error) =>
       log.warn({ event: "source_counts_error", error: describeError(error) }, "the counts of sources were not stored"),
@@ -101,6 +104,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       intake,
       log,
       trustedProxies,
+      now: stores.now,
       onReceived: counter.received,
       onRefused(source: string, code: ErrorCode, reason?: string) {
         countRefusal(code, reason);
@@ -117,7 +121,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
   };
-  const authenticate = createAuthenticate(user, sessions, secrets);
+  const authenticate = createAuthenticate(user, sessions, secrets, stores.now);
   const stopping = new AbortController();
   const { listener, refusal, replaceRoutes } = createRouter([], {
     trustedProxies,
@@ -134,7 +138,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
-  const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET });
+  const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET, now: stores.now });
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
   const routesFor = (file: ConfigFile | null) =>
     listRoutes({ ...parts, authenticate: guard, browser, sources: sourcesOf(settings, file) });
@@ -150,6 +154,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     purger.apply(retentionOf(file));
   });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
+  await sharing.join(url);
   admission.start();
   worker.start();
   purger.start();
@@ -168,6 +173,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
     await purgerStopped;
+    await sharing.leave();
     instanceFile.remove();
     await stores.close();
   }

@@ -16,6 +16,7 @@ import { makeDir } from "./lib/files.ts";
 import { faultOfAuthorities, readPemFile } from "./lib/pem.ts";
 import { trustSystemAuthorities } from "./lib/system-authorities.ts";
 import type { Log } from "./log.ts";
+import type { Leases, NodeStore } from "./nodes/store.ts";
 import { startThread } from "./platform/checkout.ts";
 import type { DatabaseAddress } from "./postgres/address.ts";
 import type { PostgresOptions } from "./postgres/connection.ts";
@@ -30,6 +31,8 @@ export interface Stores {
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
+  /** What servers that share the database know of each other. Null with SQLite, which has one server. */
+  shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */
   now(): number;
   close(): Promise<void>;
@@ -39,6 +42,12 @@ export interface Stores {
 export interface ServerStores extends Stores {
   /** The size of SQLite's write-ahead log; 0 with PostgreSQL. */
   logBytes(): number;
+}
+
+/** The stores that only several servers on one database need. */
+export interface SharedStores {
+  nodes: NodeStore;
+  leases: Leases;
 }
 
 type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_DIR">;
@@ -67,14 +76,14 @@ async function openMainStores(
   const { DATA_DIR: dataDir, DATABASE_URL: address } = settings;
   if (address === undefined) {
     const sqlite = await openForServer({ dataDir, startThread: (options) => startThread("storage", options), log });
-    return { main: { ...sqlite, now: Date.now }, server: sqlite.id, logBytes: sqlite.logBytes };
+    return { main: { ...sqlite, shared: null, now: Date.now }, server: sqlite.id, logBytes: sqlite.logBytes };
   }
   const { openForServer: openPostgres } = await import("./postgres/open.ts");
   prepareInstanceDir(dataDir);
   // After a restart on this machine a server releases the attempts of its predecessor.
   const server = `${hostname()} ${resolve(dataDir)}`;
-  const main = await openPostgres({ connection: postgresOptions(settings, address), log, server });
-  return { main, server, logBytes: () => 0 };
+  const stores = await openPostgres({ connection: postgresOptions(settings, address), log, server });
+  return { main: { ...stores, shared: stores }, server, logBytes: () => 0 };
 }
 
 /** The server's instance file is there. Without it, commands cannot find this server, which is logged. */
@@ -95,23 +104,23 @@ export async function openCommandStores(settings: CommandSettings, log: Log, { i
   const { DATABASE_URL: address } = settings;
   if (address === undefined) {
     const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
-    return withAuthStores({ ...sqlite, now: Date.now }, settings, log);
+    return withAuthStores({ ...sqlite, shared: null, now: Date.now }, settings, log);
   }
   const { openForCommand: openPostgres } = await import("./postgres/open.ts");
   const main = await openPostgres({ connection: postgresOptions(settings, address), log });
-  return withAuthStores(main, settings, log);
+  return withAuthStores({ ...main, shared: main }, settings, log);
 }
 
 /** Adds the stores of sessions and the throttle, which may be in Redis. `server` is the name of a server; commands have none. */
 async function withAuthStores(
-  { events, sessions, throttle, sources, now }: MainStores,
+  { events, sessions, throttle, sources, shared, now }: MainStores,
   settings: RedisSettings,
   log: Log,
   server?: string,
 ): Promise<Stores> {
   try {
     const redis = await openRedis(settings, log);
-    if (redis === null) return { events, sessions, throttle, sources, now, close: () => events.close() };
+    if (redis === null) return { events, sessions, throttle, sources, shared, now, close: () => events.close() };
     const { createRedisSessionStore } = await import("./redis/sessions.ts");
     const { createRedisThrottleStore } = await import("./redis/throttle.ts");
     return {
@@ -119,6 +128,7 @@ async function withAuthStores(
       sessions: createRedisSessionStore(redis),
       throttle: createRedisThrottleStore(redis, server),
       sources,
+      shared,
       now,
       async close() {
         redis.close();

@@ -21,7 +21,7 @@ export function createAuthenticate(
   // Sharing reads doubles the rate of GET /auth/me, on both stores.
   const currentSession = coalesce((userId) => sessions.current(userId));
   return async (authorization) => {
-    const claims = verify(bearerToken(authorization), Math.floor(now() / 1000));
+    const claims = verify(bearerToken(authorization), now() / 1000);
     if (claims === null) throw invalidToken();
     if (!matchesUser(claims, user)) {
       // Another `sub` is a user of an earlier configuration, who has no session.

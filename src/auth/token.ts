@@ -58,8 +58,11 @@ export function createVerifyToken(
   };
 }
 
+// Servers that share sessions read a clock that differs by milliseconds. A token of one must not come from the others' future.
+const CLOCK_SLACK_SECONDS = 0.5;
+
 function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
-  return (iat === undefined || iat <= nowSeconds) && exp > nowSeconds;
+  return (iat === undefined || iat <= nowSeconds + CLOCK_SLACK_SECONDS) && exp > nowSeconds;
 }
 
 /** The parts of a token, without regard to time. Header and claims are read only if the signature is valid. */

@@ -16,8 +16,8 @@ interface ThrottleOptions {
 export function runThrottleShow({ address, json }: ThrottleOptions): Promise<void> {
   const asked = parseAddress(address);
   return withStores(
-    async ({ throttle, settings }) => {
-      const now = Date.now();
+    async ({ throttle, settings, now: clock }) => {
+      const now = clock();
       const own = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
       const shown = {
         total: await throttle.totals(now),

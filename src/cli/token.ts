@@ -13,14 +13,14 @@ export async function runTokenExplain({ json }: { json?: boolean }): Promise<voi
     throw new OperatorError({ found: "Standard input has no token", remedy: "pass the text after Bearer" });
   }
   await withStores(
-    async ({ sessions, settings }) => {
+    async ({ sessions, settings, now }) => {
       const parts = {
         user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
         secret: settings.JWT_SECRET,
         previousSecret: settings.JWT_SECRET_PREVIOUS,
         sessions,
       };
-      const explanation = await explainToken(token, parts, Date.now());
+      const explanation = await explainToken(token, parts, now());
       if (json) printJson(explanation);
       else {
         const mark = { true: "yes", false: "NO", null: "-" };

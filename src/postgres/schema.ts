@@ -123,6 +123,14 @@ const STEPS: readonly string[] = [
   -- Addresses that have logged in. Failures from other addresses cannot lock them out.
   CREATE TABLE authserve.known_addresses (bucket text COLLATE "C" PRIMARY KEY, last_login_at bigint NOT NULL);
 
+  -- The servers that share this database, each with its newest heartbeat.
+  CREATE TABLE authserve.nodes (
+    id text COLLATE "C" PRIMARY KEY, host text COLLATE "C" NOT NULL, url text COLLATE "C" NOT NULL, version text NOT NULL,
+    started_at bigint NOT NULL, seen_at bigint NOT NULL, lag_ms bigint NOT NULL, clock_offset_ms bigint NOT NULL
+  );
+  -- Work that one server does at a time.
+  CREATE TABLE authserve.leases (name text COLLATE "C" PRIMARY KEY, holder text NOT NULL, expires_at bigint NOT NULL);
+
   -- Key-value pairs that outlive the process.
   CREATE TABLE authserve.metadata (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
 

@@ -1,10 +1,12 @@
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore } from "../events/store.ts";
+import type { Leases, NodeStore } from "../nodes/store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { postgresEvents } from "./events.ts";
+import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
 import { createPostgresSourceStore } from "./source-counts.ts";
 import { createPostgresThrottleStore } from "./throttle.ts";
@@ -15,6 +17,8 @@ export interface PostgresStores {
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
+  nodes: NodeStore;
+  leases: Leases;
   /** The database's clock in Unix milliseconds. Leases use it. */
   now(): number;
   close(): Promise<void>;
@@ -32,6 +36,8 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
+    nodes: createPostgresNodeStore(postgres),
+    leases: createPostgresLeases(postgres),
     now: clock.now,
     close,
   };

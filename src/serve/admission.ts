@@ -7,7 +7,7 @@ import { type Admission, createAdmission } from "../webhook/admission.ts";
 const UNLIMITED = { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };
 
 /** Creates the admission of deliveries. With PostgreSQL it reads no disk. */
-export function openAdmission(settings: Settings, { events }: ServerStores, log: Log): Admission {
+export function openAdmission(settings: Settings, { events, now }: ServerStores, log: Log): Admission {
   return createAdmission({
     minFreeBytes: settings.MIN_FREE_DISK,
     maxQueueAgeMs: settings.MAX_QUEUE_AGE,
@@ -15,6 +15,6 @@ export function openAdmission(settings: Settings, { events }: ServerStores, log:
     readSpace: async () => (settings.DATABASE_URL === undefined ? readDiskSpace(settings.DATA_DIR) : UNLIMITED),
     readBacklog: () => events.backlog(),
     log,
-    now: Date.now,
+    now,
   });
 }

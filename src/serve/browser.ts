@@ -8,7 +8,7 @@ import { publicOriginOf } from "../http/listen.ts";
 export function openBrowser(
   settings: Settings,
   url: string,
-  parts: Pick<BrowserParts, "login" | "authenticate" | "sessions" | "secret" | "log">,
+  parts: Pick<BrowserParts, "login" | "authenticate" | "sessions" | "secret" | "log" | "now">,
 ): (BrowserParts & VerifyParts) | null {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const origin = publicOriginOf(settings, url);
@@ -20,6 +20,5 @@ export function openBrowser(
     lifetimes: { ttlSeconds: settings.JWT_TTL.seconds, sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
     origin,
     trustedProxies: settings.TRUSTED_PROXIES,
-    now: Date.now,
   };
 }

@@ -30,12 +30,12 @@ export async function openLogin(settings: Settings, stores: Stores, metrics: Met
       queueLimit: LOGIN_QUEUE_LIMIT,
       queueLimitPerSender: LOGIN_QUEUE_LIMIT_PER_NETWORK,
     }),
-    throttle: createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL)),
+    throttle: createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL), stores.now),
     sessions: stores.sessions,
     secret: settings.JWT_SECRET,
     ttlSeconds: settings.JWT_TTL.seconds,
     log,
-    now: Date.now,
+    now: stores.now,
   });
   return countLogins(login, metrics);
 }

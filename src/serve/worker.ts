@@ -12,8 +12,18 @@ import { createWorker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
 import type { Wiring } from "./configuration.ts";
 
+/** What the worker is connected with besides. `share` is the part of each route's rate that this server has now. */
+interface WorkerParts {
+  intake: Intake;
+  metrics: Metrics;
+  share: () => number;
+}
+
 /** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
-export function openWorker({ settings, environment, config, stores, log }: Wiring, intake: Intake, metrics: Metrics) {
+export function openWorker(
+  { settings, environment, config, stores, log }: Wiring,
+  { intake, metrics, share }: WorkerParts,
+) {
   const { events } = stores;
   const handlersOf = (file: ConfigFile | null) => (route: Route) =>
     createHandler(route, {
@@ -26,6 +36,7 @@ export function openWorker({ settings, environment, config, stores, log }: Wirin
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     owner: randomUUID(),
     mustYield: createMustYield(intake),
+    share,
     onSettled: countSettled(metrics),
     onExpired: countExpired(metrics),
     log,

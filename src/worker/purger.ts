@@ -20,6 +20,8 @@ export type OnPurged = (purged: Purged, at: number) => void;
 export interface PurgerOptions {
   store: Pick<EventStore, "purge">;
   log: Log;
+  /** Whether this purger may work now: of several servers on one database, one does. */
+  isOnDuty?: () => Promise<boolean>;
   onPurged?: OnPurged;
   now?: () => number;
 }
@@ -34,7 +36,8 @@ const MAX_INTERVAL_MS = 60_000;
 const REST = 10;
 
 /** Creates a purger. */
-export function createPurger(retention: Retention, { store, log, onPurged, now = Date.now }: PurgerOptions): Purger {
+export function createPurger(retention: Retention, options: PurgerOptions): Purger {
+  const { store, log, isOnDuty = async () => true, onPurged, now = Date.now } = options;
   let current = retention;
   let fault: string | undefined;
   let isStopped = false;
@@ -53,7 +56,7 @@ export function createPurger(retention: Retention, { store, log, onPurged, now =
 
   async function purgeOrLog(used: Retention): Promise<void> {
     try {
-      await purge(used);
+      if (await isOnDuty()) await purge(used);
       fault = undefined;
     } catch (error) {
       // Logged once for as long as it stays the same.
@@ -73,7 +76,7 @@ export function createPurger(retention: Retention, { store, log, onPurged, now =
       async () => {
         // Deliveries get at least half of the time.
         await pause(performance.now() - startedAt);
-        return !isStopped && used === current;
+        return !isStopped && used === current && (await isOnDuty());
       },
     );
     if (purged.events + purged.ids > 0) log.info({ event: "events_purged", ...purged }, "old events were removed");

@@ -11,19 +11,22 @@ export interface RateLimit {
 // After a pause, the attempts of this time may begin at once.
 const BURST_SECONDS = 0.1;
 
-/** Creates a token bucket. A null rate is no limit. */
-export function createRateLimit(perSecond: number | null): RateLimit {
+// Without a share of the rate, none may begin. Then it is asked again.
+const ASK_AGAIN_MS = 1000;
+
+/** Creates a token bucket. A null rate is no limit. `share` is the part of the rate that this server has now. */
+export function createRateLimit(perSecond: number | null, share: () => number = () => 1): RateLimit {
   if (perSecond === null) {
     return { available: () => Number.POSITIVE_INFINITY, nextAt: (now) => now, take: () => {} };
   }
-  const perMs = perSecond / 1000;
-  const most = Math.max(1, perSecond * BURST_SECONDS);
-  let tokens = most;
+  const perMs = () => (perSecond * share()) / 1000;
+  const most = () => (share() === 0 ? 0 : Math.max(1, perSecond * share() * BURST_SECONDS));
+  let tokens = most();
   let filledAt = Number.NEGATIVE_INFINITY;
 
   function fill(now: number): void {
-    // If the clock was set back, the time since then is lost.
-    if (now > filledAt) tokens = Math.min(most, tokens + (now - filledAt) * perMs);
+    // Of the time since a clock was set back nothing is known, nor of that before the first call.
+    if (now > filledAt && Number.isFinite(filledAt)) tokens = Math.min(most(), tokens + (now - filledAt) * perMs());
     filledAt = now;
   }
 
@@ -34,7 +37,8 @@ export function createRateLimit(perSecond: number | null): RateLimit {
     },
     nextAt(now) {
       fill(now);
-      return tokens >= 1 ? now : now + Math.ceil((1 - tokens) / perMs);
+      if (share() === 0) return now + ASK_AGAIN_MS;
+      return tokens >= 1 ? now : now + Math.ceil((1 - tokens) / perMs());
     },
     take(count, now) {
       fill(now);

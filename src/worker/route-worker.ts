@@ -20,6 +20,7 @@ export interface RouteWorkerOptions {
   owner: string;
   log: Log;
   mustYield: () => boolean;
+  share: () => number;
   onExpired: OnExpired;
   now: () => number;
   random: () => number;
@@ -43,7 +44,7 @@ export interface RouteWorker {
 
 /** Creates the worker of a route. */
 export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
-  const { name, store, pollIntervalMs, leaseMs, owner, log, onExpired, now, random } = options;
+  const { name, store, pollIntervalMs, leaseMs, owner, log, share, onExpired, now, random } = options;
   const loop = createStoreLoop({
     ...options,
     step: claim,
@@ -51,7 +52,7 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
   });
   const attempts = createAttempts({ ...options, onCapacity: loop.wake });
   let { tools } = options;
-  let rate = createRateLimit(tools.route.ratePerSecond);
+  let rate = createRateLimit(tools.route.ratePerSecond, share);
 
   /** How many jobs to claim now. A job that is claimed ahead would begin later than its rate allows. */
   function claimLimit(isYielding: boolean): number {
@@ -97,7 +98,8 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
   return {
     start: loop.start,
     use(next) {
-      if (next.route.ratePerSecond !== tools.route.ratePerSecond) rate = createRateLimit(next.route.ratePerSecond);
+      if (next.route.ratePerSecond !== tools.route.ratePerSecond)
+        rate = createRateLimit(next.route.ratePerSecond, share);
       tools = next;
       attempts.use(next);
       loop.wake();

@@ -37,6 +37,8 @@ export interface WorkerOptions {
   log: Log;
   /** Whether deliveries need the processor more. The worker then pauses between claims. */
   mustYield?: () => boolean;
+  /** The part of each route's rate that this worker has now. Those of all workers add up to 1. */
+  share?: () => number;
   onSettled?: OnSettled;
   onExpired?: OnExpired;
   now?: () => number;
@@ -69,7 +71,7 @@ const YIELDING_FAN_OUT = 32;
 export function createWorker(options: WorkerOptions): Worker {
   const { store, pollIntervalMs, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
-  const { mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
+  const { share = () => 1, mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
   const settler = createSettler({
     store,
     log,
@@ -87,7 +89,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let renewal: NodeJS.Timeout | undefined;
   let isStopped = true;
   const deadline = Promise.withResolvers<void>();
-  const shared = { ...options, settler, leaseMs, mustYield, onExpired, now, random };
+  const shared = { ...options, settler, leaseMs, mustYield, share, onExpired, now, random };
 
   function toolsOf(route: Route, createHandler: CreateHandler): AttemptTools {
     const handler = createHandler(route);

@@ -26,6 +26,17 @@ suite("a rate limit", () => {
     assert.deepEqual(startedAt, [0, 2000, 4000, 6000]);
   });
 
+  test("follows the share of this server as it changes", () => {
+    let share = 0;
+    const limit = createRateLimit(100, () => share);
+    assert.deepEqual([limit.available(0), limit.nextAt(0)], [0, 1000]);
+    share = 0.5;
+    assert.deepEqual([limit.available(20), limit.nextAt(0)], [1, 0]);
+    assert.equal(limit.available(60_000), 5);
+    share = 0;
+    assert.equal(limit.available(60_001), 0);
+  });
+
   test("goes on after the clock was set back", () => {
     const limit = createRateLimit(10);
     limit.take(1, 10_000);

@@ -95,7 +95,7 @@ function snapshotFinding({ oldestSnapshotSeconds: seconds }: DatabaseFacts): Fin
 function databaseClockFinding({ clockDifferenceMs: difference }: DatabaseFacts): Finding {
   const found = `the database's differs by ${Math.round(difference)} ms from this machine's`;
   if (Math.abs(difference) < CLOCK_DIFFERENCE_MS) return ok("clocks", found);
-  return warning("clocks", found, "set both by NTP: leases use the database's clock, signatures this machine's");
+  return warning("clocks", found, "set both by NTP: servers use the database's clock, and logs this machine's");
 }
 
 function connectionsFinding({ connections }: DatabaseFacts, poolSize: number): Finding {

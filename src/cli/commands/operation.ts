@@ -38,6 +38,12 @@ export function addOperationCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../migrate.ts")).runMigrate(options));
   program
+    .command("nodes")
+    .description("List the servers that share the database of DATABASE_URL")
+    .option("--utc", "Show times in UTC")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../nodes.ts")).runNodes(options));
+  program
     .command("doctor")
     .description(
       "Check settings, files, database, disk, clock, Redis, port and add-ons, and exit 1 if something is wrong",

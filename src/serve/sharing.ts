@@ -1,0 +1,35 @@
+import { hostname } from "node:os";
+import packageJson from "../../package.json" with { type: "json" };
+import type { Log } from "../log.ts";
+import { ALONE, createMembership, type Membership } from "../nodes/membership.ts";
+import type { ServerStores } from "../stores.ts";
+
+/** How a server shares its database with others. */
+export interface Sharing {
+  /** Announces the server at its URL. Until then it has no share of rates. */
+  join(url: string): Promise<void>;
+  /** The part of each route's rate that this server has now. */
+  share(): number;
+  /** Whether this server alone removes old events now. */
+  isPurging(): Promise<boolean>;
+  leave(): Promise<void>;
+}
+
+// A purge asks for each page, and a page takes less than a second.
+const PURGE_LEASE_MS = 10_000;
+
+/** Creates the sharing of a server with this id. With SQLite it is alone. */
+export function openSharing({ shared, now }: ServerStores, id: string, log: Log): Sharing {
+  if (shared === null) return { ...ALONE, isPurging: async () => true };
+  let membership: Membership | undefined;
+  return {
+    async join(url) {
+      const node = { id, host: hostname(), url, version: packageJson.version };
+      membership = createMembership({ store: shared.nodes, node, log, now });
+      await membership.join();
+    },
+    share: () => membership?.share() ?? 0,
+    isPurging: () => shared.leases.hold("purge", id, PURGE_LEASE_MS),
+    leave: async () => membership?.leave(),
+  };
+}
