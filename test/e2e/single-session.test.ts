@@ -1,74 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { singleSessionSuite } from "../contract/single-session.ts";
 import { needsRedis } from "../helpers/back-end.ts";
-import { logIn, logOut, me } from "../helpers/client.ts";
+import { logIn, me } from "../helpers/client.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { type Server, startServer } from "../helpers/server.ts";
-
-const LOGIN_ROUNDS = Number(process.env.RACE_LOGIN_ROUNDS ?? 10);
-const LOGOUT_ROUNDS = Number(process.env.RACE_LOGOUT_ROUNDS ?? 200);
-
-const STEPS = 10;
-
-/** The races of a single session, over HTTP, spread over the servers that `start` returns. */
-function singleSessionSuite(setup: string, start: (t: TestContext) => Promise<Server[]>): void {
-  suite(`one session per user on ${setup}`, () => {
-    test(`exactly one of 50 parallel logins has a valid session, ${LOGIN_ROUNDS} times`, async (t) => {
-      const serverOf = spread(await start(t));
-      for (let round = 0; round < LOGIN_ROUNDS; round++) {
-        const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => logIn(serverOf(index))));
-        const answers = await Promise.all(tokens.map((token, index) => me(serverOf(index + 1), token)));
-        const statuses = answers.map(({ status }) => status);
-        assert.equal(statuses.filter((status) => status === 200).length, 1, `round ${round}: ${statuses.join()}`);
-        assert.equal(statuses.filter((status) => status === 401).length, 49);
-      }
-    });
-
-    test(`a logout that races a login never ends the new session, ${LOGOUT_ROUNDS} times`, async (t) => {
-      const serverOf = spread(await start(t));
-      let superseded = 0;
-      for (let round = 0; round < LOGOUT_ROUNDS; round++) {
-        const startedAt = performance.now();
-        const old = await logIn(serverOf(round));
-        const loginMs = performance.now() - startedAt;
-        const login = logIn(serverOf(round + 1));
-        // The hash takes most of a login's time. The logout is sent at different times within it, so that either may be first.
-        await elapse((loginMs * (round % STEPS)) / (STEPS - 1));
-        const [out, token] = await Promise.all([logOut(serverOf(round), old), login]);
-        assert.ok(out.status === 200 || out.status === 401, String(out.status));
-        if (out.status === 401) superseded++;
-        assert.equal((await me(serverOf(round), token)).status, 200, `round ${round}`);
-      }
-      t.diagnostic(`the login came first in ${superseded} of ${LOGOUT_ROUNDS} races`);
-    });
-
-    test("200 parallel requests during a logout do not restore the session", async (t) => {
-      const serverOf = spread(await start(t));
-      const token = await logIn(serverOf(0));
-      const reads = (from: number) => Array.from({ length: 100 }, (_, index) => me(serverOf(from + index), token));
-      const [before, out, after] = await Promise.all([
-        Promise.all(reads(0)),
-        logOut(serverOf(0), token),
-        Promise.all(reads(100)),
-      ]);
-      assert.equal(out.status, 200);
-      for (const { status } of [...before, ...after]) assert.ok(status === 200 || status === 401, String(status));
-      for (let index = 0; index < 4; index++) assert.equal((await me(serverOf(index), token)).status, 401);
-      const shown = JSON.parse((await serverOf(0).run(["session", "show", "--json"])).stdout);
-      assert.equal(shown.active, false);
-    });
-  });
-}
-
-async function elapse(ms: number): Promise<void> {
-  const until = performance.now() + ms;
-  while (performance.now() < until) await setImmediate();
-}
-
-function spread(servers: Server[]): (index: number) => Server {
-  return (index) => servers[index % servers.length] as Server;
-}
 
 async function startOne(t: TestContext, env: Record<string, string> = {}): Promise<Server> {
   const server = await startServer({ env });

@@ -53,18 +53,19 @@ export interface ServerProcess {
   restart(): Promise<void>;
 }
 
-/** Starts a server on a free port. */
+/** Starts a server on a port; by default on a free one. */
 export async function startProcess(
   dir: string,
   data: string,
   settings: Record<string, string>,
+  port = 0,
 ): Promise<ServerProcess> {
   for (let left = START_TRIES; ; left--) {
     try {
-      return await startOn(await findPort({ port: 0, host: "127.0.0.1" }), dir, data, settings);
+      return await startOn(await findPort({ port, host: "127.0.0.1" }), dir, data, settings);
     } catch (error) {
       // Another process may have taken the port since it was found.
-      if (left === 1) throw error;
+      if (left === 1 || port !== 0) throw error;
     }
   }
 }

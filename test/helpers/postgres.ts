@@ -30,8 +30,8 @@ export interface PostgresServer {
   /** Suspends all its processes, like a machine that hangs. */
   pause(): void;
   resume(): void;
-  /** Starts a standby that follows it. */
-  standby(): Promise<PostgresServer>;
+  /** Starts a standby that follows it, on a free port unless one is given. */
+  standby(port?: number): Promise<PostgresServer>;
   /** Makes a standby the primary. */
   promote(): Promise<void>;
 }
@@ -129,11 +129,11 @@ function describe(context: Cleanup, server: ServerProcess, options: PostgresServ
     restart: server.restart,
     pause: () => server.signal("SIGSTOP"),
     resume: () => server.signal("SIGCONT"),
-    async standby() {
+    async standby(standbyPort) {
       const folder = makeDir();
       const copy = join(folder, "data");
       run("pg_basebackup", ["-D", copy, "-h", dir, "-p", `${port}`, "-U", USER, "-R", "-c", "fast", "--no-sync"]);
-      const started = await startProcess(folder, copy, { ...QUICK_STANDBY, ...server.settings });
+      const started = await startProcess(folder, copy, { ...QUICK_STANDBY, ...server.settings }, standbyPort);
       context.after(async () => {
         await started.dispose();
         rmSync(folder, { recursive: true, force: true });

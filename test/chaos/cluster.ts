@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findPort } from "../../src/http/listen.ts";
+import { ask } from "../helpers/client.ts";
+import { startProgram } from "../helpers/command.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+import { isWell, until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const HAPROXY = join(import.meta.dirname, "../../deploy/cluster/haproxy.cfg");
+export const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+
+/** How far the clocks of the servers are from the right time. */
+const CLOCKS = ["-90s", "+0s", "+90s"];
+
+/** Three servers on one database, behind the HAProxy of `deploy/`. */
+export interface Cluster {
+  /** The proxy. */
+  url: string;
+  /** The present processes. */
+  servers(): readonly Server[];
+  /** Ends a server by SIGKILL, and starts it again after some time. */
+  kill(index: number, restartAfterMs: number): Promise<void>;
+}
+
+/** Starts the servers, each with a clock of its own, and the proxy. */
+export async function startCluster(context: Cleanup, env: Record<string, string>): Promise<Cluster> {
+  const ports = [];
+  for (const _ of CLOCKS) ports.push(await findPort({ port: 0, host: "127.0.0.1" }));
+  const servers = await Promise.all(
+    ports.map((port, index) =>
+      startServer({
+        env: {
+          ...env,
+          PORT: `${port}`,
+          TRUSTED_PROXIES: "127.0.0.1",
+          LD_PRELOAD: FAKETIME,
+          FAKETIME: CLOCKS[index],
+          FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        },
+      }),
+    ),
+  );
+  context.after(async () => {
+    for (const server of servers) await server[Symbol.asyncDispose]();
+  });
+  return {
+    url: await startProxy(context, ports),
+    servers: () => servers,
+    async kill(index, restartAfterMs) {
+      const { dir, env: settings, kill } = servers[index] as Server;
+      await kill();
+      await new Promise((resolve) => setTimeout(resolve, restartAfterMs));
+      servers[index] = await startServer({ dir, env: settings });
+    },
+  };
+}
+
+/** Starts HAProxy with the file of `deploy/`, but without TLS. Returns its URL. */
+async function startProxy(context: Cleanup, ports: readonly number[]): Promise<string> {
+  const dir = workingDir();
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const file = join(dir, "haproxy.cfg");
+  const servers = ports.map((own, index) => `    server authserve${index + 1} 127.0.0.1:${own}\n`).join("");
+  const text = readFileSync(HAPROXY, "utf8")
+    .replace(/^ *(?:user|group) haproxy\n/gm, "")
+    .replace("bind :80\n", `bind 127.0.0.1:${port}\n`)
+    .replace(/^ *bind :443 .*\n/m, "")
+    .replace(/^ *http-request redirect .*\n/m, "")
+    .replace(/(?:^ *server authserve\d .*\n)+/gm, servers);
+  writeFileSync(file, text);
+  const { child, exited, stderr } = startProgram("haproxy", ["-f", file], { dir, env: {} });
+  context.after(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(() => isWell(() => ask({ url }, "/healthz")), 15_000).catch(() => {
+    throw new Error(`haproxy does not answer: ${stderr()}`);
+  });
+  return url;
+}

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import { needs, needsHaproxy, needsPostgres } from "../helpers/back-end.ts";
+import { me } from "../helpers/client.ts";
+import type { Server } from "../helpers/server.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+import { type Cluster, FAKETIME, startCluster } from "./cluster.ts";
+import { startLogins, startSenders } from "./load.ts";
+import { type Pair, startPair } from "./pair.ts";
+
+/** More rounds find rarer faults: `CHAOS_ROUNDS=200`. */
+const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 20);
+const SENDERS = 24;
+// The proxy takes out a server within 2 s, and a dead primary of the database is replaced within 3 s.
+const HEALS_WITHIN_MS = 20_000;
+// Leases of the last fault may have to expire, and retries may wait.
+const ENDS_WITHIN_MS = 90_000;
+
+const random = (from: number, to: number) => from + Math.random() * (to - from);
+const anyOf = <T>(all: readonly T[]) => all[Math.floor(Math.random() * all.length)] as T;
+
+/** What happens in a round. */
+const FAULTS: Record<string, (cluster: Cluster, pair: Pair) => Promise<void>> = {
+  "a server is killed": ({ kill }) => kill(anyOf([0, 1, 2]), random(0, 1500)),
+  "two servers are killed": async ({ kill }) => {
+    const spared = anyOf([0, 1, 2]);
+    await Promise.all([0, 1, 2].filter((index) => index !== spared).map((index) => kill(index, random(0, 1500))));
+  },
+  "a server hangs": ({ servers }) => hang(anyOf(servers()), random(200, 4000)),
+  "a server hangs until its leases have ended": ({ servers }) => hang(anyOf(servers()), 16_000),
+  "the database hangs": async (_, { primary }) => {
+    primary().pause();
+    await delay(random(200, 3000));
+    primary().resume();
+  },
+  "the database is killed": async (_, { primary }) => {
+    await primary().kill();
+    await delay(random(0, 1000));
+    await primary().restart();
+  },
+  "the database is restarted": async (_, { primary }) => {
+    await primary().stop("fast");
+    await primary().restart();
+  },
+  "the database fails over": (_, { failOver }) => failOver(),
+};
+
+async function hang(server: Server, forMs: number): Promise<void> {
+  server.signal("SIGSTOP");
+  await delay(forMs);
+  server.signal("SIGCONT");
+}
+
+/** The faults of all rounds: each kind as often as the others, in any order. */
+function faultsOf(rounds: number): string[] {
+  const names = Object.keys(FAULTS);
+  return Array.from({ length: rounds }, (_, round) => names[round % names.length] as string).toSorted(
+    () => Math.random() - 0.5,
+  );
+}
+
+const needsFaketime = () => needs("clocks that differ", () => existsSync(FAKETIME), "install faketime");
+const skipped = [needsPostgres(), needsHaproxy(), needsFaketime()].find(({ skip }) => skip !== false);
+
+suite("three servers behind HAProxy, on PostgreSQL with a standby", skipped ?? {}, () => {
+  test(`after ${ROUNDS} faults nothing is lost, stuck, done twice or out of order, and one session lives`, async (t) => {
+    const pair = await startPair(t);
+    const target = await startTarget();
+    t.after(() => target[Symbol.asyncDispose]());
+    // Some attempts fail, so that retries must keep the order, too.
+    target.answer((_, response) => void response.writeHead(Math.random() < 0.02 ? 500 : 204).end());
+    const file = join(workingDir(), "authserve.yaml");
+    writeFileSync(
+      file,
+      `routes:
+  - name: ordered
+    to: ${target.url}
+    orderBy: key
+    concurrency: 20
+    retry: { attempts: 50, backoff: linear, delay: 200ms }
+`,
+    );
+    const cluster = await startCluster(t, { DATABASE_URL: pair.url, DATABASE_TIMEOUT: "2s", CONFIG_FILE: file });
+    assert.deepEqual(await clocksOf(cluster.servers()[1]), [-90, 0, 90]);
+    const senders = startSenders(cluster.url, SENDERS);
+    const logins = startLogins(cluster.url);
+    const proceeds = async () => {
+      const before = senders.acknowledged.length;
+      await until(() => senders.acknowledged.length >= before + SENDERS, HEALS_WITHIN_MS);
+    };
+
+    await proceeds();
+    for (const fault of faultsOf(ROUNDS)) {
+      await FAULTS[fault]?.(cluster, pair);
+      await proceeds().catch(() => assert.fail(`no deliveries ${HEALS_WITHIN_MS} ms after: ${fault}`));
+    }
+    const { tokens, last } = await logins.stop();
+    await senders.stop();
+
+    const { acknowledged, counts } = senders;
+    const history = await readEnd(pair.primary().url());
+    assert.deepEqual(
+      acknowledged.filter((id) => !history.succeededOnce.has(id)),
+      [],
+      "acknowledged, and not processed once",
+    );
+    assert.equal(history.otherwise, 0, "events that did not succeed exactly once");
+    assert.equal(history.miscounted, 0, "counts that differ from what is stored");
+    const received = target.received.map(({ headers }) => String(headers["x-event-id"]));
+    assert.deepEqual(
+      acknowledged.filter((id) => !received.includes(id)),
+      [],
+      "acknowledged, and not received by the target",
+    );
+    assert.deepEqual(outOfOrder(received), []);
+    assert.deepEqual(logins.problems, []);
+    await assertOneSession(cluster.servers(), tokens, last);
+    report(t, {
+      ...counts,
+      acknowledged: acknowledged.length,
+      received: received.length,
+      ...history.attempts,
+      ...logins.counts,
+    });
+  });
+});
+
+/** How far the clocks of all servers are from that of the database, in seconds. */
+async function clocksOf(server: Server | undefined): Promise<number[]> {
+  const nodes: { clockOffsetMs: number }[] = JSON.parse((await server?.run(["nodes", "--json"]))?.stdout ?? "[]");
+  return nodes.map(({ clockOffsetMs }) => Math.round(clockOffsetMs / 1000)).toSorted((one, other) => one - other);
+}
+
+/** The events that a target received for the first time before an earlier one of their key. */
+function outOfOrder(received: readonly string[]): string[] {
+  const next = new Map<string, number>();
+  return received.filter((id) => {
+    const [key = "", number] = id.split(":");
+    const expected = next.get(key) ?? 0;
+    if (Number(number) > expected) return true;
+    if (Number(number) === expected) next.set(key, expected + 1);
+    return false;
+  });
+}
+
+async function assertOneSession(servers: readonly Server[], tokens: readonly string[], last: string | null) {
+  const alive = new Set<string>();
+  for (const server of servers) {
+    for (const token of tokens.slice(-50)) if ((await me(server, token)).status === 200) alive.add(token);
+  }
+  assert.ok(alive.size <= 1, `${alive.size} tokens are alive`);
+  if (last !== null) assert.deepEqual([...alive], [last]);
+}
+
+interface End {
+  /** Ids of the events whose only successful attempt ended their only job. */
+  succeededOnce: Set<string>;
+  /** The number of all other events. */
+  otherwise: number;
+  /** The number of wrong counts. */
+  miscounted: number;
+  attempts: Record<string, number>;
+}
+
+/** Waits until no event is queued, and reads what became of all. */
+async function readEnd(url: string): Promise<End> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const rows = async <T>(text: string) => (await client.query(text)).rows as T[];
+  try {
+    await until(async () => (await rows(OPEN)).length === 0, ENDS_WITHIN_MS).catch(async () =>
+      assert.fail(`jobs are stuck: ${JSON.stringify((await rows(OPEN)).slice(0, 10))}`),
+    );
+    const events = await rows<{ id: string; successes: number }>(SUCCESSES);
+    return {
+      succeededOnce: new Set(events.filter(({ successes }) => Number(successes) === 1).map(({ id }) => id)),
+      otherwise: events.filter(({ successes }) => Number(successes) !== 1).length,
+      miscounted: (await rows(MISCOUNTED)).length,
+      attempts: Object.fromEntries(
+        (await rows<{ outcome: string; count: string }>(ATTEMPTS)).map(({ outcome, count }) => [
+          outcome,
+          Number(count),
+        ]),
+      ),
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+const OPEN = `
+SELECT event, 'unrouted' AS status FROM authserve.unrouted
+UNION ALL SELECT event, status FROM authserve.jobs WHERE status <> 'processed'`;
+
+const SUCCESSES = `
+SELECT event_id AS id, (SELECT count(*) FROM authserve.attempts WHERE event = events.id AND outcome = 'succeeded') AS successes
+FROM authserve.events`;
+
+const ATTEMPTS = "SELECT outcome, count(*) FROM authserve.attempts GROUP BY outcome";
+
+/** The counts of events, if they are wrong. */
+const MISCOUNTED = `
+SELECT 1 FROM (SELECT sum(queued) AS queued, sum(processed) AS processed, sum(failed) AS failed
+  FROM authserve.tally WHERE route = '') AS counted
+WHERE queued <> 0 OR failed <> 0 OR processed <> (SELECT count(*) FROM authserve.events)`;
+
+function report(t: TestContext, counts: Record<string, number>): void {
+  const text = Object.entries(counts).map(([name, count]) => `${name} ${Math.round(count)}`);
+  t.diagnostic(`${ROUNDS} rounds: ${text.join(", ")}`);
+}
