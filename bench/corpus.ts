@@ -1,4 +1,4 @@
-import { createHmac, hash } from "node:crypto";
+import { createHmac, hash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 
@@ -24,13 +24,17 @@ export function writeCorpusFor(
   return writeCorpus(file, Math.ceil(seconds * MOST_PER_SECOND), secret, prefix, ids);
 }
 
-/** Writes signed, unique deliveries of about 260 bytes, one per line: signature TAB id TAB body. */
+/**
+ * Writes signed, unique deliveries of about 260 bytes, one per line: signature TAB id TAB body. `paddingBytes` of text that does
+ * not compress make them larger.
+ */
 export async function writeCorpus(
   file: string,
   count: number,
   secret: string,
   prefix: string,
   ids: Ids = "sequential",
+  paddingBytes = 0,
 ): Promise<void> {
   const out = createWriteStream(file);
   let lines = "";
@@ -52,6 +56,7 @@ export async function writeCorpus(
       },
       livemode: false,
       type: i % 3 ? "payment_intent.succeeded" : "payment_intent.created",
+      ...(paddingBytes > 0 ? { padding: randomBytes(Math.ceil((paddingBytes * 3) / 4)).toString("base64") } : {}),
     });
     lines += `${createHmac("sha256", secret).update(body).digest("hex")}\t${id}\t${body}\n`;
     if (lines.length > 1 << 20) {

@@ -3,7 +3,8 @@
  * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `-- drain`
  * measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go on.
  * `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `-- postgres`
- * compares PostgreSQL with SQLite.
+ * compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers 1776` with so many more
+ * bytes in each payload.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -16,6 +17,7 @@ import { measureIntake, type Row } from "./intake.ts";
 import { measureOutage } from "./outage.ts";
 import { measurePostgres } from "./postgres.ts";
 import { measureBesideDeliveries, measureHour, measureLists } from "./retention.ts";
+import { measureServers } from "./servers.ts";
 import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
@@ -77,6 +79,8 @@ try {
     measureHour(scratch);
   } else if (process.argv[2] === "postgres") {
     await measurePostgres(scratch, ROUNDS, SECONDS);
+  } else if (process.argv[2] === "servers") {
+    await measureServers(scratch, ROUNDS, SECONDS, Number(process.argv[3] ?? 0));
   } else if (process.argv[2] === "outage") {
     await measureOutage(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 500));
   } else if (process.argv[2] === "sustained") {

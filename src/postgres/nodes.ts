@@ -7,26 +7,19 @@ const FORGOTTEN_AFTER_MS = 24 * 60 * 60_000;
 /** Unix milliseconds by the database's clock. */
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/** Heartbeats come one after the other: two servers that start at once must count each other. */
-const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('authserve nodes', 0))";
-
-/**
- * Records a heartbeat: id, host, URL, version, when it was due, the server's clock, whether it is the first. Returns the number of
- * live servers. The statement sees the rows from before it, so the server itself is counted by hand.
- */
+/** Records a heartbeat: id, host, URL, version, when it was due, the server's clock, whether it is the first. */
 const BEAT = `
 WITH time AS MATERIALIZED (SELECT ${NOW} AS now),
 beat AS (
   INSERT INTO authserve.nodes (id, host, url, version, started_at, seen_at, lag_ms, clock_offset_ms)
   SELECT $1, $2, $3, $4, now, now, greatest(0, now - $5::bigint), $6::bigint - now FROM time
   ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, lag_ms = excluded.lag_ms,
-    clock_offset_ms = excluded.clock_offset_ms),
-predecessors AS (SELECT id FROM authserve.nodes WHERE $7::boolean AND host = $2 AND url = $3 AND id <> $1),
-forgotten AS (
-  DELETE FROM authserve.nodes
-  WHERE seen_at < (SELECT now FROM time) - ${FORGOTTEN_AFTER_MS} OR id IN (SELECT id FROM predecessors))
-SELECT 1 + count(*) AS live FROM authserve.nodes, time
-WHERE id <> $1 AND id NOT IN (SELECT id FROM predecessors) AND seen_at > now - ${DEAD_AFTER_MS}`;
+    clock_offset_ms = excluded.clock_offset_ms)
+DELETE FROM authserve.nodes USING time
+WHERE id <> $1 AND (seen_at < now - ${FORGOTTEN_AFTER_MS} OR ($7::boolean AND host = $2 AND url = $3))`;
+
+/** The number of live servers. A statement of its own: of two servers that start at once, one at least counts both. */
+const LIVE = `SELECT count(*) AS live FROM authserve.nodes WHERE seen_at > ${NOW} - ${DEAD_AFTER_MS}`;
 
 /** Forgets a server: id. */
 const LEAVE = "DELETE FROM authserve.nodes WHERE id = $1";
@@ -50,10 +43,8 @@ export function createPostgresNodeStore(postgres: Postgres): NodeStore {
     async beat({ node, dueAt, clock }) {
       const { id, host, url, version } = node;
       const values = [id, host, url, version, Math.round(dueAt), Math.round(clock), !started.has(id)];
-      const [row] = await postgres.transaction(async (queries) => {
-        void queries.run(LOCK);
-        return queries.rows<{ live: number }>(BEAT, values);
-      });
+      await postgres.run(BEAT, values);
+      const [row] = await postgres.rows<{ live: number }>(LIVE);
       started.add(id);
       return row?.live ?? 1;
     },

@@ -31,7 +31,12 @@ suite("the servers of a PostgreSQL database", needsPostgres(), () => {
     const counts = await Promise.all(
       Array.from({ length: 8 }, (_, n) => store.beat({ node: node(`n${n}`), dueAt: 0, clock: 0 })),
     );
-    assert.deepEqual(counts.toSorted(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    const sorted = counts.toSorted();
+    assert.ok(
+      sorted.every((count, n) => count > n),
+      sorted.join(),
+    );
+    assert.equal(sorted.at(-1), 8);
   });
 
   test("are dead 15 s after their last heartbeat, and forgotten after a day, or when one starts in their place", async (t) => {
