@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   log: ["lib", "log-events"],
   "log-events": [],
   metrics: ["errors", "events"],
-  events: [],
+  events: ["lib"],
   auth: BASE,
   webhook: BASE,
   worker: BASE,
@@ -57,7 +57,7 @@ const PACKAGES: Record<string, RegExp> = {
   "string-width": /^cli\//,
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^config\/file\/json-schema\.ts$/,
-  valibot: /^(?:config\/|http\/|[a-z]+\/(?:browser\/)?routes\.ts$)/,
+  valibot: /^(?:config\/|http\/|admin\/schemas\.ts$|[a-z]+\/(?:browser\/)?routes\.ts$)/,
   tldts: /^config\/server-settings\.ts$/,
 };
 

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import type { Status } from "../events/event.ts";
+import { summaryJson } from "../events/json.ts";
 import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { eventConditions, type FilterOptions } from "./event-filter.ts";
-import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
+import { STATUS_STYLE } from "./status-style.ts";
 import { withStores } from "./stores.ts";
 import { type Column, printTable, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
@@ -37,7 +38,7 @@ export function runEventsList(options: ListOptions): Promise<void> {
     }
     const isUnfinished = older !== null && items.length < filter.limit;
     if (isUnfinished) say(`Not all payloads were searched. Continue with --cursor ${older}`);
-    if (options.json) return printJson(items.map(summaryForOutput));
+    if (options.json) return printJson(items.map(summaryJson));
     if (items.length === 0 && !isUnfinished)
       return say(isFiltered(filter) ? "No events match." : "There are no events yet.");
     if (items.length > 0) printEvents(items, options);
@@ -123,7 +124,7 @@ async function newerThan(events: EventStore, filter: EventFilter): Promise<{ ite
 
 /** Prints one event as a line. The columns are not aligned, because later events are not known yet. */
 function printLine(event: EventSummary, { json }: ListOptions): void {
-  const shown = summaryForOutput(event);
+  const shown = summaryJson(event);
   if (json) {
     printData(jsonLine(shown));
     return;

@@ -1,12 +1,13 @@
 import type { AttemptRecord } from "../events/job.ts";
+import { detailJson, payloadText } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
-import { STATUS_STYLE, summaryForOutput } from "./event-summary.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { STATUS_STYLE } from "./status-style.ts";
 import { withStores } from "./stores.ts";
 import { styled } from "./table.ts";
-import { isoTime, timeFormat } from "./time.ts";
+import { timeFormat } from "./time.ts";
 
 interface ShowOptions {
   source?: string;
@@ -19,7 +20,7 @@ export function runEventsShow(eventId: string, { source, utc, json }: ShowOption
   return withStores(async ({ events }) => {
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
-    if (json) return printJson(detailForOutput(event));
+    if (json) return printJson({ ...detailJson(event), payload: payloadText(event.payload) });
     printDetail(event, timeFormat(utc, Date.now()));
     if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
   });
@@ -45,7 +46,7 @@ function printDetail(event: EventDetail, time: FormatTime): void {
   for (const conflict of event.conflicts) printConflict(conflict, time);
   for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
   printFact("payload", `${counted(payload.length, "byte")} of ${printable(event.contentType)}`);
-  printData(printableLines(textOf(payload)));
+  printData(printableLines(payloadText(payload)));
 }
 
 function printJob(job: JobDetail, time: FormatTime): void {
@@ -81,48 +82,4 @@ function printAttempt(
 function printConflict({ firstAt, deliveries, payloadSha256 }: Conflict, time: FormatTime): void {
   const times = counted(deliveries, "delivery", "deliveries");
   printFact("conflict", `${time(firstAt)}, ${times} of different bytes, sha256 ${payloadSha256}`);
-}
-
-function detailForOutput(event: EventDetail) {
-  return {
-    ...summaryForOutput(event),
-    address: event.address,
-    secret: event.secret,
-    contentType: event.contentType,
-    headers: event.headers,
-    jobs: event.jobs.map(jobForOutput),
-    conflicts: event.conflicts.map((conflict) => ({
-      ...conflict,
-      firstAt: isoTime(conflict.firstAt),
-      lastAt: isoTime(conflict.lastAt),
-      payload: conflict.payload && textOf(conflict.payload),
-    })),
-    payload: textOf(event.payload),
-  };
-}
-
-function jobForOutput(job: JobDetail) {
-  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter, discarded, history } = job;
-  return {
-    route,
-    status,
-    attempts,
-    // A lease means that an attempt is running.
-    nextAttemptAt: leased ? null : isoTime(dueAt),
-    leased,
-    orderingKey,
-    lastError,
-    deadLetter: deadLetter && { ...deadLetter, failedAt: isoTime(deadLetter.failedAt) },
-    discarded: discarded && { ...discarded, discardedAt: isoTime(discarded.discardedAt) },
-    history: history.map((attempt) => ({
-      ...attempt,
-      startedAt: isoTime(attempt.startedAt),
-      finishedAt: isoTime(attempt.finishedAt),
-    })),
-  };
-}
-
-/** Payloads are stored only if they are UTF-8 without a byte order mark. */
-function textOf(payload: Uint8Array): string {
-  return Buffer.from(payload).toString("utf8");
 }

@@ -1,7 +1,7 @@
+import { isoTime } from "../lib/iso-time.ts";
 import { printJson } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { isoTime } from "./time.ts";
 
 /** Prints the number of events of each status, and the receipt of the oldest queued event. */
 export function runEventsStats({ json }: { json?: boolean }): Promise<void> {

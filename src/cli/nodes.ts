@@ -1,8 +1,9 @@
 import { OperatorError } from "../errors.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { printJson } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { isoTime, timeFormat } from "./time.ts";
+import { timeFormat } from "./time.ts";
 
 /** Prints the servers that share the database: whether they are alive, since when, their version and how late their heartbeats are. */
 export function runNodes({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {

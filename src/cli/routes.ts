@@ -4,13 +4,14 @@ import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
 import type { EventStore, RouteRecord } from "../events/store.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 import { printable } from "../lib/printable.ts";
 import type { HandlerConfig, Route } from "../worker/route.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { isoTime, timeFormat } from "./time.ts";
+import { timeFormat } from "./time.ts";
 
 const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null };
 

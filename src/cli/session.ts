@@ -1,8 +1,8 @@
 import { userIdProblem } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
-import { isoTime } from "./time.ts";
 
 interface SessionOptions {
   json?: boolean;

@@ -1,21 +1,19 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { rotationFindings } from "../webhook/rotation.ts";
+import { overviewOf } from "../webhook/source-overview.ts";
 import { printJson, say } from "./output.ts";
 import { sourceRecords } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { isoTime, timeFormat } from "./time.ts";
+import { timeFormat } from "./time.ts";
 
 /** Prints the sources with what they have received and refused. */
 export async function runSourcesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
   const environment = readEnvironment();
   const records = new Map((await sourceRecords(environment)).map((record) => [record.source, record]));
   const configured = readSources(environment);
-  const sources = configured.map(({ name, path, preset, secrets }) => {
-    const { received = 0, refused = 0, lastReceivedAt = null, lastSecret = null } = records.get(name) ?? {};
-    const references = secrets.map((secret) => secret.name);
-    return { name, path, preset, secrets: references, received, refused, lastReceivedAt, lastSecret };
-  });
+  const sources = overviewOf(configured, [...records.values()]);
   if (json) {
     return printJson(sources.map((source) => ({ ...source, lastReceivedAt: isoTime(source.lastReceivedAt) })));
   }

@@ -1,0 +1,63 @@
+import { isoTime } from "../lib/iso-time.ts";
+import type { EventDetail, EventSummary, JobDetail } from "./store.ts";
+
+/** The summary of an event in JSON output. Its members and their order are stable. */
+export function summaryJson(event: EventSummary) {
+  const { source, eventId, type, status, attempts, receivedAt, processedAt, lastError } = event;
+  return {
+    source,
+    eventId,
+    type,
+    status,
+    attempts,
+    receivedAt: isoTime(receivedAt),
+    processedAt: isoTime(processedAt),
+    lastError,
+  };
+}
+
+/** An event with its jobs and conflicts in JSON output, without its payload. */
+export function detailJson(event: EventDetail) {
+  return {
+    ...summaryJson(event),
+    address: event.address,
+    secret: event.secret,
+    contentType: event.contentType,
+    headers: event.headers,
+    jobs: event.jobs.map(jobJson),
+    conflicts: event.conflicts.map(({ payloadSha256, deliveries, firstAt, lastAt, address, payload }) => ({
+      payloadSha256,
+      deliveries,
+      firstAt: isoTime(firstAt),
+      lastAt: isoTime(lastAt),
+      address,
+      payload: payload && payloadText(payload),
+    })),
+  };
+}
+
+function jobJson(job: JobDetail) {
+  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter, discarded, history } = job;
+  return {
+    route,
+    status,
+    attempts,
+    // A lease means that an attempt is running.
+    nextAttemptAt: leased ? null : isoTime(dueAt),
+    leased,
+    orderingKey,
+    lastError,
+    deadLetter: deadLetter && { ...deadLetter, failedAt: isoTime(deadLetter.failedAt) },
+    discarded: discarded && { ...discarded, discardedAt: isoTime(discarded.discardedAt) },
+    history: history.map((attempt) => ({
+      ...attempt,
+      startedAt: isoTime(attempt.startedAt),
+      finishedAt: isoTime(attempt.finishedAt),
+    })),
+  };
+}
+
+/** Payloads are stored only if they are UTF-8 without a byte order mark. */
+export function payloadText(payload: Uint8Array): string {
+  return Buffer.from(payload).toString("utf8");
+}

@@ -1,0 +1,17 @@
+/** Unix milliseconds as ISO 8601. */
+export function isoTime<T extends number | null>(ms: T): T extends null ? null : string {
+  return (ms === null ? null : new Date(ms).toISOString()) as T extends null ? null : string;
+}
+
+const ISO_TIME =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+
+/** Parses a date, or a date with a time, to Unix milliseconds. UTC is the default. Returns null for any other text. */
+export function parseIsoTime(text: string): number | null {
+  // Date.parse reads a date as UTC, but a date with a time as local time.
+  const withZone = /[T ][0-9:.]+$/.test(text) ? `${text}Z` : text;
+  const time = ISO_TIME.test(text) ? Date.parse(withZone) : Number.NaN;
+  // Date.parse reads 31 February as 3 March.
+  const day = Number(text.slice(8, 10));
+  return Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day ? null : time;
+}
