@@ -68,6 +68,11 @@ export const PROBLEMS = {
     detail: "There is nothing at this path",
     when: "No route has exactly this path. `/metrics` also answers this to clients outside of `METRICS_ALLOWED_ADDRESSES`.",
   },
+  ambiguous_event: {
+    status: 409,
+    detail: "Several sources have an event with this id",
+    when: "A request under `/admin/api` names an event by an id that several sources have. `?source=` chooses one.",
+  },
   method_not_allowed: {
     status: 405,
     detail: "This path does not answer that method",

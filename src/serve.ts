@@ -18,6 +18,7 @@ import { countAppends, countPurged, countRefused } from "./instrument.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { openAdmin } from "./serve/admin.ts";
 import { openAdmission } from "./serve/admission.ts";
 import { openBrowser } from "./serve/browser.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
@@ -140,8 +141,16 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const url = urlOf(settings, port);
   const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET, now: stores.now });
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
+  const admin = openAdmin({
+    settings,
+    stores,
+    authenticate: guard,
+    file: () => config.current,
+    paused: admission.pausedBy,
+    isAvailable: worker.isAvailable,
+  });
   const routesFor = (file: ConfigFile | null) =>
-    listRoutes({ ...parts, authenticate: guard, browser, sources: sourcesOf(settings, file) });
+    listRoutes({ ...parts, authenticate: guard, browser, admin, sources: sourcesOf(settings, file) });
   // No request is read before: the listener was called in this turn of the event loop.
   replaceRoutes(routesFor(config.current));
   instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });

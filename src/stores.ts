@@ -75,7 +75,12 @@ async function openMainStores(
 ): Promise<{ main: MainStores; server: string; logBytes(): number }> {
   const { DATA_DIR: dataDir, DATABASE_URL: address } = settings;
   if (address === undefined) {
-    const sqlite = await openForServer({ dataDir, startThread: (options) => startThread("storage", options), log });
+    const sqlite = await openForServer({
+      dataDir,
+      startThread: (options) => startThread("storage", options),
+      startReadThread: (options) => startThread("reading", options),
+      log,
+    });
     return { main: { ...sqlite, shared: null, now: Date.now }, server: sqlite.id, logBytes: sqlite.logBytes };
   }
   const { openForServer: openPostgres } = await import("./postgres/open.ts");

@@ -16,6 +16,7 @@ export function endpointsPage(): string {
     sources: [SOURCE],
     deliveries: {} as AppParts["deliveries"],
     browser: { secret: "no secret" } as AppParts["browser"],
+    admin: {} as AppParts["admin"],
     corsOrigins: [],
   };
   const routes = listRoutes(parts as AppParts);

@@ -141,7 +141,7 @@ export const path = v.pipe(
   ),
   v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
   v.check(
-    (value) => !/^\/(?:auth|login|logout|healthz|readyz|metrics)(?:\/|$)/.test(value),
+    (value) => !/^\/(?:admin|auth|login|logout|healthz|readyz|metrics|openapi\.json)(?:\/|$)/.test(value),
     "expected a path that the service does not use itself, e.g. /webhook",
   ),
 );

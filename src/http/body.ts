@@ -158,15 +158,24 @@ export async function readJson<Schema extends v.ObjectSchema<v.ObjectEntries, un
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
     throw new AppError("validation_failed", { errors: [{ path: "", message: "must be an object" }] });
   }
-  // Valibot's own check skips some names, e.g. `__proto__`, and reports only the first unknown one.
-  const unknown = Object.keys(parsed.value).filter((name) => !Object.hasOwn(schema.entries, name));
   const result = v.safeParse(schema, parsed.value);
-  if (result.success && unknown.length === 0) return result.output;
-  const errors = [
+  const errors = fieldErrorsOf(schema, Object.keys(parsed.value), result.issues);
+  if (!result.success || errors.length > 0) throw new AppError("validation_failed", { errors });
+  return result.output;
+}
+
+/** The faults of an object's members: those that the schema does not know, and the issues that it has found. */
+export function fieldErrorsOf(
+  schema: v.ObjectSchema<v.ObjectEntries, undefined>,
+  names: readonly string[],
+  issues: readonly v.BaseIssue<unknown>[] = [],
+): FieldError[] {
+  // Valibot's own check skips some names, e.g. `__proto__`, and reports only the first unknown one.
+  const unknown = names.filter((name) => !Object.hasOwn(schema.entries, name));
+  return [
     ...unknown.slice(0, MAX_UNKNOWN).map((path) => ({ path, message: "is not a known property" })),
-    ...(result.issues ?? []).map(toFieldError),
+    ...issues.map(toFieldError),
   ];
-  throw new AppError("validation_failed", { errors });
 }
 
 // A body may have thousands of unknown members. The response must not become larger than the body.

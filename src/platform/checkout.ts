@@ -6,7 +6,11 @@ import { type Component, productionComponents } from "./licences.ts";
 const SRC = join(import.meta.dirname, "..");
 
 /** The entry file of each thread, below `src`. */
-export const THREADS = { storage: "sqlite/thread.ts", module: "worker/handlers/module-thread.ts" };
+export const THREADS = {
+  storage: "sqlite/thread.ts",
+  reading: "sqlite/read-thread.ts",
+  module: "worker/handlers/module-thread.ts",
+};
 
 /**
  * Starts a thread. This module is the one for a checkout with `node_modules`. The build of the single binary replaces

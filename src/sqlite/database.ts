@@ -117,9 +117,9 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   }
 }
 
-/** Opens another, read-only connection to the file of an open database. */
-export function openReader({ name }: Database): Database {
-  return new Sqlite(name, { readonly: true, fileMustExist: true });
+/** Opens another, read-only connection to the file of a database that is open. */
+export function openReader(file: string): Database {
+  return new Sqlite(file, { readonly: true, fileMustExist: true });
 }
 
 function makePrivate(file: string): void {

@@ -3,7 +3,7 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 import { type ChangeJob, jobChanges } from "./job-changes.ts";
-import { openJobPages } from "./open-job-pages.ts";
+import { countOpenJobs } from "./open-job-pages.ts";
 import { jobRequeue } from "./requeue.ts";
 
 type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict" | "count">;
@@ -14,7 +14,6 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
   const addConflictContents = database.prepare(sql.REPLAY_CONFLICT_CONTENTS);
   const requeue = jobRequeue(database);
   const changes = jobChanges(database, sql.FAILED);
-  const pageOf = openJobPages(database);
 
   const replaying =
     (now: number): ChangeJob =>
@@ -29,9 +28,6 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
       if (added > 0) addConflictContents.run({ ...event, conflict, event: lastInsertRowid });
       return added > 0;
     }),
-    count(filter, page) {
-      const { events, next } = pageOf(filter, page);
-      return { count: events.size, next };
-    },
+    count: countOpenJobs(database),
   };
 }

@@ -1,4 +1,4 @@
-import type { JobFilter, PageRequest } from "../events/store.ts";
+import type { CountedPage, JobFilter, PageRequest } from "../events/store.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
@@ -53,5 +53,14 @@ export function openJobPages(database: Database): (filter: JobFilter, page: Page
       else end = row.event - 1;
     }
     return { events, next: end < last ? `${end}-${last}` : null };
+  };
+}
+
+/** Counts the events of such a page. */
+export function countOpenJobs(database: Database): (filter: JobFilter, page: PageRequest) => CountedPage {
+  const pageOf = openJobPages(database);
+  return (filter, page) => {
+    const { events, next } = pageOf(filter, page);
+    return { count: events.size, next };
   };
 }

@@ -4,13 +4,16 @@ import { lockDataDir } from "./data-dir.ts";
 import { fileIdOf, type OpenOptions, openDatabase } from "./database.ts";
 import { watchLogSize } from "./log-size.ts";
 import { recoverRestore } from "./maintenance/restore.ts";
-import { localStores, type SqliteStores, storesOnThread } from "./stores.ts";
+import { createReadThread } from "./read-thread-client.ts";
+import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
 import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
 
 /** How a server opens its data directory. */
 export interface ServerOptions {
   dataDir: string;
+  /** Start the threads with the entries `sqlite/thread.ts` and `sqlite/read-thread.ts`. */
   startThread: StartThread;
+  startReadThread: StartThread;
   log: Log;
 }
 
@@ -28,7 +31,7 @@ export interface SqliteServerStores extends SqliteStores {
  * Throws {@link OperatorError} with nothing left open.
  */
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
-  const { dataDir, startThread, log } = options;
+  const { dataDir, startThread, startReadThread, log } = options;
   const unlock = lockDataDir(dataDir);
   try {
     recoverRestore(dataDir);
@@ -37,14 +40,17 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
       const file = fileIdOf(reader);
       const thread = await startStorageThread(startThread, { dataDir, file }, log);
       await releaseStaleLeases(thread, log);
+      const readThread = createReadThread(startReadThread, reader.name);
       const logSize = watchLogSize(reader.name, log);
       const close = async () => {
         logSize.stop();
+        await readThread.close();
         await thread.close();
         reader.close();
         unlock();
       };
-      return { ...storesOnThread(thread, reader, close), id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
+      const stores = storesOnThreads({ thread, readThread, reader }, close);
+      return { ...stores, id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
     } catch (error) {
       reader.close();
       throw error;

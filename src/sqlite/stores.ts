@@ -7,6 +7,7 @@ import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
+import type { ReadThread } from "./read-thread-client.ts";
 import { createEmbeddedSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import type { ThreadClient } from "./thread-client.ts";
@@ -36,8 +37,18 @@ export function localStores(database: Database, reader?: Database): SqliteStores
 
 type LocalEvents = Omit<EventStore, "onWork" | "close">;
 
-/** The stores as calls to the storage thread. The reads that every request needs use `reader`, on this thread. */
-export function storesOnThread(thread: ThreadClient, reader: Database, close: () => Promise<void>): SqliteStores {
+/** What the stores of a server call: threads, and a connection on this thread for the reads that every request needs. */
+interface ServerConnections {
+  thread: ThreadClient;
+  readThread: ReadThread;
+  reader: Database;
+}
+
+/** The stores of a server. Writes go to the storage thread, lists and searches to the reading thread. */
+export function storesOnThreads(
+  { thread, readThread, reader }: ServerConnections,
+  close: () => Promise<void>,
+): SqliteStores {
   /** Makes every method of a store a call to the storage thread. */
   const onThread = <T extends object>(target: string, local: T): T =>
     Object.fromEntries(
@@ -55,6 +66,9 @@ export function storesOnThread(thread: ThreadClient, reader: Database, close: ()
         return thread.call<Appended[]>("events.append", [packed], transfer);
       },
       backlog: events.backlog,
+      list: (filter) => readThread.call("events.list", [filter]),
+      get: (eventId, source) => readThread.call("events.get", [eventId, source]),
+      count: (filter, page) => readThread.call("events.count", [filter, page]),
       close,
     }),
     sessions: {

@@ -23,7 +23,7 @@ function run(): void {
   const database = openDatabase(dataDir, { isOpen: true, file });
   const inPlace = () => assertInPlace(dataDir, file);
   const writes = monitorWrites(database, inPlace);
-  const reader = openReader(database);
+  const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");

@@ -22,7 +22,7 @@ async function damagedStore(t: Cleanup, damage: (file: string) => void): Promise
   await events.close();
   damage(databaseFile(dataDir));
   const reopened = openDatabase(dataDir);
-  const reader = openReader(reopened);
+  const reader = openReader(reopened.name);
   t.after(() => {
     reader.close();
     reopened.close();

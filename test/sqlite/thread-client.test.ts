@@ -26,7 +26,12 @@ import { isWell, until } from "../helpers/until.ts";
 /** Opens a data directory as a server does. `deaths` holds the log lines of thread deaths. */
 async function openIn(dataDir: string) {
   const { log, lines } = recordingLog();
-  const stores = await openForServer({ dataDir, startThread: (options) => startThread("storage", options), log });
+  const stores = await openForServer({
+    dataDir,
+    startThread: (options) => startThread("storage", options),
+    startReadThread: (options) => startThread("reading", options),
+    log,
+  });
   return { ...stores, deaths: () => lines.filter(({ event }) => event === "storage_thread_died") };
 }
 

@@ -42,6 +42,18 @@ export const OPERATION = {
       "Addresses that may read `/metrics`. Others get 404. Requests with a forwarding header, such as `X-Forwarded-For` or `Via`, also get 404, unless a proxy in `TRUSTED_PROXIES` sent them with `X-Forwarded-For`. A proxy that adds no such header is not recognized.",
     example: "127.0.0.0/8,::1,10.0.0.0/8",
   },
+  ADMIN: {
+    schema: v.optional(oneOf("on", "off"), "on"),
+    meaning: "`off` removes `/admin` with its API, which shows and replays events to the logged-in user.",
+    example: "off",
+  },
+  ADMIN_ALLOWED_ADDRESSES: {
+    schema: v.optional(networks),
+    defaultText: "any address",
+    meaning:
+      "Addresses that may use `/admin`, besides the login. Others get 404. Requests with a forwarding header are judged as for `METRICS_ALLOWED_ADDRESSES`.",
+    example: "10.0.0.0/8",
+  },
   SHUTDOWN_TIMEOUT: {
     schema: v.optional(duration(0, "10s"), "10s"),
     meaning:

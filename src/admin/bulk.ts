@@ -1,0 +1,102 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { AppError } from "../errors.ts";
+import type { CountedPage, EventFilter, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import { findEvent } from "./find-event.ts";
+
+/** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
+export interface Action {
+  one(event: EventName): Promise<number>;
+  page(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+}
+
+/** Selects events for an action. A search looks into payloads. */
+export interface BulkFilter extends JobFilter, Pick<EventFilter, "search"> {}
+
+/** What an action has taken. `cursor` continues it; null when all is done. */
+export interface Taken {
+  matched: number;
+  refused: { eventId: string; reason: string }[];
+  cursor: string | null;
+}
+
+// A request ends after this time, and its sender continues with the cursor.
+const BUDGET_MS = 5000;
+const PAGE = 500;
+// A search returns as many events as fit into one page, and each is taken by itself.
+const SEARCH_PAGE = 100;
+// Deliveries get their turn between two pages.
+const PAUSE_MS = 20;
+
+type BulkStore = Pick<EventStore, "list" | "get" | "count">;
+
+/** Takes the events that match a filter, or only counts them, for a limited time. */
+export async function takeFiltered(
+  events: BulkStore,
+  action: Action,
+  { filter, cursor, dryRun }: { filter: BulkFilter; cursor: string | undefined; dryRun: boolean },
+): Promise<Taken> {
+  const deadline = performance.now() + BUDGET_MS;
+  const { search, ...jobs } = filter;
+  const next = (at: string | undefined): Promise<CountedPage> => {
+    if (search !== undefined) return takeFound(events, dryRun ? null : action, { ...filter, before: at });
+    const page = { cursor: at, limit: PAGE };
+    return dryRun ? events.count(jobs, page) : action.page(jobs, page);
+  };
+
+  let page = await next(cursor);
+  let matched = page.count;
+  while (page.next !== null && performance.now() < deadline) {
+    await delay(PAUSE_MS);
+    page = await next(page.next);
+    matched += page.count;
+  }
+  return { matched, refused: [], cursor: page.next };
+}
+
+/** Takes the events of a page of a search; with null it only counts them. */
+async function takeFound(
+  events: BulkStore,
+  action: Action | null,
+  { before, ...filter }: BulkFilter & { before: string | undefined },
+): Promise<CountedPage> {
+  const request = { ...filter, limit: SEARCH_PAGE, ...(before === undefined ? {} : { before }) };
+  const { items, older } = await events.list(request);
+  if (action === null) return { count: items.length, next: older };
+  let count = 0;
+  // It may have been taken meanwhile, or wait without a job.
+  for (const event of items) if ((await action.one(event)) > 0) count++;
+  return { count, next: older };
+}
+
+/** Takes events by id. Those that cannot be taken are refused, each with the reason. */
+export async function takeNamed(
+  events: BulkStore,
+  action: Action,
+  ids: readonly string[],
+  source: string | undefined,
+): Promise<Taken> {
+  const taken: Taken = { matched: 0, refused: [], cursor: null };
+  for (const eventId of new Set(ids)) {
+    const reason = await takeOne(events, action, eventId, source);
+    if (reason === null) taken.matched++;
+    else taken.refused.push({ eventId, reason });
+  }
+  return taken;
+}
+
+async function takeOne(
+  events: BulkStore,
+  action: Action,
+  eventId: string,
+  source: string | undefined,
+): Promise<string | null> {
+  try {
+    const event = await findEvent(events, eventId, source);
+    return (await action.one(event)) > 0 ? null : `is ${event.status}`;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === "not_found") return "there is no such event";
+    if (error.code === "ambiguous_event") return "several sources have this id: name one";
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import type { InferOutput } from "valibot";
+import { AppError } from "../errors.ts";
+import { detailJson, payloadText, summaryJson } from "../events/json.ts";
+import type { EventStore } from "../events/store.ts";
+import { readJson } from "../http/body.ts";
+import { isFromUnknownClient, isIn } from "../http/client-address.ts";
+import { readQuery } from "../http/query.ts";
+import { type Handler, reply } from "../http/route.ts";
+import { type Action, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
+import { findEvent } from "./find-event.ts";
+import { DiscardBody, EventQuery, EventsQuery, ReplayBody, type SourceItem, type StatusAnswer } from "./schemas.ts";
+
+/** What the API of the page uses. */
+export interface AdminParts {
+  /** Throws unless the request has the live session. */
+  authenticate: (request: IncomingMessage) => Promise<unknown>;
+  events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll">;
+  readStatus: () => Promise<InferOutput<typeof StatusAnswer>>;
+  readSources: () => Promise<InferOutput<typeof SourceItem>[]>;
+  /** Null: any address. */
+  allowedAddresses: BlockList | null;
+  trustedProxies: BlockList | undefined;
+  now: () => number;
+}
+
+const BODY_LIMIT = 256 * 1024;
+
+/** Lets a handler run for the live session, from allowed addresses only. All others get 401 or 404. */
+function guarded({ authenticate, allowedAddresses, trustedProxies }: AdminParts, handler: Handler): Handler {
+  return async (context) => {
+    const { request, address } = context;
+    const isAllowed =
+      allowedAddresses === null || (isIn(allowedAddresses, address) && !isFromUnknownClient(request, trustedProxies));
+    if (!isAllowed) throw new AppError("not_found");
+    await authenticate(request);
+    return handler(context);
+  };
+}
+
+/** Answers `GET /admin/api/status`. */
+export function statusRoute(parts: AdminParts): Handler {
+  return guarded(parts, async () => reply(200, await parts.readStatus()));
+}
+
+/** Answers `GET /admin/api/sources`. */
+export function sourcesRoute(parts: AdminParts): Handler {
+  return guarded(parts, async () => reply(200, { items: await parts.readSources(), cursor: null }));
+}
+
+/** Answers `GET /admin/api/events`: a page of events, newest first. */
+export function eventsRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => {
+    const { cursor: before, ...filter } = defined(readQuery(request, EventsQuery));
+    const { items, older } = await parts.events.list({ ...filter, ...(before === undefined ? {} : { before }) });
+    return reply(200, { items: items.map(summaryJson), cursor: older });
+  });
+}
+
+// A larger payload would hang the page. It can be downloaded.
+const MAX_SHOWN_BYTES = 1024 * 1024;
+
+/** Answers `GET /admin/api/events/:id`. */
+export function eventRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request, params }) => {
+    const event = await findEvent(parts.events, params.id ?? "", readQuery(request, EventQuery).source);
+    const isShown = event.payload.length <= MAX_SHOWN_BYTES;
+    return reply(200, { ...detailJson(event), payload: isShown ? payloadText(event.payload) : null });
+  });
+}
+
+/** Answers `GET /admin/api/events/:id/payload`: the bytes, as a file. */
+export function payloadRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request, params }) => {
+    const event = await findEvent(parts.events, params.id ?? "", readQuery(request, EventQuery).source);
+    // Not the sender's media type: a browser must never show it as a page of ours.
+    const headers = {
+      "Content-Type": "application/octet-stream",
+      "Content-Disposition": 'attachment; filename="payload"',
+    };
+    return { status: 200, body: payloadText(event.payload), headers };
+  });
+}
+
+/** Answers `POST /admin/api/events/replay`: queues failed jobs again. */
+export function replayRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => {
+    const body = await readJson(request, ReplayBody, BODY_LIMIT);
+    if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
+    const action: Action = {
+      one: (event) => parts.events.replay(event, parts.now()),
+      page: (filter, page) => parts.events.replayAll(filter, parts.now(), page),
+    };
+    return reply(200, await take(parts, action, body));
+  });
+}
+
+/** Answers `POST /admin/api/events/discard`: ends the jobs that failed or wait. */
+export function discardRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => {
+    const { reason, ...body } = await readJson(request, DiscardBody, BODY_LIMIT);
+    const action: Action = {
+      one: (event) => parts.events.discard(event, reason, parts.now()),
+      page: (filter, page) => parts.events.discardAll(filter, reason, parts.now(), page),
+    };
+    return reply(200, await take(parts, action, body));
+  });
+}
+
+/** Takes the events of a request, by id or by filter. */
+function take(
+  { events }: AdminParts,
+  action: Action,
+  { ids, source, filter, dryRun = false, cursor: from }: InferOutput<typeof ReplayBody>,
+): Promise<Taken> {
+  if ((ids === undefined) === (filter === undefined)) throw fieldError("", "must have either ids or filter");
+  if (ids === undefined) {
+    const { status = "failed", search, route, ...conditions } = filter ?? {};
+    if (source !== undefined) throw fieldError("source", "is for ids: use filter.source");
+    if (search !== undefined && route !== undefined) throw fieldError("filter.route", "cannot be used with search");
+    const whole = defined({ status, search, route, ...conditions });
+    return takeFiltered(events, action, { filter: whole, cursor: from, dryRun });
+  }
+  if (dryRun || from !== undefined) throw fieldError(dryRun ? "dryRun" : "cursor", "is for a filter");
+  return takeNamed(events, action, ids, source);
+}
+
+const fieldError = (path: string, message: string) =>
+  new AppError("validation_failed", { errors: [{ path, message }] });
+
+type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
+
+/** An object without the members that are undefined. */
+function defined<T extends object>(object: T): Defined<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,172 @@
+import * as v from "valibot";
+import { STATUSES } from "../events/event.ts";
+import { parseIsoTime } from "../lib/iso-time.ts";
+
+// The requests and answers of `/admin/api`. Texts of errors name what a value must be.
+
+const text = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(1000, "is too long"));
+const time = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const parsed = parseIsoTime(dataset.value);
+    if (parsed !== null) return parsed;
+    addIssue({ message: "must be a time, e.g. 2026-01-31T12:00:00Z" });
+    return NEVER;
+  }),
+);
+const count = v.number();
+const isoTime = v.string();
+const cursor = v.nullable(v.string());
+
+const MAX_LIMIT = 500;
+const limit = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{1,3}$/, "must be a whole number"),
+  v.transform(Number),
+  v.minValue(1, "must be at least 1"),
+  v.maxValue(MAX_LIMIT, `must be at most ${MAX_LIMIT}`),
+);
+
+const CONDITIONS = {
+  type: v.optional(text),
+  source: v.optional(text),
+  since: v.optional(time),
+  until: v.optional(time),
+  search: v.optional(text),
+  error: v.optional(text),
+};
+
+/** The query of a list of events. */
+export const EventsQuery = v.object({
+  status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(", ")}`)),
+  ...CONDITIONS,
+  limit: v.optional(limit, "50"),
+  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this list"))),
+});
+
+export const EventQuery = v.object({ source: v.optional(text) });
+
+const EventItem = v.object({
+  source: v.string(),
+  eventId: v.string(),
+  type: v.string(),
+  status: v.picklist(STATUSES),
+  attempts: count,
+  receivedAt: isoTime,
+  processedAt: v.nullable(isoTime),
+  lastError: v.nullable(v.string()),
+});
+
+export const EventsAnswer = v.object({ items: v.array(EventItem), cursor });
+
+const JobItem = v.object({
+  route: v.string(),
+  status: v.picklist([...STATUSES, "discarded"]),
+  attempts: count,
+  nextAttemptAt: v.nullable(isoTime),
+  leased: v.boolean(),
+  orderingKey: v.nullable(v.string()),
+  lastError: v.nullable(v.string()),
+  deadLetter: v.nullable(v.object({ failedAt: isoTime, reason: v.string() })),
+  discarded: v.nullable(v.object({ discardedAt: isoTime, reason: v.string() })),
+  history: v.array(
+    v.object({
+      attempt: count,
+      startedAt: isoTime,
+      finishedAt: isoTime,
+      outcome: v.picklist(["succeeded", "failed", "lease_expired"]),
+      error: v.nullable(v.string()),
+      response: v.nullable(v.string()),
+    }),
+  ),
+});
+
+const ConflictItem = v.object({
+  payloadSha256: v.string(),
+  deliveries: count,
+  firstAt: isoTime,
+  lastAt: isoTime,
+  address: v.string(),
+  payload: v.nullable(v.string()),
+});
+
+export const EventAnswer = v.object({
+  ...EventItem.entries,
+  address: v.string(),
+  secret: v.string(),
+  contentType: v.string(),
+  headers: v.record(v.string(), v.string()),
+  jobs: v.array(JobItem),
+  conflicts: v.array(ConflictItem),
+  /** Null if it is larger than 1 MiB. */
+  payload: v.nullable(v.string()),
+});
+
+export const PayloadAnswer = v.string();
+
+export const SourceItem = v.object({
+  name: v.string(),
+  path: v.string(),
+  preset: v.nullable(v.string()),
+  secrets: v.array(v.string()),
+  received: count,
+  refused: count,
+  lastReceivedAt: v.nullable(isoTime),
+  lastSecret: v.nullable(v.string()),
+});
+
+export const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
+
+export const StatusAnswer = v.object({
+  version: v.string(),
+  startedAt: isoTime,
+  store: v.picklist(["sqlite", "postgres"]),
+  /** Why deliveries are refused now; null if they are taken. */
+  paused: v.nullable(v.string()),
+  events: v.object({
+    queued: count,
+    processed: count,
+    failed: count,
+    unrouted: count,
+    conflicts: count,
+    unreadable: count,
+    oldestQueuedAt: v.nullable(isoTime),
+    ids: count,
+    bytes: count,
+  }),
+  routes: v.array(
+    v.object({
+      name: v.string(),
+      configured: v.boolean(),
+      queued: count,
+      processed: count,
+      failed: count,
+      discarded: count,
+      pausedAt: v.nullable(isoTime),
+      available: v.boolean(),
+    }),
+  ),
+});
+
+const FILTERED = {
+  filter: v.optional(
+    v.strictObject({
+      status: v.optional(v.picklist(["failed", "queued"], "must be failed or queued")),
+      ...CONDITIONS,
+      route: v.optional(text),
+    }),
+  ),
+  ids: v.optional(v.pipe(v.array(text), v.minLength(1, "must not be empty"), v.maxLength(1000, "has over 1000 ids"))),
+  source: v.optional(text),
+  dryRun: v.optional(v.boolean()),
+  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}(?:-[0-9]{1,15})?$/, "is not a cursor of this request"))),
+};
+
+export const ReplayBody = v.object(FILTERED);
+export const DiscardBody = v.object({ ...FILTERED, reason: v.pipe(text, v.trim(), v.nonEmpty("must not be empty")) });
+
+export const TakenAnswer = v.object({
+  matched: count,
+  refused: v.array(v.object({ eventId: v.string(), reason: v.string() })),
+  cursor,
+});

@@ -1,0 +1,18 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { serveCalls } from "../lib/thread-rpc.ts";
+import { translatingErrors } from "./async-store.ts";
+import { openReader } from "./database.ts";
+import { eventReads } from "./event-reads.ts";
+import { countOpenJobs } from "./open-job-pages.ts";
+
+/** Runs in the reading thread, for lists and searches: they take long, and deliveries must not wait for them. */
+function run(): void {
+  const port = parentPort;
+  if (!port) throw new Error("this file runs only as the reading thread");
+  const reader = openReader(workerData as string);
+  const { list, get } = eventReads(reader);
+  const events = translatingErrors({ list, get, count: countOpenJobs(reader) });
+  serveCalls({ events }, port, (call) => call());
+}
+
+run();

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import * as v from "valibot";
+import { EventAnswer, EventsAnswer, SourcesAnswer, StatusAnswer, TakenAnswer } from "../../src/admin/schemas.ts";
+import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const SECRET = "a secret of the tests";
+
+/** A server whose target refuses events of the type `order.refused`, and a client with its session. */
+export async function startAdmin(t: TestContext, env: Record<string, string> = {}) {
+  const target = await startTarget();
+  t.after(() => target[Symbol.asyncDispose]());
+  const refuse = { now: true };
+  target.answer(({ headers }, response) => {
+    const isRefused = refuse.now && headers["x-event-type"] === "order.refused";
+    response.writeHead(isRefused ? 500 : 204).end();
+  });
+  const dir = workingDir();
+  writeFileSync(
+    join(dir, "authserve.yaml"),
+    `sources:
+  shop: { verify: { header: x-sig }, secrets: [env:SHOP_SECRET] }
+routes:
+  - { name: all, to: ${target.url}, retry: { delays: [1ms] } }
+`,
+  );
+  const server = await startServer({ dir, env: { SHOP_SECRET: SECRET, ...env } });
+  t.after(() => server[Symbol.asyncDispose]());
+  const headers = { Authorization: `Bearer ${await logIn(server)}` };
+  return {
+    server,
+    refuse,
+    headers,
+    get: (path: string) => ask(server, `/admin/api/${path}`, { headers }),
+    send: (path: string, body: object) => post(server, `/admin/api/${path}`, body, headers),
+  };
+}
+
+function deliverToShop(server: Server, body: object): Promise<Answer> {
+  const text = JSON.stringify(body);
+  const headers = { "Content-Type": "application/json", "X-Sig": signature(text, SECRET).slice("sha256=".length) };
+  return ask(server, "/webhook/shop", { method: "POST", body: text, headers });
+}
+
+/** Checks that an answer has the shape in the reference, and returns it. */
+function shaped<Schema extends v.GenericSchema>(schema: Schema, { status, json, text }: Answer): v.InferOutput<Schema> {
+  assert.equal(status, 200, text);
+  return v.parse(schema, json);
+}
+
+const idsOf = ({ items }: v.InferOutput<typeof EventsAnswer>) => items.map(({ eventId }) => eventId);
+
+export function adminApiSuite(store: string, settings: (t: TestContext) => Promise<Record<string, string>>): void {
+  suite(`the API of the page on ${store}`, () => {
+    test("lists events by filter and page by page, and finds payloads", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      for (let n = 0; n < 5; n++) await deliver(server, event(`evt_${n}`, { note: `text ${n % 2 ? "odd" : "even"}` }));
+      await deliver(server, { id: "evt_refused", type: "order.refused" });
+      const all = shaped(EventsAnswer, await get("events"));
+      assert.deepEqual(idsOf(all), ["evt_refused", "evt_4", "evt_3", "evt_2", "evt_1", "evt_0"]);
+      assert.equal(all.cursor, null);
+      const first = shaped(EventsAnswer, await get("events?limit=4"));
+      const second = shaped(EventsAnswer, await get(`events?limit=4&cursor=${first.cursor}`));
+      assert.deepEqual([...idsOf(first), ...idsOf(second)], idsOf(all));
+      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?search=odd"))), ["evt_3", "evt_1"]);
+      await until(async () => idsOf(shaped(EventsAnswer, await get("events?status=failed"))).length === 1);
+      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?error=500"))), ["evt_refused"]);
+      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?type=order.refused&source=default"))), [
+        "evt_refused",
+      ]);
+      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?until=2020-01-01"))), []);
+    });
+
+    test("names each parameter that is wrong", async (t) => {
+      const { get, send } = await startAdmin(t, await settings(t));
+      for (const [query, path] of [
+        ["limit=0", "limit"],
+        ["limit=501", "limit"],
+        ["status=done", "status"],
+        ["since=2026-02-31", "since"],
+        ["cursor=abc", "cursor"],
+        ["type=a&type=b", "type"],
+        ["colour=red", "colour"],
+      ] as const) {
+        const answer = await get(`events?${query}`);
+        assertProblem(answer, 400, "validation_failed");
+        assert.deepEqual(
+          (answer.json.errors as { path: string }[]).map((error) => error.path),
+          [path],
+          query,
+        );
+      }
+      for (const body of [
+        {},
+        { ids: ["a"], filter: {} },
+        { ids: [] },
+        { ids: ["a"], dryRun: true },
+        { filter: { colour: "red" } },
+        { filter: { status: "queued" } },
+        { filter: {}, cursor: "x" },
+      ])
+        assertProblem(await send("events/replay", body), 400, "validation_failed");
+      assertProblem(await send("events/discard", { filter: {}, reason: "  " }), 400, "validation_failed");
+    });
+
+    test("shows an event, also if several sources have its id, and its payload as a file", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      const odd = { id: "a/b 100% é", type: "order.paid", big: 1 };
+      await deliver(server, odd);
+      const path = `events/${encodeURIComponent(odd.id)}`;
+      await until(async () => shaped(EventAnswer, await get(path)).status === "processed");
+      const shown = shaped(EventAnswer, await get(path));
+      assert.equal(shown.payload, JSON.stringify(odd));
+      assert.deepEqual(
+        shown.jobs.map(({ route, history }) => [route, history.map(({ outcome }) => outcome)]),
+        [["all", ["succeeded"]]],
+      );
+      await deliverToShop(server, odd);
+      assertProblem(await get(path), 409, "ambiguous_event");
+      assert.equal(shaped(EventAnswer, await get(`${path}?source=shop`)).source, "shop");
+      const file = await get(`${path}/payload?source=shop`);
+      assert.equal(file.text, JSON.stringify(odd));
+      assert.equal(file.headers.get("content-type"), "application/octet-stream");
+      assert.match(String(file.headers.get("content-disposition")), /^attachment/);
+      assert.equal(file.headers.get("x-content-type-options"), "nosniff");
+      assertProblem(await get("events/unknown"), 404, "not_found");
+      assertProblem(await get("events/%2e%2e"), 404, "not_found");
+    });
+
+    test("replays and discards events by id, by filter and by payload, after counting them", async (t) => {
+      const { server, refuse, get, send } = await startAdmin(t, await settings(t));
+      const refused = (n: number) => ({ id: `evt_${n}`, type: "order.refused", note: n < 2 ? "first" : "later" });
+      for (let n = 0; n < 6; n++) await deliver(server, refused(n));
+      await deliver(server, event("evt_fine"));
+      const withStatus = async (status: string) => idsOf(shaped(EventsAnswer, await get(`events?status=${status}`)));
+      await until(async () => (await withStatus("failed")).length === 6);
+      refuse.now = false;
+
+      const counted = await send("events/replay", { filter: { type: "order.refused" }, dryRun: true });
+      assert.deepEqual(shaped(TakenAnswer, counted), { matched: 6, refused: [], cursor: null });
+      const named = shaped(TakenAnswer, await send("events/replay", { ids: ["evt_5", "evt_fine", "evt_none"] }));
+      assert.equal(named.matched, 1);
+      assert.deepEqual(named.refused, [
+        { eventId: "evt_fine", reason: "is processed" },
+        { eventId: "evt_none", reason: "there is no such event" },
+      ]);
+      const found = { filter: { search: "first" } };
+      assert.equal(shaped(TakenAnswer, await send("events/replay", { ...found, dryRun: true })).matched, 2);
+      assert.equal(shaped(TakenAnswer, await send("events/replay", found)).matched, 2);
+      await until(async () => (await withStatus("failed")).length === 3);
+      const one = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: "not needed" }));
+      assert.equal(one.matched, 1);
+      assert.equal(shaped(TakenAnswer, await send("events/replay", { filter: { error: "500" } })).matched, 2);
+      await until(async () => (await withStatus("processed")).length === 7);
+      const discarded = shaped(EventAnswer, await get("events/evt_4"));
+      assert.equal(discarded.jobs[0]?.discarded?.reason, "not needed");
+    });
+
+    test("tells the status of the server, its routes and its sources", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      await deliver(server, event("evt_1"));
+      await until(async () => shaped(StatusAnswer, await get("status")).events.processed === 1);
+      const { routes, paused, events } = shaped(StatusAnswer, await get("status"));
+      assert.deepEqual([paused, events.queued, events.oldestQueuedAt], [null, 0, null]);
+      assert.deepEqual(
+        routes.map(({ name, configured, processed, available }) => [name, configured, processed, available]),
+        [["all", true, 1, true]],
+      );
+      await until(async () => shaped(SourcesAnswer, await get("sources")).items[0]?.received === 1, 10_000);
+      const { items } = shaped(SourcesAnswer, await get("sources"));
+      assert.deepEqual(
+        items.map(({ name, path, secrets }) => [name, path, secrets]),
+        [
+          ["default", "/webhook", ["env:WEBHOOK_SECRET"]],
+          ["shop", "/webhook/shop", ["env:SHOP_SECRET"]],
+        ],
+      );
+    });
+  });
+}
