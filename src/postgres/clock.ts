@@ -10,20 +10,43 @@ export interface DatabaseClock {
 const NOW = `SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`;
 
 const COMPARE_EVERY_MS = 10_000;
+// The answer may be as wrong as half of the time that it took, for example while this process was suspended.
+const LONGEST_ANSWER_MS = 500;
+const COMPARE_AGAIN_MS = 500;
 
 /** Creates the clock. Between comparisons it follows the monotonic clock of this machine. */
 export async function startClock(postgres: Postgres, monotonic = () => performance.now()): Promise<DatabaseClock> {
   let offset = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
-  async function compare(): Promise<void> {
+  /** Returns whether the answer was quick enough. */
+  async function compare(): Promise<boolean> {
     const askedAt = monotonic();
     const [row] = await postgres.rows<{ now: number }>(NOW);
-    if (row) offset = row.now - (askedAt + monotonic()) / 2;
+    const answeredAt = monotonic();
+    const isQuick = answeredAt - askedAt <= LONGEST_ANSWER_MS;
+    if (row && (isQuick || offset === 0)) offset = row.now - (askedAt + answeredAt) / 2;
+    return isQuick;
   }
 
-  await compare();
-  // An outage is noticed by others.
-  const timer = setInterval(() => void compare().catch(() => {}), COMPARE_EVERY_MS);
-  timer.unref();
-  return { now: () => Math.round(monotonic() + offset), stop: () => clearInterval(timer) };
+  function schedule(wasQuick: boolean): void {
+    if (isStopped) return;
+    timer = setTimeout(
+      // An outage is noticed by others.
+      () =>
+        void compare()
+          .catch(() => false)
+          .then(schedule),
+      wasQuick ? COMPARE_EVERY_MS : COMPARE_AGAIN_MS,
+    );
+    timer.unref();
+  }
+
+  schedule(await compare());
+  const stop = () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+  return { now: () => Math.round(monotonic() + offset), stop };
 }

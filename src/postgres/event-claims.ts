@@ -38,9 +38,12 @@ const NEXT_DUE = `
 SELECT min(due_at) AS "dueAt" FROM authserve.jobs
 WHERE route = $1 AND due_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)`;
 
+// A statement that the client has given up may still run later, when a server of PostgreSQL that hung goes on. So each of these
+// compares what it changes: a late one must not undo a newer claim of the same owner, nor shorten its lease.
+
 /** Extends a lease that is still held: end of the lease, event, route, owner, attempt. */
 const RENEW = `
-UPDATE authserve.jobs SET due_at = $1
+UPDATE authserve.jobs SET due_at = greatest(due_at, $1)
 WHERE event = $2 AND route = $3 AND status = 'queued' AND lease_owner = $4 AND attempts = $5`;
 
 /** Undoes claims that are still held: now, then events, routes, owners, attempts. */
@@ -49,13 +52,13 @@ UPDATE authserve.jobs AS job SET attempts = attempts - 1, lease_owner = NULL, cl
   due_at = least((SELECT received_at FROM authserve.events WHERE id = job.event), $1)
 FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS claim (event, route, owner, attempt)
 WHERE job.event = claim.event AND job.route = claim.route AND status = 'queued' AND lease_owner = claim.owner
-  AND attempts = claim.attempt`;
+  AND attempts = claim.attempt AND claimed_at <= $1`;
 
-/** Undoes the claims of an owner on a route, except on some events: route, owner, events, now. */
+/** Undoes the claims of an owner on a route until a time, except on some events: route, owner, events, now, the time. */
 const RELEASE_LOST = `
 UPDATE authserve.jobs AS job SET attempts = attempts - 1, lease_owner = NULL, claimed_at = NULL,
   due_at = least((SELECT received_at FROM authserve.events WHERE id = job.event), $4)
-WHERE route = $1 AND due_at IS NOT NULL AND lease_owner = $2 AND event <> ALL($3::bigint[])`;
+WHERE route = $1 AND due_at IS NOT NULL AND lease_owner = $2 AND event <> ALL($3::bigint[]) AND claimed_at <= $5`;
 
 /** Recorded attempts with these starts and ends: events, routes, attempts, starts, ends. */
 const RECORDED = `
@@ -80,30 +83,37 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
     return next?.dueAt ?? null;
   }
 
-  /** Routes with a claim that got no answer. Its jobs may be leased, and nobody runs them. */
-  const unanswered = new Set<string>();
+  /** Routes with a claim that failed, and when it was made. Its jobs may be leased, and nobody runs them. */
+  const lost = new Map<string, number>();
 
-  async function lease({ route, owner, limit, leaseMs, now, holding = [] }: ClaimRequest): Promise<ClaimedRow[]> {
-    if (unanswered.has(route)) await postgres.run(RELEASE_LOST, [route, owner, integers(holding), now]);
-    unanswered.delete(route);
-    try {
-      return await postgres.rows<ClaimedRow>(CLAIM, [route, now, limit, owner, now + leaseMs, MAX_PAYLOAD_BYTES]);
-    } catch (error) {
-      unanswered.add(route);
-      throw error;
-    }
+  async function releaseLost({ route, owner, now, holding = [] }: ClaimRequest): Promise<void> {
+    const lostAt = lost.get(route);
+    if (lostAt === undefined) return;
+    await postgres.run(RELEASE_LOST, [route, owner, integers(holding), now, lostAt]);
+    lost.delete(route);
+  }
+
+  async function claim(request: ClaimRequest) {
+    const { route, owner, limit, leaseMs, now } = request;
+    const values = [route, now, limit, owner, now + leaseMs, MAX_PAYLOAD_BYTES];
+    const rows = await postgres.rows<ClaimedRow>(CLAIM, values);
+    const expired = rows.filter(({ isExpired }) => isExpired);
+    const claimed = rows
+      .filter(({ isExpired }) => !isExpired)
+      .map(({ isExpired: _, due_at: __, ...row }) => ({ ...row, route }));
+    const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
+    return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route) };
   }
 
   return {
     async claim(request) {
-      const { route } = request;
-      const rows = await lease(request);
-      const expired = rows.filter(({ isExpired }) => isExpired);
-      const claimed = rows
-        .filter(({ isExpired }) => !isExpired)
-        .map(({ isExpired: _, due_at: __, ...row }) => ({ ...row, route }));
-      const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
-      return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route) };
+      await releaseLost(request);
+      try {
+        return await claim(request);
+      } catch (error) {
+        lost.set(request.route, request.now);
+        throw error;
+      }
     },
     async renew({ event, route, owner, attempt }, leaseMs, now) {
       return (await postgres.run(RENEW, [now + leaseMs, event, route, owner, attempt])) === 1;
