@@ -92,6 +92,7 @@ suite("three servers behind HAProxy, on PostgreSQL with a standby", skipped ?? {
     assert.equal((await clocksOf(cluster.servers()[1])).join(), "-90,0,90");
     const senders = startSenders(cluster.url, SENDERS);
     const logins = startLogins(cluster.url);
+    t.after(() => Promise.all([senders.stop(), logins.stop()]).then(() => {}));
     const proceeds = async () => {
       const before = senders.acknowledged.length;
       await until(() => senders.acknowledged.length >= before + SENDERS, HEALS_WITHIN_MS);
@@ -100,7 +101,9 @@ suite("three servers behind HAProxy, on PostgreSQL with a standby", skipped ?? {
     await proceeds();
     for (const fault of faultsOf(ROUNDS)) {
       await FAULTS[fault]?.(cluster, pair);
-      await proceeds().catch(() => assert.fail(`no deliveries ${HEALS_WITHIN_MS} ms after: ${fault}`));
+      await proceeds().catch(async () =>
+        assert.fail(`no deliveries ${HEALS_WITHIN_MS} ms after: ${fault}\n${await symptomsOf(cluster, pair)}`),
+      );
     }
     const { tokens, last } = await logins.stop();
     await senders.stop();
@@ -132,6 +135,17 @@ suite("three servers behind HAProxy, on PostgreSQL with a standby", skipped ?? {
     });
   });
 });
+
+/** What the database and the servers say while deliveries fail. */
+async function symptomsOf(cluster: Cluster, pair: Pair): Promise<string> {
+  const said = async (text: string) => JSON.stringify(await pair.primary().query(text).catch(String));
+  const lines = cluster.servers().map((server) => JSON.stringify(server.log("request_failed").slice(-2)));
+  return [await said(SESSIONS), await said("SELECT state, sync_state FROM pg_stat_replication"), ...lines].join("\n");
+}
+
+const SESSIONS = `
+SELECT state, wait_event, count(*), max(now() - state_change) AS longest, min(left(query, 60)) AS query
+FROM pg_stat_activity WHERE application_name = 'authserve' GROUP BY 1, 2`;
 
 /** How far the clocks of all servers are from that of the database, in seconds. */
 async function clocksOf(server: Server | undefined): Promise<number[]> {
