@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import packageJson from "../package.json" with { type: "json" };
 import {
   type AdminParts,
   discardRoute,
@@ -12,7 +13,9 @@ import {
 import {
   DiscardBody,
   EventAnswer,
+  EventQuery,
   EventsAnswer,
+  EventsQuery,
   PayloadAnswer,
   ReplayBody,
   SourcesAnswer,
@@ -40,6 +43,8 @@ import {
   healthRoute,
   MetricsAnswer,
   metricsRoute,
+  OpenApiAnswer,
+  openApiRoute,
   ReadyAnswer,
   type ReadyParts,
   readyRoute,
@@ -86,8 +91,21 @@ const GUARDED: ErrorCode[] = [
   "store_unavailable",
 ];
 
-/** All routes. */
+/** All routes, also the one that describes them. */
 export function listRoutes(parts: AppParts): Route[] {
+  const routes = listOthers(parts);
+  routes.push({
+    method: "GET",
+    path: "/openapi.json",
+    summary: "Describes all endpoints as OpenAPI 3.1.",
+    response: OpenApiAnswer,
+    handler: openApiRoute(routes, packageJson.version),
+    quiet: true,
+  });
+  return routes;
+}
+
+function listOthers(parts: AppParts): Route[] {
   const { log, login, authenticate, sessions, sources, deliveries, ready, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
   const api: Route[] = [
@@ -115,6 +133,7 @@ export function listRoutes(parts: AppParts): Route[] {
       path: "/auth/logout",
       summary: "Ends the session of the token.",
       needs: BEARER,
+      isGuarded: true,
       response: LogoutAnswer,
       problems: GUARDED,
       handler: logoutRoute(authenticate, sessions, log),
@@ -124,6 +143,7 @@ export function listRoutes(parts: AppParts): Route[] {
       path: "/auth/me",
       summary: "Returns the user of the token, if its session is active.",
       needs: BEARER,
+      isGuarded: true,
       response: MeAnswer,
       problems: GUARDED,
       handler: meRoute(authenticate),
@@ -283,13 +303,13 @@ const WITH_BODY: ErrorCode[] = [
 
 /** The API of the page, for the logged-in user. */
 function adminRoutes(admin: AdminParts): Route[] {
-  const needs = BEARER;
   return [
     {
       method: "GET",
       path: "/admin/api/status",
       summary: "Shows the server, the numbers of events in each status, and the routes.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
       response: StatusAnswer,
       problems: ADMIN_PROBLEMS,
       handler: statusRoute(admin),
@@ -300,7 +320,9 @@ function adminRoutes(admin: AdminParts): Route[] {
       path: "/admin/api/events",
       summary:
         "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `limit` (50 by default, at most 500) and `cursor`. A search is limited in time: go on while `cursor` is not null.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
+      query: EventsQuery,
       response: EventsAnswer,
       problems: QUERIED,
       handler: eventsRoute(admin),
@@ -311,7 +333,9 @@ function adminRoutes(admin: AdminParts): Route[] {
       path: "/admin/api/events/:id",
       summary:
         "Shows an event with its jobs, attempts and conflicts. `?source=` chooses one of several sources that have the id. A payload above 1 MiB is null here.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
+      query: EventQuery,
       response: EventAnswer,
       problems: OF_ONE,
       handler: eventRoute(admin),
@@ -321,7 +345,9 @@ function adminRoutes(admin: AdminParts): Route[] {
       method: "GET",
       path: "/admin/api/events/:id/payload",
       summary: "Returns the bytes of a payload as a file.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
+      query: EventQuery,
       response: PayloadAnswer,
       problems: OF_ONE,
       handler: payloadRoute(admin),
@@ -332,7 +358,8 @@ function adminRoutes(admin: AdminParts): Route[] {
       path: "/admin/api/events/replay",
       summary:
         "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
       request: ReplayBody,
       response: TakenAnswer,
       problems: WITH_BODY,
@@ -342,7 +369,8 @@ function adminRoutes(admin: AdminParts): Route[] {
       method: "POST",
       path: "/admin/api/events/discard",
       summary: "Discards the failed or queued jobs of events, selected as for a replay, with a `reason`.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
       request: DiscardBody,
       response: TakenAnswer,
       problems: WITH_BODY,
@@ -352,7 +380,8 @@ function adminRoutes(admin: AdminParts): Route[] {
       method: "GET",
       path: "/admin/api/sources",
       summary: "Lists the sources with what they have received and refused. Secrets are named, and not shown.",
-      needs,
+      needs: BEARER,
+      isGuarded: true,
       response: SourcesAnswer,
       problems: ADMIN_PROBLEMS,
       handler: sourcesRoute(admin),

@@ -56,7 +56,7 @@ const PACKAGES: Record<string, RegExp> = {
   commander: /^cli\//,
   "string-width": /^cli\//,
   yaml: /^config\/file\/yaml-document\.ts$/,
-  "@valibot/to-json-schema": /^config\/file\/json-schema\.ts$/,
+  "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot: /^(?:config\/|http\/|admin\/schemas\.ts$|[a-z]+\/(?:browser\/)?routes\.ts$)/,
   tldts: /^config\/server-settings\.ts$/,
 };

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
 import { isFromUnknownClient, isIn } from "./client-address.ts";
 import type { Reply } from "./problem.ts";
-import { type Handler, reply } from "./route.ts";
+import { type Handler, type Route, reply } from "./route.ts";
 
 export const HealthAnswer = v.object({ status: v.literal("ok") });
 
@@ -27,6 +27,7 @@ export function instanceOfAnswer(text: string): string | null {
 }
 
 export const MetricsAnswer = v.string();
+export const OpenApiAnswer = v.record(v.string(), v.unknown());
 
 /** Answers 200 while the process is running. */
 export const healthRoute: Handler = () => reply(200, { status: "ok" });
@@ -79,5 +80,14 @@ export function metricsRoute(render: () => Promise<Exposition>, access: MetricsA
       throw new AppError("not_found");
     const { text, contentType } = await render();
     return { status: 200, body: text, headers: { "Content-Type": contentType } };
+  };
+}
+
+/** Describes routes as OpenAPI 3.1. The description is made at the first request, because few servers are asked. */
+export function openApiRoute(routes: readonly Route[], version: string): Handler {
+  let description: Promise<object> | undefined;
+  return async () => {
+    description ??= import("./openapi.ts").then(({ openApiOf }) => openApiOf(routes, version));
+    return reply(200, await description);
   };
 }

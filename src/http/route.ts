@@ -41,6 +41,10 @@ export interface Route {
   summary: string;
   /** What a request needs besides its body. */
   needs?: string;
+  /** Whether it needs the live session. */
+  isGuarded?: boolean;
+  /** The parameters of the query. */
+  query?: GenericSchema;
   /** The JSON body of the request, if there is one. */
   request?: GenericSchema;
   /** The body of a successful response. */
