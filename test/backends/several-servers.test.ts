@@ -1,40 +1,25 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
+import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { singleSessionSuite } from "../contract/single-session.ts";
-import { needsPostgres, needsRedis } from "../helpers/back-end.ts";
+import { needsPostgres } from "../helpers/back-end.ts";
 import { assertProblem, deliver, event, logIn, logOut, me, tryLogin } from "../helpers/client.ts";
-import { type PostgresServer, startPostgres } from "../helpers/postgres.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { startPostgres } from "../helpers/postgres.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { SERVERS, startThree } from "../helpers/several-servers.ts";
 import { showJob } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-const SERVERS = 3;
 const RATE = 20;
-
-type Env = Record<string, string>;
-
-async function startThree(t: TestContext, env: Env, database?: PostgresServer): Promise<[Server, Server, Server]> {
-  const { url } = database ?? (await startPostgres(t));
-  const servers = await Promise.all(
-    Array.from({ length: SERVERS }, () => startServer({ env: { DATABASE_URL: url(), ...env } })),
-  );
-  for (const server of servers) t.after(() => server[Symbol.asyncDispose]());
-  return servers as [Server, Server, Server];
-}
 
 async function nodesOf(server: Server): Promise<{ url: string; alive: boolean; version: string; lagMs: number }[]> {
   return JSON.parse((await server.run(["nodes", "--json"])).stdout);
 }
 
 suite("three servers on one PostgreSQL", needsPostgres(), () => {
-  singleSessionSuite("PostgreSQL with three servers", (t) => startThree(t, {}));
-
   test("accept each other's tokens, and a login on one ends the session of the others", async (t) => {
     const [one, two, three] = await startThree(t, {});
     const first = await logIn(one);
@@ -113,12 +98,5 @@ suite("three servers on one PostgreSQL", needsPostgres(), () => {
     const survivor = servers.find((server) => server !== first) as Server;
     await deliver(survivor, event("evt_later"));
     await until(() => purging().length === 2, 45_000);
-  });
-});
-
-suite("three servers on one PostgreSQL and one Redis", needsRedis(), () => {
-  singleSessionSuite("Redis with three servers", async (t) => {
-    const redis = await startRedis(t);
-    return startThree(t, { REDIS_HOST: "127.0.0.1", REDIS_PORT: String(redis.port) });
   });
 });
