@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -91,7 +90,8 @@ suite(
         async () => load.server.log("request_failed").some(({ error }) => /53100/.test(String(error))),
         20_000,
       );
-      assert.equal((await load.server.run(["doctor"])).code, 1);
+      // Small rows still find room in pages that are there, so the server is ready in between.
+      await until(async () => (await load.server.run(["doctor"])).code === 1, 20_000);
       rmSync(filler);
       await load.heals();
       await load.isComplete();
