@@ -141,6 +141,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       await deliver(server, event("evt_fine"));
       const withStatus = async (status: string) => idsOf(shaped(EventsAnswer, await get(`events?status=${status}`)));
       await until(async () => (await withStatus("failed")).length === 6);
+      await until(async () => (await withStatus("processed")).length === 1);
       refuse.now = false;
 
       const counted = await send("events/replay", { filter: { type: "order.refused" }, dryRun: true });
