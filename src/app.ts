@@ -1,27 +1,7 @@
 import type { BlockList } from "node:net";
 import packageJson from "../package.json" with { type: "json" };
-import {
-  type AdminParts,
-  discardRoute,
-  eventRoute,
-  eventsRoute,
-  payloadRoute,
-  replayRoute,
-  sourcesRoute,
-  statusRoute,
-} from "./admin/routes.ts";
-import {
-  DiscardBody,
-  EventAnswer,
-  EventQuery,
-  EventsAnswer,
-  EventsQuery,
-  PayloadAnswer,
-  ReplayBody,
-  SourcesAnswer,
-  StatusAnswer,
-  TakenAnswer,
-} from "./admin/schemas.ts";
+import type { AdminParts } from "./admin/routes.ts";
+import { adminRoutes } from "./app/admin.ts";
 import type { AuthenticateRequest } from "./auth/browser/guard.ts";
 import {
   type BrowserParts,
@@ -77,8 +57,6 @@ export interface AppParts {
   trustedProxies: BlockList | undefined;
 }
 
-const BEARER = "`Authorization: Bearer <accessToken>`, or the cookie of the login page";
-
 // The errors of the token check, and of a body where none is accepted.
 const GUARDED: ErrorCode[] = [
   "validation_failed",
@@ -132,7 +110,6 @@ function listOthers(parts: AppParts): Route[] {
       method: "POST",
       path: "/auth/logout",
       summary: "Ends the session of the token.",
-      needs: BEARER,
       isGuarded: true,
       response: LogoutAnswer,
       problems: GUARDED,
@@ -142,7 +119,6 @@ function listOthers(parts: AppParts): Route[] {
       method: "GET",
       path: "/auth/me",
       summary: "Returns the user of the token, if its session is active.",
-      needs: BEARER,
       isGuarded: true,
       response: MeAnswer,
       problems: GUARDED,
@@ -283,109 +259,3 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
 }
 
 const VERIFY_PROBLEMS: ErrorCode[] = ["missing_token", "invalid_token", "session_invalidated", "store_unavailable"];
-
-const ADMIN_PROBLEMS: ErrorCode[] = [
-  "missing_token",
-  "invalid_token",
-  "session_invalidated",
-  "not_found",
-  "store_unavailable",
-];
-const QUERIED: ErrorCode[] = ["validation_failed", ...ADMIN_PROBLEMS];
-const OF_ONE: ErrorCode[] = [...QUERIED, "ambiguous_event"];
-const WITH_BODY: ErrorCode[] = [
-  "malformed_json",
-  "cross_site_request",
-  "payload_too_large",
-  "unsupported_media_type",
-  ...QUERIED,
-];
-
-/** The API of the page, for the logged-in user. */
-function adminRoutes(admin: AdminParts): Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/admin/api/status",
-      summary: "Shows the server, the numbers of events in each status, and the routes.",
-      needs: BEARER,
-      isGuarded: true,
-      response: StatusAnswer,
-      problems: ADMIN_PROBLEMS,
-      handler: statusRoute(admin),
-      quiet: true,
-    },
-    {
-      method: "GET",
-      path: "/admin/api/events",
-      summary:
-        "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `limit` (50 by default, at most 500) and `cursor`. A search is limited in time: go on while `cursor` is not null.",
-      needs: BEARER,
-      isGuarded: true,
-      query: EventsQuery,
-      response: EventsAnswer,
-      problems: QUERIED,
-      handler: eventsRoute(admin),
-      quiet: true,
-    },
-    {
-      method: "GET",
-      path: "/admin/api/events/:id",
-      summary:
-        "Shows an event with its jobs, attempts and conflicts. `?source=` chooses one of several sources that have the id. A payload above 1 MiB is null here.",
-      needs: BEARER,
-      isGuarded: true,
-      query: EventQuery,
-      response: EventAnswer,
-      problems: OF_ONE,
-      handler: eventRoute(admin),
-      quiet: true,
-    },
-    {
-      method: "GET",
-      path: "/admin/api/events/:id/payload",
-      summary: "Returns the bytes of a payload as a file.",
-      needs: BEARER,
-      isGuarded: true,
-      query: EventQuery,
-      response: PayloadAnswer,
-      problems: OF_ONE,
-      handler: payloadRoute(admin),
-      quiet: true,
-    },
-    {
-      method: "POST",
-      path: "/admin/api/events/replay",
-      summary:
-        "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
-      needs: BEARER,
-      isGuarded: true,
-      request: ReplayBody,
-      response: TakenAnswer,
-      problems: WITH_BODY,
-      handler: replayRoute(admin),
-    },
-    {
-      method: "POST",
-      path: "/admin/api/events/discard",
-      summary: "Discards the failed or queued jobs of events, selected as for a replay, with a `reason`.",
-      needs: BEARER,
-      isGuarded: true,
-      request: DiscardBody,
-      response: TakenAnswer,
-      problems: WITH_BODY,
-      handler: discardRoute(admin),
-    },
-    {
-      method: "GET",
-      path: "/admin/api/sources",
-      summary: "Lists the sources with what they have received and refused. Secrets are named, and not shown.",
-      needs: BEARER,
-      isGuarded: true,
-      response: SourcesAnswer,
-      problems: ADMIN_PROBLEMS,
-      handler: sourcesRoute(admin),
-      quiet: true,
-    },
-  ];
-}

@@ -9,6 +9,8 @@ import { shapeOf } from "./shape.ts";
 
 const SOURCE = defaultSource({ path: SETTINGS.WEBHOOK_PATH.schema.default, secrets: [], bodyLimitBytes: 0 });
 
+const SESSION = "`Authorization: Bearer <accessToken>`, or the cookie of the login page";
+
 /** The page of endpoints. */
 export function endpointsPage(): string {
   // The handlers are created but never run, so the other parts may be missing.
@@ -35,7 +37,8 @@ export function endpointsPage(): string {
 }
 
 function describe(route: Route): string[] {
-  const { method, path, summary, needs, request, response, statuses = [200], problems = [] } = route;
+  const { method, path, summary, isGuarded, request, response, statuses = [200], problems = [] } = route;
+  const needs = isGuarded ? SESSION : route.needs;
   const facts = [
     needs && `Needs: ${needs}`,
     request && `Body: ${bodyOf(request)}`,

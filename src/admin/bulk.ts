@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
+import { eachPage, type TakePage } from "../events/counted-pages.ts";
 import type { CountedPage, EventFilter, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import { defined } from "../lib/defined.ts";
 import { findEvent } from "./find-event.ts";
 
 /** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
@@ -37,30 +39,25 @@ export async function takeFiltered(
 ): Promise<Taken> {
   const deadline = performance.now() + BUDGET_MS;
   const { search, ...jobs } = filter;
-  const next = (at: string | undefined): Promise<CountedPage> => {
-    if (search !== undefined) return takeFound(events, dryRun ? null : action, { ...filter, before: at });
-    const page = { cursor: at, limit: PAGE };
+  const take: TakePage = (page) => {
+    if (search !== undefined) return takeFound(events, dryRun ? null : action, { ...filter, before: page.cursor });
     return dryRun ? events.count(jobs, page) : action.page(jobs, page);
   };
-
-  let page = await next(cursor);
-  let matched = page.count;
-  while (page.next !== null && performance.now() < deadline) {
+  const { taken, next } = await eachPage(take, { cursor, limit: PAGE }, async () => {
+    if (performance.now() >= deadline) return false;
     await delay(PAUSE_MS);
-    page = await next(page.next);
-    matched += page.count;
-  }
-  return { matched, refused: [], cursor: page.next };
+    return true;
+  });
+  return { matched: taken, refused: [], cursor: next };
 }
 
 /** Takes the events of a page of a search; with null it only counts them. */
 async function takeFound(
   events: BulkStore,
   action: Action | null,
-  { before, ...filter }: BulkFilter & { before: string | undefined },
+  filter: BulkFilter & { before: string | undefined },
 ): Promise<CountedPage> {
-  const request = { ...filter, limit: SEARCH_PAGE, ...(before === undefined ? {} : { before }) };
-  const { items, older } = await events.list(request);
+  const { items, older } = await events.list(defined({ ...filter, limit: SEARCH_PAGE }));
   if (action === null) return { count: items.length, next: older };
   let count = 0;
   // It may have been taken meanwhile, or wait without a job.

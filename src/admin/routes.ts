@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
-import type { BlockList } from "node:net";
 import type { InferOutput } from "valibot";
 import { AppError } from "../errors.ts";
 import { detailJson, payloadText, summaryJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
 import { readJson } from "../http/body.ts";
-import { isFromUnknownClient, isIn } from "../http/client-address.ts";
+import { type ClientAccess, requireAllowedClient } from "../http/client-address.ts";
 import { readQuery } from "../http/query.ts";
 import { type Handler, reply } from "../http/route.ts";
+import { defined } from "../lib/defined.ts";
 import { type Action, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
 import { findEvent } from "./find-event.ts";
 import { DiscardBody, EventQuery, EventsQuery, ReplayBody, type SourceItem, type StatusAnswer } from "./schemas.ts";
@@ -19,21 +19,18 @@ export interface AdminParts {
   events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll">;
   readStatus: () => Promise<InferOutput<typeof StatusAnswer>>;
   readSources: () => Promise<InferOutput<typeof SourceItem>[]>;
-  /** Null: any address. */
-  allowedAddresses: BlockList | null;
-  trustedProxies: BlockList | undefined;
+  /** Null: from any address. */
+  access: ClientAccess | null;
   now: () => number;
 }
 
 const BODY_LIMIT = 256 * 1024;
 
 /** Lets a handler run for the live session, from allowed addresses only. All others get 401 or 404. */
-function guarded({ authenticate, allowedAddresses, trustedProxies }: AdminParts, handler: Handler): Handler {
+function guarded({ authenticate, access }: AdminParts, handler: Handler): Handler {
   return async (context) => {
     const { request, address } = context;
-    const isAllowed =
-      allowedAddresses === null || (isIn(allowedAddresses, address) && !isFromUnknownClient(request, trustedProxies));
-    if (!isAllowed) throw new AppError("not_found");
+    if (access !== null) requireAllowedClient(request, address, access);
     await authenticate(request);
     return handler(context);
   };
@@ -52,8 +49,8 @@ export function sourcesRoute(parts: AdminParts): Handler {
 /** Answers `GET /admin/api/events`: a page of events, newest first. */
 export function eventsRoute(parts: AdminParts): Handler {
   return guarded(parts, async ({ request }) => {
-    const { cursor: before, ...filter } = defined(readQuery(request, EventsQuery));
-    const { items, older } = await parts.events.list({ ...filter, ...(before === undefined ? {} : { before }) });
+    const { cursor: before, ...filter } = readQuery(request, EventsQuery);
+    const { items, older } = await parts.events.list(defined({ ...filter, before }));
     return reply(200, { items: items.map(summaryJson), cursor: older });
   });
 }
@@ -128,10 +125,3 @@ function take(
 
 const fieldError = (path: string, message: string) =>
   new AppError("validation_failed", { errors: [{ path, message }] });
-
-type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
-
-/** An object without the members that are undefined. */
-function defined<T extends object>(object: T): Defined<T> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
-}

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
-import type { CountedPage, JobFilter, PageRequest } from "../events/store.ts";
+import { eachPage, type TakePage } from "../events/counted-pages.ts";
+import type { JobFilter } from "../events/store.ts";
 import { eventConditions, type FilterOptions } from "./event-filter.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
@@ -43,9 +44,6 @@ export function jobFilter(ids: readonly string[], options: BulkOptions, status: 
 
 const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** What a command does with a page of events. */
-export type TakePage = (page: PageRequest) => Promise<CountedPage>;
-
 /**
  * Takes all pages, and shows the progress on a terminal. Ctrl+C ends it after a page and prints how to continue. With
  * `--dry-run` it only counts, and returns null. Returns the number of events that were taken.
@@ -87,19 +85,4 @@ export async function takePages(take: TakePage, count: TakePage, options: BulkOp
     process.exitCode = 1;
   }
   return taken;
-}
-
-/** Takes pages until the last one, or until `between`, called with the number so far, returns false. */
-async function eachPage(
-  take: TakePage,
-  page: PageRequest,
-  between: (taken: number) => Promise<boolean>,
-): Promise<{ taken: number; next: string | null }> {
-  let { count: taken, next } = await take(page);
-  while (next !== null && (await between(taken))) {
-    const found = await take({ ...page, cursor: next });
-    taken += found.count;
-    next = found.next;
-  }
-  return { taken, next };
 }

@@ -3,28 +3,23 @@ import { readConfigFile } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
-import type { EventStore, RouteRecord } from "../events/store.ts";
+import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 import { printable } from "../lib/printable.ts";
 import type { HandlerConfig, Route } from "../worker/route.ts";
+import { overviewOfRoutes, type RouteOverview } from "../worker/route-overview.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null };
-
 /** Prints the routes with the numbers of their jobs. Routes that have jobs and are no longer configured are `gone`. */
 export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
   const routes = readRoutes(readEnvironment());
   return withStores(async ({ events }) => {
-    const records = new Map((await events.routes()).map((record) => [record.route, record]));
-    const gone = [...records.values()].filter((record) => isWaiting(record) && !routes.some(isNamed(record.route)));
-    const shown = [
-      ...routes.map((route) => describe(route.name, route, records.get(route.name))),
-      ...gone.map((record) => describe(record.route, null, record)),
-    ];
+    const overview = overviewOfRoutes(routes, await events.routes());
+    const shown = overview.filter((route) => route.configured !== null || isWaiting(route)).map(describe);
     if (json) return printJson(shown.map((route) => ({ ...route, pausedAt: isoTime(route.pausedAt) })));
     printTable(
       ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
@@ -38,8 +33,10 @@ export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }):
     );
     const time = timeFormat(utc, Date.now());
     for (const { name, pausedAt } of shown) if (pausedAt !== null) say(`${name} is paused since ${time(pausedAt)}.`);
-    for (const { route, queued, failed } of gone)
-      say(`${counted(queued + failed, "job")} of ${route} wait until it is in the configuration file again.`);
+    for (const { name, status, queued, failed } of shown) {
+      if (status === "gone")
+        say(`${counted(queued + failed, "job")} of ${name} wait until it is in the configuration file again.`);
+    }
   });
 }
 
@@ -69,11 +66,9 @@ function readRoutes(environment: Environment): Route[] {
   return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
 }
 
-const isNamed = (name: string) => (route: Route) => route.name === name;
-const isWaiting = ({ queued, failed }: RouteRecord) => queued + failed > 0;
+const isWaiting = ({ queued, failed }: RouteOverview) => queued + failed > 0;
 
-function describe(name: string, route: Route | null, record: Omit<RouteRecord, "route"> = NO_JOBS) {
-  const { queued, processed, failed, discarded, pausedAt } = record;
+function describe({ name, configured: route, queued, processed, failed, discarded, pausedAt }: RouteOverview) {
   const status = route === null ? "gone" : pausedAt === null ? "active" : "paused";
   return {
     name,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP, type Socket, SocketAddress } from "node:net";
+import { AppError } from "../errors.ts";
 
 /**
  * Returns the canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 as in RFC 5952, without a zone. Returns null
@@ -75,4 +76,20 @@ export function clientAddress(request: IncomingMessage, trustedProxies: BlockLis
     if (!isIn(trustedProxies, address)) return address;
   }
   return address;
+}
+
+/** Who may use a route. */
+export interface ClientAccess {
+  allowedAddresses: BlockList;
+  /** Requests through other proxies are refused: their client is unknown. */
+  trustedProxies: BlockList | undefined;
+}
+
+/** Throws `not_found` unless a request comes from an allowed address, so that others do not learn of the route. */
+export function requireAllowedClient(
+  request: IncomingMessage,
+  address: string,
+  { allowedAddresses, trustedProxies }: ClientAccess,
+): void {
+  if (!isIn(allowedAddresses, address) || isFromUnknownClient(request, trustedProxies)) throw new AppError("not_found");
 }

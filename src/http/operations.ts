@@ -1,10 +1,9 @@
-import type { BlockList } from "node:net";
 import * as v from "valibot";
-import { AppError, describeError } from "../errors.ts";
+import { describeError } from "../errors.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
-import { isFromUnknownClient, isIn } from "./client-address.ts";
+import { type ClientAccess, requireAllowedClient } from "./client-address.ts";
 import type { Reply } from "./problem.ts";
 import { type Handler, type Route, reply } from "./route.ts";
 
@@ -67,17 +66,10 @@ export function readyRoute(parts: ReadyParts, instance: string, log: Log): Handl
   };
 }
 
-export interface MetricsAccess {
-  allowedAddresses: BlockList;
-  /** Requests through other proxies are refused: their client is unknown. */
-  trustedProxies: BlockList | undefined;
-}
-
 /** Returns the metrics to allowed addresses. All others get 404. */
-export function metricsRoute(render: () => Promise<Exposition>, access: MetricsAccess): Handler {
+export function metricsRoute(render: () => Promise<Exposition>, access: ClientAccess): Handler {
   return async ({ request, address }) => {
-    if (!isIn(access.allowedAddresses, address) || isFromUnknownClient(request, access.trustedProxies))
-      throw new AppError("not_found");
+    requireAllowedClient(request, address, access);
     const { text, contentType } = await render();
     return { status: 200, body: text, headers: { "Content-Type": contentType } };
   };

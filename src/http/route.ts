@@ -39,7 +39,7 @@ export interface Route {
   path: string;
   /** For the reference. */
   summary: string;
-  /** What a request needs besides its body. */
+  /** What a request needs besides its body and a session. */
   needs?: string;
   /** Whether it needs the live session. */
   isGuarded?: boolean;

@@ -7,7 +7,10 @@ export interface DatabaseClock {
   stop(): void;
 }
 
-const NOW = `SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`;
+/** The expression for the database's present time in whole Unix milliseconds. */
+export const NOW_MS = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+const READ = "SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now";
 
 const COMPARE_EVERY_MS = 10_000;
 // The answer may be as wrong as half of the time that it took, for example while this process was suspended.
@@ -16,17 +19,17 @@ const COMPARE_AGAIN_MS = 500;
 
 /** Creates the clock. Between comparisons it follows the monotonic clock of this machine. */
 export async function startClock(postgres: Postgres, monotonic = () => performance.now()): Promise<DatabaseClock> {
-  let offset = 0;
+  let offset: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
   /** Returns whether the answer was quick enough. */
   async function compare(): Promise<boolean> {
     const askedAt = monotonic();
-    const [row] = await postgres.rows<{ now: number }>(NOW);
+    const [row] = await postgres.rows<{ now: number }>(READ);
     const answeredAt = monotonic();
     const isQuick = answeredAt - askedAt <= LONGEST_ANSWER_MS;
-    if (row && (isQuick || offset === 0)) offset = row.now - (askedAt + answeredAt) / 2;
+    if (row && (isQuick || offset === undefined)) offset = row.now - (askedAt + answeredAt) / 2;
     return isQuick;
   }
 
@@ -48,5 +51,5 @@ export async function startClock(postgres: Postgres, monotonic = () => performan
     isStopped = true;
     clearTimeout(timer);
   };
-  return { now: () => Math.round(monotonic() + offset), stop };
+  return { now: () => Math.round(monotonic() + (offset ?? 0)), stop };
 }

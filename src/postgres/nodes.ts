@@ -1,15 +1,13 @@
 import { DEAD_AFTER_MS, type Leases, type NodeRecord, type NodeStore } from "../nodes/store.ts";
+import { NOW_MS } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 
 // Servers that have ended are shown for a day. A crash and its time can then still be seen.
 const FORGOTTEN_AFTER_MS = 24 * 60 * 60_000;
 
-/** Unix milliseconds by the database's clock. */
-const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-
 /** Records a heartbeat: id, host, URL, version, when it was due, the server's clock, whether it is the first. */
 const BEAT = `
-WITH time AS MATERIALIZED (SELECT ${NOW} AS now),
+WITH time AS MATERIALIZED (SELECT ${NOW_MS} AS now),
 beat AS (
   INSERT INTO authserve.nodes (id, host, url, version, started_at, seen_at, lag_ms, clock_offset_ms)
   SELECT $1, $2, $3, $4, now, now, greatest(0, now - $5::bigint), $6::bigint - now FROM time
@@ -19,21 +17,21 @@ DELETE FROM authserve.nodes USING time
 WHERE id <> $1 AND (seen_at < now - ${FORGOTTEN_AFTER_MS} OR ($7::boolean AND host = $2 AND url = $3))`;
 
 /** The number of live servers. A statement of its own: of two servers that start at once, one at least counts both. */
-const LIVE = `SELECT count(*) AS live FROM authserve.nodes WHERE seen_at > ${NOW} - ${DEAD_AFTER_MS}`;
+const LIVE = `SELECT count(*) AS live FROM authserve.nodes WHERE seen_at > ${NOW_MS} - ${DEAD_AFTER_MS}`;
 
 /** Forgets a server: id. */
 const LEAVE = "DELETE FROM authserve.nodes WHERE id = $1";
 
 const LIST = `
-SELECT id, host, url, version, started_at AS "startedAt", seen_at AS "seenAt", seen_at > ${NOW} - ${DEAD_AFTER_MS} AS "isAlive",
+SELECT id, host, url, version, started_at AS "startedAt", seen_at AS "seenAt", seen_at > ${NOW_MS} - ${DEAD_AFTER_MS} AS "isAlive",
   lag_ms AS "lagMs", clock_offset_ms AS "clockOffsetMs"
 FROM authserve.nodes ORDER BY host, url`;
 
 /** Takes or prolongs a lease unless another holder has it: name, holder, milliseconds. */
 const HOLD = `
-INSERT INTO authserve.leases AS lease (name, holder, expires_at) SELECT $1, $2, ${NOW} + $3::bigint
+INSERT INTO authserve.leases AS lease (name, holder, expires_at) SELECT $1, $2, ${NOW_MS} + $3::bigint
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
-WHERE lease.holder = excluded.holder OR lease.expires_at <= ${NOW}`;
+WHERE lease.holder = excluded.holder OR lease.expires_at <= ${NOW_MS}`;
 
 /** Knows the servers of a database. */
 export function createPostgresNodeStore(postgres: Postgres): NodeStore {

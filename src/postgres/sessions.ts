@@ -1,11 +1,9 @@
 import type { LoginOrigin, SessionRecord, SessionStore } from "../auth/sessions.ts";
+import { NOW_MS } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 
 // Sessions end by the database's clock, so that servers agree. A user's row stays when the session ends: two logins at once then
 // wait for each other at the row, and each learns which session it superseded.
-
-/** Unix milliseconds by the database's clock. */
-const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** Adds the row of a user who has none: user. */
 const ADD_USER = `INSERT INTO authserve.sessions (user_id) VALUES ($1) ON CONFLICT DO NOTHING`;
@@ -16,7 +14,7 @@ const ADD_USER = `INSERT INTO authserve.sessions (user_id) VALUES ($1) ON CONFLI
  * subquery can use the index of ended supersessions: 0.03 ms instead of 17 ms at 50,000 rows.
  */
 const REPLACE = `
-WITH old AS MATERIALIZED (SELECT *, ${NOW} AS now FROM authserve.sessions WHERE user_id = $1 FOR UPDATE),
+WITH old AS MATERIALIZED (SELECT *, ${NOW_MS} AS now FROM authserve.sessions WHERE user_id = $1 FOR UPDATE),
 superseded AS (
   INSERT INTO authserve.supersessions (user_id, sid, at, network, user_agent, expires_at)
   SELECT $1, sid, now, $4, $5, expires_at FROM old WHERE sid IS NOT NULL AND expires_at > now AND $4::text IS NOT NULL
@@ -31,36 +29,36 @@ SELECT sid IS NOT NULL AND expires_at > now AS "wasLive" FROM old`;
 /** The live session of a user, unless another server uses another credential by now: user, credential or null. */
 const FIND = `
 SELECT sid, expires_at AS "expiresAt", network, user_agent AS "userAgent" FROM authserve.sessions
-WHERE user_id = $1 AND sid IS NOT NULL AND expires_at > ${NOW} AND ($2::text IS NULL OR credential = $2)`;
+WHERE user_id = $1 AND sid IS NOT NULL AND expires_at > ${NOW_MS} AND ($2::text IS NULL OR credential = $2)`;
 
 /**
  * Prolongs a live session if it still has this sid, so that a login in between is not touched: user, sid, lifetime in milliseconds,
  * credential or null.
  */
 const EXTEND_IF = `
-UPDATE authserve.sessions SET expires_at = greatest(expires_at, ${NOW} + $3::bigint)
-WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW} AND ($4::text IS NULL OR credential = $4)`;
+UPDATE authserve.sessions SET expires_at = greatest(expires_at, ${NOW_MS} + $3::bigint)
+WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS} AND ($4::text IS NULL OR credential = $4)`;
 
 /** Ends a live session if it still has this sid, so that a login in between stays alive: user, sid. */
-const REMOVE_IF = `UPDATE authserve.sessions SET sid = NULL WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW}`;
+const REMOVE_IF = `UPDATE authserve.sessions SET sid = NULL WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS}`;
 
 /** Ends a user's session: user. Returns whether it was live. */
 const REMOVE = `
 WITH old AS MATERIALIZED (SELECT * FROM authserve.sessions WHERE user_id = $1 AND sid IS NOT NULL FOR UPDATE),
 removed AS (UPDATE authserve.sessions AS session SET sid = NULL FROM old WHERE session.user_id = $1)
-SELECT expires_at > ${NOW} AS "wasLive" FROM old`;
+SELECT expires_at > ${NOW_MS} AS "wasLive" FROM old`;
 
 /** Sets the credential of a user's sessions, and ends one of another credential: user, credential. Returns whether it was live. */
 const BIND = `
 WITH old AS MATERIALIZED (
   SELECT * FROM authserve.sessions WHERE user_id = $1 AND credential IS DISTINCT FROM $2 FOR UPDATE),
 bound AS (UPDATE authserve.sessions AS session SET sid = NULL, credential = $2 FROM old WHERE session.user_id = $1)
-SELECT sid IS NOT NULL AND expires_at > ${NOW} AS "wasLive" FROM old`;
+SELECT sid IS NOT NULL AND expires_at > ${NOW_MS} AS "wasLive" FROM old`;
 
 /** Which login superseded a session: user, sid. */
 const SUPERSESSION = `
 SELECT at, network, user_agent AS "userAgent" FROM authserve.supersessions
-WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW}`;
+WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS}`;
 
 /** A write that changes nothing: a standby and a read-only server refuse it, and a full disk may. */
 const CHECK = `UPDATE authserve.sessions SET user_id = user_id WHERE user_id = $1`;

@@ -7,8 +7,7 @@ import { sourcesOf } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { ServerStores } from "../stores.ts";
 import { overviewOf } from "../webhook/source-overview.ts";
-
-const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null };
+import { overviewOfRoutes } from "../worker/route-overview.ts";
 
 /** What the API reads of other parts. */
 interface AdminSources extends Pick<AdminParts, "authenticate"> {
@@ -24,17 +23,23 @@ interface AdminSources extends Pick<AdminParts, "authenticate"> {
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin({ settings, stores, authenticate, file, ...state }: AdminSources): AdminParts | null {
   if (settings.ADMIN === "off") return null;
+  const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
   const { events, sources, now } = stores;
   const startedAt = isoTime(now());
 
   async function readRoutes() {
-    const records = new Map((await events.routes()).map((record) => [record.route, record]));
-    const configured = new Set(routesOf(settings, file()).map(({ name }) => name));
-    return [...configured.union(records)].map((name) => {
-      const { queued, processed, failed, discarded, pausedAt } = records.get(name) ?? NO_JOBS;
-      const counts = { queued, processed, failed, discarded, pausedAt: isoTime(pausedAt) };
-      return { name, configured: configured.has(name), ...counts, available: state.isAvailable(name) };
-    });
+    return overviewOfRoutes(routesOf(settings, file()), await events.routes()).map(
+      ({ name, configured, queued, processed, failed, discarded, pausedAt }) => ({
+        name,
+        configured: configured !== null,
+        queued,
+        processed,
+        failed,
+        discarded,
+        pausedAt: isoTime(pausedAt),
+        available: state.isAvailable(name),
+      }),
+    );
   }
 
   return {
@@ -55,8 +60,7 @@ export function openAdmin({ settings, stores, authenticate, file, ...state }: Ad
       const overview = overviewOf(sourcesOf(settings, file()), await sources.list());
       return overview.map((source) => ({ ...source, lastReceivedAt: isoTime(source.lastReceivedAt) }));
     },
-    allowedAddresses: settings.ADMIN_ALLOWED_ADDRESSES ?? null,
-    trustedProxies: settings.TRUSTED_PROXIES,
+    access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
     now,
   };
 }

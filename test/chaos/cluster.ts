@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { findPort } from "../../src/http/listen.ts";
 import { ask } from "../helpers/client.ts";
 import { startProgram } from "../helpers/command.ts";
+import { changed } from "../helpers/deployed-files.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
@@ -51,7 +53,7 @@ export async function startCluster(context: Cleanup, env: Record<string, string>
     async kill(index, restartAfterMs) {
       const { dir, env: settings, kill } = servers[index] as Server;
       await kill();
-      await new Promise((resolve) => setTimeout(resolve, restartAfterMs));
+      await delay(restartAfterMs);
       servers[index] = await startServer({ dir, env: settings });
     },
   };
@@ -63,12 +65,13 @@ async function startProxy(context: Cleanup, ports: readonly number[]): Promise<s
   const port = await findPort({ port: 0, host: "127.0.0.1" });
   const file = join(dir, "haproxy.cfg");
   const servers = ports.map((own, index) => `    server authserve${index + 1} 127.0.0.1:${own}\n`).join("");
-  const text = readFileSync(HAPROXY, "utf8")
-    .replace(/^ *(?:user|group) haproxy\n/gm, "")
-    .replace("bind :80\n", `bind 127.0.0.1:${port}\n`)
-    .replace(/^ *bind :443 .*\n/m, "")
-    .replace(/^ *http-request redirect .*\n/m, "")
-    .replace(/(?:^ *server authserve\d .*\n)+/gm, servers);
+  const text = changed(readFileSync(HAPROXY, "utf8"), [
+    [/^ *(?:user|group) haproxy\n/gm, ""],
+    ["bind :80\n", `bind 127.0.0.1:${port}\n`],
+    [/^ *bind :443 .*\n/gm, ""],
+    [/^ *http-request redirect .*\n/gm, ""],
+    [/(?:^ *server authserve\d .*\n)+/gm, servers],
+  ]);
   writeFileSync(file, text);
   const { child, exited, stderr } = startProgram("haproxy", ["-f", file], { dir, env: {} });
   context.after(async () => {

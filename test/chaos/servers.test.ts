@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { Client } from "pg";
-import { needs, needsHaproxy, needsPostgres } from "../helpers/back-end.ts";
+import { needs, needsAll, needsHaproxy, needsPostgres } from "../helpers/back-end.ts";
 import { me } from "../helpers/client.ts";
+import { MISCOUNTED, withDatabase } from "../helpers/postgres-rows.ts";
 import type { Server } from "../helpers/server.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
@@ -68,74 +68,77 @@ function faultsOf(rounds: number): string[] {
 }
 
 const needsFaketime = () => needs("clocks that differ", () => existsSync(FAKETIME), "install faketime");
-const skipped = [needsPostgres(), needsHaproxy(), needsFaketime()].find(({ skip }) => skip !== false);
 
-suite("three servers behind HAProxy, on PostgreSQL with a standby", skipped ?? {}, () => {
-  test(`after ${ROUNDS} faults nothing is lost, stuck, done twice or out of order, and one session lives`, async (t) => {
-    const pair = await startPair(t);
-    const target = await startTarget();
-    t.after(() => target[Symbol.asyncDispose]());
-    // Some attempts fail, so that retries must keep the order, too.
-    target.answer((_, response) => void response.writeHead(Math.random() < 0.02 ? 500 : 204).end());
-    const file = join(workingDir(), "authserve.yaml");
-    writeFileSync(
-      file,
-      `routes:
+suite(
+  "three servers behind HAProxy, on PostgreSQL with a standby",
+  needsAll(needsPostgres(), needsHaproxy(), needsFaketime()),
+  () => {
+    test(`after ${ROUNDS} faults nothing is lost, stuck, done twice or out of order, and one session lives`, async (t) => {
+      const pair = await startPair(t);
+      const target = await startTarget();
+      t.after(() => target[Symbol.asyncDispose]());
+      // Some attempts fail, so that retries must keep the order, too.
+      target.answer((_, response) => void response.writeHead(Math.random() < 0.02 ? 500 : 204).end());
+      const file = join(workingDir(), "authserve.yaml");
+      writeFileSync(
+        file,
+        `routes:
   - name: ordered
     to: ${target.url}
     orderBy: key
     concurrency: 20
     retry: { attempts: 50, backoff: linear, delay: 200ms }
 `,
-    );
-    const cluster = await startCluster(t, { DATABASE_URL: pair.url, DATABASE_TIMEOUT: "2s", CONFIG_FILE: file });
-    assert.equal((await clocksOf(cluster.servers()[1])).join(), "-90,0,90");
-    const senders = startSenders(cluster.url, SENDERS);
-    const logins = startLogins(cluster.url);
-    t.after(() => Promise.all([senders.stop(), logins.stop()]).then(() => {}));
-    const proceeds = async () => {
-      const before = senders.acknowledged.length;
-      await until(() => senders.acknowledged.length >= before + SENDERS, HEALS_WITHIN_MS);
-    };
-
-    await proceeds();
-    for (const fault of faultsOf(ROUNDS)) {
-      await FAULTS[fault]?.(cluster, pair);
-      await proceeds().catch(async () =>
-        assert.fail(`no deliveries ${HEALS_WITHIN_MS} ms after: ${fault}\n${await symptomsOf(cluster, pair)}`),
       );
-    }
-    const { tokens, last } = await logins.stop();
-    await senders.stop();
+      const cluster = await startCluster(t, { DATABASE_URL: pair.url, DATABASE_TIMEOUT: "2s", CONFIG_FILE: file });
+      assert.equal((await clocksOf(cluster.servers()[1])).join(), "-90,0,90");
+      const senders = startSenders(cluster.url, SENDERS);
+      const logins = startLogins(cluster.url);
+      t.after(() => Promise.all([senders.stop(), logins.stop()]).then(() => {}));
+      const proceeds = async () => {
+        const before = senders.acknowledged.length;
+        await until(() => senders.acknowledged.length >= before + SENDERS, HEALS_WITHIN_MS);
+      };
 
-    const { acknowledged, counts } = senders;
-    const history = await readEnd(pair.primary().url(), cluster.servers());
-    assert.deepEqual(
-      acknowledged.filter((id) => !history.succeededOnce.has(id)),
-      [],
-      "acknowledged, and not processed once",
-    );
-    assert.equal(history.otherwise, 0, "events that did not succeed exactly once");
-    assert.equal(history.miscounted, 0, "counts that differ from what is stored");
-    const received = target.received.map(({ headers }) => String(headers["x-event-id"]));
-    const reached = new Set(received);
-    assert.deepEqual(
-      acknowledged.filter((id) => !reached.has(id)),
-      [],
-      "acknowledged, and not received by the target",
-    );
-    assert.deepEqual(outOfOrder(received), []);
-    assert.deepEqual(logins.problems, []);
-    await assertOneSession(cluster.servers(), tokens, last);
-    report(t, {
-      ...counts,
-      acknowledged: acknowledged.length,
-      received: received.length,
-      ...history.attempts,
-      ...logins.counts,
+      await proceeds();
+      for (const fault of faultsOf(ROUNDS)) {
+        await FAULTS[fault]?.(cluster, pair);
+        await proceeds().catch(async () =>
+          assert.fail(`no deliveries ${HEALS_WITHIN_MS} ms after: ${fault}\n${await symptomsOf(cluster, pair)}`),
+        );
+      }
+      const { tokens, last } = await logins.stop();
+      await senders.stop();
+
+      const { acknowledged, counts } = senders;
+      const history = await readEnd(pair.primary().url(), cluster.servers());
+      assert.deepEqual(
+        acknowledged.filter((id) => !history.succeededOnce.has(id)),
+        [],
+        "acknowledged, and not processed once",
+      );
+      assert.equal(history.otherwise, 0, "events that did not succeed exactly once");
+      assert.equal(history.miscounted, 0, "counts that differ from what is stored");
+      const received = target.received.map(({ headers }) => String(headers["x-event-id"]));
+      const reached = new Set(received);
+      assert.deepEqual(
+        acknowledged.filter((id) => !reached.has(id)),
+        [],
+        "acknowledged, and not received by the target",
+      );
+      assert.deepEqual(outOfOrder(received), []);
+      assert.deepEqual(logins.problems, []);
+      await assertOneSession(cluster.servers(), tokens, last);
+      report(t, {
+        ...counts,
+        acknowledged: acknowledged.length,
+        received: received.length,
+        ...history.attempts,
+        ...logins.counts,
+      });
     });
-  });
-});
+  },
+);
 
 /** What the database and the servers say while deliveries fail. */
 async function symptomsOf(cluster: Cluster, pair: Pair): Promise<string> {
@@ -186,11 +189,8 @@ interface End {
 }
 
 /** Waits until no event is queued, and reads what became of all. */
-async function readEnd(url: string, servers: readonly Server[]): Promise<End> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const rows = async <T>(text: string) => (await client.query(text)).rows as T[];
-  try {
+function readEnd(url: string, servers: readonly Server[]): Promise<End> {
+  return withDatabase(url, async (rows) => {
     for (let left = Number.POSITIVE_INFINITY; left > 0; ) {
       const isLess = async () => (await rows(OPEN)).length < left;
       await until(isLess, STUCK_AFTER_MS).catch(async () => {
@@ -211,9 +211,7 @@ async function readEnd(url: string, servers: readonly Server[]): Promise<End> {
         ]),
       ),
     };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 const OPEN = `
@@ -225,12 +223,6 @@ SELECT event_id AS id, (SELECT count(*) FROM authserve.attempts WHERE event = ev
 FROM authserve.events`;
 
 const ATTEMPTS = "SELECT outcome, count(*) FROM authserve.attempts GROUP BY outcome";
-
-/** The counts of events, if they are wrong. */
-const MISCOUNTED = `
-SELECT 1 FROM (SELECT sum(queued) AS queued, sum(processed) AS processed, sum(failed) AS failed
-  FROM authserve.tally WHERE route = '') AS counted
-WHERE queued <> 0 OR failed <> 0 OR processed <> (SELECT count(*) FROM authserve.events)`;
 
 function report(t: TestContext, counts: Record<string, number>): void {
   const text = Object.entries(counts).map(([name, count]) => `${name} ${Math.round(count)}`);

@@ -11,6 +11,7 @@ import { SETTING_GROUPS } from "../../src/config/setting-table.ts";
 import { findPort } from "../../src/http/listen.ts";
 import { needsHaproxy, needsNginx, needsPostgres } from "../helpers/back-end.ts";
 import { runProgram, startProgram } from "../helpers/command.ts";
+import { changed, nginxConfiguration } from "../helpers/deployed-files.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { makeDir, run, startProcess, USER } from "../helpers/postgres-process.ts";
 import { startServer } from "../helpers/server.ts";
@@ -22,15 +23,6 @@ import { workingDir } from "../helpers/working-dir.ts";
 const CLUSTER = join(import.meta.dirname, "../../deploy/cluster");
 const read = (file: string) => readFileSync(join(CLUSTER, file), "utf8");
 const { cert, key } = pairNamed("first");
-
-/** A text with other addresses and paths. Throws if it lacks one of them. */
-function changed(text: string, changes: readonly (readonly [string | RegExp, string])[]): string {
-  return changes.reduce((before, [from, to]) => {
-    const after = before.replaceAll(from, to);
-    if (after === before) throw new Error(`there is no ${from}`);
-    return after;
-  }, text);
-}
 
 interface Ports {
   https: number;
@@ -69,13 +61,8 @@ const nginx: Preparation = ({ https, http, servers }) => {
     ["10.0.0.11:3000", `127.0.0.1:${servers[0]}`],
     ["10.0.0.12:3000", `127.0.0.1:${servers[1]}`],
   ]);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${dir}/${name};`,
-  );
-  // Without workers, nothing is left of a killed nginx.
-  const main = `daemon off; master_process off; pid ${dir}/nginx.pid; error_log stderr; events {}`;
   const file = join(dir, "nginx.conf");
-  writeFileSync(file, `${main}\nhttp {\naccess_log off;\n${temporary.join("\n")}\n${text}\n}\n`);
+  writeFileSync(file, nginxConfiguration(dir, text));
   return { program: "nginx", dir, args: ["-p", dir, "-e", "stderr", "-c", file], check: "-t" };
 };
 

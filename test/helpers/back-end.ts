@@ -14,6 +14,11 @@ export function needs(backEnd: string, isThere: () => boolean, remedy: string): 
   return { skip: message };
 }
 
+/** The options of tests that need several back ends: those of the first one that is missing. */
+export function needsAll(...needed: { skip: string | false }[]): { skip: string | false } {
+  return needed.find(({ skip }) => skip !== false) ?? { skip: false };
+}
+
 /** Where Debian's package puts the browser. */
 export const CHROMIUM = "/usr/bin/chromium";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Client } from "pg";
 import { ask, deliver, event, logIn, me } from "./client.ts";
+import { MISCOUNTED, withDatabase } from "./postgres-rows.ts";
 import { type Server, startServer } from "./server.ts";
 import { type ForwardTarget, startTarget } from "./target.ts";
 import type { Cleanup } from "./temp-dir.ts";
@@ -132,21 +132,3 @@ const NOT_ONCE = `
 SELECT event_id, outcomes FROM authserve.events LEFT JOIN (
   SELECT event, array_agg(outcome ORDER BY attempt) AS outcomes FROM authserve.attempts GROUP BY event) AS history ON event = id
 WHERE outcomes IS NULL OR cardinality(array_positions(outcomes, 'succeeded')) <> 1`;
-
-/** Counts that differ from what is stored. */
-const MISCOUNTED = `
-SELECT * FROM (SELECT sum(queued) AS queued, sum(processed) AS processed, sum(failed) AS failed, sum(ids) AS ids
-  FROM authserve.tally WHERE route = '') AS counted
-WHERE queued <> 0 OR failed <> 0 OR processed <> (SELECT count(*) FROM authserve.events) OR ids <> processed`;
-
-type Rows = (text: string) => Promise<Record<string, unknown>[]>;
-
-async function withDatabase(url: string, use: (rows: Rows) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await use(async (text) => (await client.query(text)).rows);
-  } finally {
-    await client.end();
-  }
-}

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPort } from "../../src/http/listen.ts";
 import { startProgram } from "./command.ts";
+import { changed, nginxConfiguration } from "./deployed-files.ts";
 import { pairNamed, shownName } from "./tls.ts";
 import { isWell, until } from "./until.ts";
 import { workingDir } from "./working-dir.ts";
@@ -24,14 +25,7 @@ const { cert, key } = pairNamed("first");
 
 /** A file of `deploy/` with other addresses. Throws if it lacks a text to replace. */
 function deployed(file: string, changes: readonly (readonly [string | RegExp, string])[]): string {
-  return changes.reduce(
-    (text, [from, to]) => {
-      const changed = text.replaceAll(from, to);
-      if (changed === text) throw new Error(`deploy/${file} has no ${from}`);
-      return changed;
-    },
-    readFileSync(join(DEPLOY, file), "utf8"),
-  );
+  return changed(readFileSync(join(DEPLOY, file), "utf8"), changes);
 }
 
 const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
@@ -44,13 +38,8 @@ const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }
   ] as const;
   const own = deployed("nginx.conf", [...listen, ["listen 80;", `listen 127.0.0.1:${httpPort};`]]);
   const app = deployed("nginx-app.conf", [...listen, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]]);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${dir}/${name};`,
-  );
   const file = join(dir, "nginx.conf");
-  // Without workers, nothing is left of a killed nginx.
-  const main = `daemon off; master_process off; pid ${dir}/nginx.pid; error_log stderr; events {}`;
-  writeFileSync(file, `${main}\nhttp {\naccess_log off;\n${temporary.join("\n")}\n${own}\n${app}\n}\n`);
+  writeFileSync(file, nginxConfiguration(dir, `${own}\n${app}`));
   return { program: "nginx", args: ["-p", dir, "-e", "stderr", "-c", file] };
 };
 
