@@ -43,14 +43,19 @@ suite("a connection to PostgreSQL", needsPostgres(), () => {
     const lock = (id: number) => `UPDATE locked SET number = number + 1 WHERE id = ${id}`;
     let tries = 0;
     const both = Promise.withResolvers<void>();
-    const inOrder = (one: number, other: number) =>
-      postgres.transaction(async (queries) => {
+    const ended = Promise.withResolvers<void>();
+    const inOrder = async (one: number, other: number) => {
+      await postgres.transaction(async (queries) => {
+        // The second try could take its row before the other one wakes, and deadlock once more.
+        if (tries === 2) await ended.promise;
         await queries.run(lock(one));
         // Each has its first lock before one asks for the other's.
         if (++tries === 2) both.resolve();
         await both.promise;
         await queries.run(lock(other));
       });
+      ended.resolve();
+    };
     await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
     assert.deepEqual(await postgres.rows("SELECT number FROM locked"), [{ number: 2 }, { number: 2 }]);
     assert.equal(tries, 3);
