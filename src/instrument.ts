@@ -1,12 +1,11 @@
 import type { Login } from "./auth/login.ts";
 import type { PasswordVerifier } from "./auth/password.ts";
 import { AppError, type ErrorCode, PROBLEMS } from "./errors.ts";
+import { OUTCOME_OF } from "./events/stats.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OnPurged } from "./worker/purger.ts";
 import type { OnExpired, OnSettled } from "./worker/worker.ts";
-
-const OUTCOMES = { processed: "processed", queued: "retried", failed: "dead_lettered" };
 
 /** Wraps `append` so that it counts deliveries by result, and times commits. */
 export function countAppends(
@@ -42,7 +41,7 @@ export function countRefused(metrics: Metrics): (code: ErrorCode, reason?: strin
 /** Counts attempts by outcome, and the duration of attempts and of processing. */
 export function countSettled(metrics: Metrics): OnSettled {
   return (event, { next, startedAt, finishedAt }, isHeld) => {
-    metrics.attempts.inc({ outcome: isHeld ? OUTCOMES[next.to] : "lease_lost" });
+    metrics.attempts.inc({ outcome: isHeld ? OUTCOME_OF[next.to] : "lease_lost" });
     metrics.attemptSeconds.observe(secondsBetween(startedAt, finishedAt));
     const isReplayed = event.attempt !== event.attemptOfBudget;
     if (isHeld && next.to === "processed" && !isReplayed) {
@@ -54,8 +53,8 @@ export function countSettled(metrics: Metrics): OnSettled {
 /** Counts attempts whose lease expired by outcome. Their duration is not known. */
 export function countExpired(metrics: Metrics): OnExpired {
   return (retried, deadLettered) => {
-    metrics.attempts.inc({ outcome: OUTCOMES.queued }, retried);
-    metrics.attempts.inc({ outcome: OUTCOMES.failed }, deadLettered);
+    metrics.attempts.inc({ outcome: OUTCOME_OF.queued }, retried);
+    metrics.attempts.inc({ outcome: OUTCOME_OF.failed }, deadLettered);
   };
 }
 

@@ -94,6 +94,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const counter = createSourceCounter(stores.sources, {
     onError: (error) =>
       log.warn({ event: "source_counts_error", error: describeError(error) }, "the counts of sources were not stored"),
+    now: stores.now,
   });
   const countRefusal = countRefused(metrics);
   const parts = {

@@ -1,6 +1,7 @@
 import type { JobStatus, Status } from "./event.ts";
 import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
 import type { Retention } from "./retention.ts";
+import type { RouteAttempts, StatRequest, Stats } from "./stats.ts";
 
 /** A verified delivery, ready to be stored. All times are Unix milliseconds. Its texts are well-formed and without U+0000. */
 export interface NewEvent {
@@ -310,6 +311,10 @@ export interface EventStore {
   get(eventId: string, source?: string): Promise<EventDetail[]>;
   /** Takes the same time with millions of events as with none. */
   backlog(): Promise<Backlog>;
+  /** The counts of deliveries and attempts. Takes the same time with millions of events as with none. */
+  stats(request: StatRequest): Promise<Stats>;
+  /** The attempts of each route by the minute, from the minute of a time on (Unix milliseconds). */
+  attemptsSince(since: number): Promise<RouteAttempts[]>;
   /**
    * Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other processes is
    * found by polling.

@@ -1,3 +1,5 @@
+import { minuteInSql } from "./stats.ts";
+
 /**
  * Adds the events that are not known yet, with their contents: a column each. Numbers are given in order of arrival. Rows are
  * added in order of identity: two batches in opposite order would wait for each other. Returns the places of the added events.
@@ -11,14 +13,17 @@ WITH input AS MATERIALIZED (
 added AS (
   INSERT INTO authserve.events (id, source, event_id, type, received_at, size, bytes_sha256)
   SELECT id, source, event_id, type, received_at, size, bytes_sha256 FROM input ORDER BY source, event_id
-  ON CONFLICT DO NOTHING RETURNING id, size),
+  ON CONFLICT DO NOTHING RETURNING id, source, received_at, size),
 stored AS (
   INSERT INTO authserve.contents (event, secret, address, headers, content_type, payload)
-  SELECT id, secret, address, headers, content_type, payload FROM added JOIN input USING (id)),
+  SELECT added.id, secret, address, headers, content_type, payload FROM added JOIN input USING (id)),
 queued AS (INSERT INTO authserve.unrouted (event) SELECT id FROM added),
 counted AS (
   INSERT INTO authserve.tally (queued, queued_bytes, ids)
-  SELECT count(*), sum(size), count(*) FROM added HAVING count(*) > 0)
+  SELECT count(*), sum(size), count(*) FROM added HAVING count(*) > 0),
+stats AS (
+  INSERT INTO authserve.stats_added (at, outcome, slot, source, route, count)
+  SELECT ${minuteInSql("received_at")}, 'received', 0, source, '', count(*) FROM added GROUP BY 1, source)
 SELECT place - 1 AS place FROM added JOIN input USING (id)`;
 
 /**

@@ -206,8 +206,8 @@ function end(
   next: Next,
   ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response">,
 ): void {
-  const { event, route, attempts: attempt } = job;
-  changes.attempts.push({ event, route, attempt, ...ended });
+  const { event, route } = job;
+  changes.endAttempt(job, ended, next.to);
   if (next.to === "failed") changes.deadLetters.push({ event, route, at: ended.finishedAt, reason: next.reason });
   changes.change(job, {
     status: next.to,

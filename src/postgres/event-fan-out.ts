@@ -3,6 +3,7 @@ import type { EventStore, UnroutedEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { lockLines } from "./ordering.ts";
+import { minuteInSql } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
@@ -47,12 +48,15 @@ minutes AS (
   SELECT received_at / 60000, min(id) FROM taken JOIN authserve.events ON id = event GROUP BY 1 ORDER BY 1
   ON CONFLICT (minute) DO UPDATE SET first_event = excluded.first_event
   WHERE events_by_minute.first_event > excluded.first_event),
-jobless AS (
-  SELECT count(*) AS number, coalesce(sum(size), 0) AS bytes FROM taken JOIN authserve.events ON id = taken.event
-  WHERE NOT EXISTS (SELECT 1 FROM added WHERE added.event = taken.event))
+jobless AS MATERIALIZED (
+  SELECT source, received_at, size FROM taken JOIN authserve.events ON id = taken.event
+  WHERE NOT EXISTS (SELECT 1 FROM added WHERE added.event = taken.event)),
+stats AS (
+  INSERT INTO authserve.stats_added (at, outcome, slot, source, route, count)
+  SELECT ${minuteInSql("received_at")}, 'unrouted', 0, source, '', count(*) FROM jobless GROUP BY 1, source)
 INSERT INTO authserve.tally (route, queued, processed, queued_bytes, processed_bytes, unrouted)
 SELECT route, count(*), 0, 0, 0, 0 FROM added GROUP BY route
-UNION ALL SELECT '', -number, number, -bytes, bytes, number FROM jobless WHERE number > 0`;
+UNION ALL SELECT '', -count(*), count(*), -sum(size), sum(size), count(*) FROM jobless HAVING count(*) > 0`;
 
 // Routing reads at most this much at once.
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { waitingEvents } from "./event-fan-out.ts";
 import { findEvent, requeue } from "./event-replay.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
-import type { JobRow } from "./job-rows.ts";
+import type { JobRow, Origin } from "./job-rows.ts";
 import { integers } from "./values.ts";
 
 /**
@@ -29,8 +29,9 @@ DELETE FROM authserve.reroutes WHERE event IN (
   SELECT event FROM authserve.reroutes WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE)
 RETURNING event`;
 
-/** The sizes of events: events. */
-const SIZES = `SELECT id, size FROM authserve.events WHERE id = ANY($1::bigint[])`;
+/** The origins of events: events. */
+const ORIGINS = `
+SELECT id, source, received_at AS "receivedAt", size FROM authserve.events WHERE id = ANY($1::bigint[])`;
 
 /** Counts that events with no route have one now: their number. */
 const COUNT_ROUTED = `INSERT INTO authserve.tally (unrouted) VALUES (-$1::bigint)`;
@@ -50,12 +51,12 @@ export function eventReroute(
       const lines = jobs.flatMap(({ route, orderingKey }) => (orderingKey === null ? [] : [{ route, orderingKey }]));
       await changeJobs(postgres, tally, { events, lines, now }, async (changes, queries) => {
         const taken = (await queries.rows<{ event: number }>(TAKE, [integers(events)])).map(({ event }) => event);
-        const sizes = await queries.rows<{ id: number; size: number }>(SIZES, [integers(taken)]);
-        const sizeOf = new Map(sizes.map(({ id, size }) => [id, size]));
+        const origins = await queries.rows<Origin & { id: number }>(ORIGINS, [integers(taken)]);
+        const originOf = new Map(origins.map(({ id, ...origin }) => [id, origin]));
         const unrouted = taken.filter((event) => changes.jobsOf(event).length === 0);
         for (const job of jobs) {
-          const size = sizeOf.get(job.event);
-          if (size !== undefined) addOrRequeue(changes, job, size, now);
+          const origin = originOf.get(job.event);
+          if (origin !== undefined) addOrRequeue(changes, job, origin, now);
         }
         const routed = unrouted.filter((event) => changes.jobsOf(event).length > 0).length;
         if (routed > 0) await queries.run(COUNT_ROUTED, [routed]);
@@ -65,13 +66,13 @@ export function eventReroute(
 }
 
 /** Adds a replayed job, or queues it again if it has ended. */
-function addOrRequeue(changes: Changes, { event, route, orderingKey }: NewJob, size: number, now: number): void {
+function addOrRequeue(changes: Changes, { event, route, orderingKey }: NewJob, origin: Origin, now: number): void {
   const job = changes.job(event, route);
-  if (job === undefined) changes.add(replayedJob({ event, route, orderingKey, size }, now));
+  if (job === undefined) changes.add(replayedJob({ event, route, orderingKey, ...origin }, now));
   else if (job.status !== "queued") requeue(changes, job, orderingKey, now);
 }
 
-function replayedJob(named: Pick<JobRow, "event" | "route" | "orderingKey" | "size">, now: number): JobRow {
+function replayedJob(named: Origin & Pick<JobRow, "event" | "route" | "orderingKey">, now: number): JobRow {
   const isOrdered = named.orderingKey !== null;
   return {
     ...named,

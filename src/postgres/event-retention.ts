@@ -14,6 +14,7 @@ import { BYTES_PER_EVENT, createMoves, type EventTally, TOTALS, writeMoves } fro
 import { type JobRow, lockJobs } from "./job-rows.ts";
 import { lockLines, promote } from "./ordering.ts";
 import * as sql from "./retention-sql.ts";
+import { removeOldStats } from "./stats.ts";
 import { integers } from "./values.ts";
 
 // Events or ids that one page looks at.
@@ -55,6 +56,7 @@ type EndedJob = Pick<JobRow, "event" | "status" | "endedAt">;
 export function eventRetention(postgres: Postgres, tally: EventTally): Pick<EventStore, "purge"> {
   return {
     async purge(request) {
+      if (request.cursor === undefined && !request.isDryRun) await removeOldStats(postgres, request.now);
       const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
       const page = await (position.phase === "contents"
         ? purgeContents(postgres, request, position)

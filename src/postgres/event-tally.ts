@@ -1,6 +1,9 @@
 import type { JobStatus, Status } from "../events/event.ts";
+import { createStatCounts, type Outcome, type StatCounts } from "../events/stats.ts";
 import type { Backlog } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
+import type { JobRow } from "./job-rows.ts";
+import { addStats, FOLD_STATS } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /** Collects the moves of a transaction between statuses. */
@@ -14,9 +17,14 @@ export interface Moves {
   job(route: string, from: JobStatus | null, to: JobStatus): void;
   /** A job is removed with its event. */
   removed(route: string, from: JobStatus): void;
+  /** An attempt of a job has ended at this time (Unix milliseconds). */
+  attempt(job: AttemptedJob, outcome: Outcome, at: number): void;
   /** The differences of each route, and of the events under an empty name. */
   readonly differences: ReadonlyMap<string, Differences>;
+  readonly stats: StatCounts;
 }
+
+type AttemptedJob = Pick<JobRow, "route" | "source" | "receivedAt" | "isReplay">;
 
 const NONE = {
   queued: 0,
@@ -41,6 +49,7 @@ const EVENTS = "";
 /** Creates an empty collection. */
 export function createMoves(): Moves {
   const differences = new Map<string, Differences>();
+  const stats = createStatCounts();
   const of = (route: string): Differences => {
     const known = differences.get(route) ?? { ...NONE };
     differences.set(route, known);
@@ -70,7 +79,12 @@ export function createMoves(): Moves {
       jobs[to]++;
     },
     removed: (route, from) => void of(route)[from]--,
+    attempt({ route, source, receivedAt, isReplay }, outcome, at) {
+      const latencyMs = outcome === "processed" && !isReplay ? at - receivedAt : undefined;
+      stats.add({ at, source, route, outcome, latencyMs });
+    },
     differences,
+    stats,
   };
 }
 
@@ -82,7 +96,8 @@ SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::b
   $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])`;
 
 /** Writes the moves of a transaction. */
-export function writeMoves(queries: Queries, { differences }: Moves): void {
+export function writeMoves(queries: Queries, { differences, stats }: Moves): void {
+  void addStats(queries, stats.rows());
   const rows = [...differences].filter(([, numbers]) => MEMBERS.some((name) => numbers[name] !== 0));
   if (rows.length === 0) return;
   const columns = MEMBERS.map((name) => integers(rows.map(([, numbers]) => numbers[name])));
@@ -139,6 +154,7 @@ export function eventTally(postgres: Postgres): EventTally {
     isFolding = true;
     try {
       await postgres.run(FOLD);
+      await postgres.run(FOLD_STATS);
     } catch {
       // The rows are still there for the next time.
     } finally {

@@ -10,6 +10,7 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { eventTally } from "./event-tally.ts";
+import { statReads } from "./stats.ts";
 
 /** A write that changes nothing else: it fails on a full disk, and on a server that is read-only. */
 const TEST_WRITE = `
@@ -47,6 +48,7 @@ export function postgresEvents(postgres: Postgres): EventStore {
     ...eventRetention(postgres, tally),
     ...eventRoutes(postgres),
     ...eventReads(postgres),
+    ...statReads(postgres),
     backlog: tally.backlog,
     async check() {
       await postgres.run(isFull ? TEST_WRITE : PING);

@@ -1,14 +1,17 @@
 import { statusOf } from "../events/event.ts";
+import { OUTCOME_OF } from "../events/stats.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { createMoves, type EventTally, type Moves, writeMoves } from "./event-tally.ts";
-import { type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
+import { type AttemptRow, type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
 import { type Line, lockLines, promote } from "./ordering.ts";
 
 /** What a transaction changes of some events. Changed jobs are written, counted, and promoted in their lines. */
-export interface Changes extends Records {
+export interface Changes extends Omit<Records, "attempts"> {
   /** The locked jobs by event. A changed one is marked by {@link Changes.change}. */
   jobsOf(event: number): readonly JobRow[];
   job(event: number, route: string): JobRow | undefined;
+  /** Ends an attempt of a locked job, with its next status. */
+  endAttempt(job: JobRow, attempt: Omit<AttemptRow, "event" | "route" | "attempt">, to: keyof typeof OUTCOME_OF): void;
   /** Changes a locked job. */
   change(job: JobRow, members: Partial<JobRow>): void;
   /** Adds a job to an event. */
@@ -64,6 +67,11 @@ function createChanges(locked: readonly JobRow[]): WrittenChanges {
     ...records,
     jobsOf: (event) => byEvent.get(event) ?? [],
     job: (event, route) => byEvent.get(event)?.find((job) => job.route === route),
+    endAttempt(job, ended, to) {
+      const { event, route, attempts: attempt } = job;
+      records.attempts.push({ event, route, attempt, ...ended });
+      moves.attempt(job, OUTCOME_OF[to], ended.finishedAt);
+    },
     change(job, members) {
       noteLine(job);
       if (members.status !== undefined && members.status !== job.status)

@@ -3,8 +3,15 @@ import type { AttemptOutcome } from "../events/job.ts";
 import type { Queries } from "./connection.ts";
 import { booleans, integers, texts } from "./values.ts";
 
-/** A row of the table of jobs, with the size of its event. */
-export interface JobRow {
+/** What counts need of an event. `size` is that of the payload and the headers in bytes. */
+export interface Origin {
+  source: string;
+  receivedAt: number;
+  size: number;
+}
+
+/** A row of the table of jobs, with the origin of its event. */
+export interface JobRow extends Origin {
   event: number;
   route: string;
   status: JobStatus;
@@ -18,7 +25,6 @@ export interface JobRow {
   claimedAt: number | null;
   endedAt: number | null;
   lastError: string | null;
-  size: number;
 }
 
 /** An ended attempt. */
@@ -49,8 +55,9 @@ const LOCK = `
 SELECT event, route, status, attempts, attempts_before_replay AS "attemptsBeforeReplay", is_replay AS "isReplay",
   ordering_key AS "orderingKey", in_line AS "inLine", due_at AS "dueAt", lease_owner AS "leaseOwner",
   claimed_at AS "claimedAt", ended_at AS "endedAt", last_error AS "lastError",
-  (SELECT size FROM authserve.events WHERE id = event) AS size
-FROM authserve.jobs WHERE event = ANY($1::bigint[]) ORDER BY event, route FOR UPDATE`;
+  source, received_at AS "receivedAt", size
+FROM authserve.jobs, LATERAL (SELECT source, received_at, size FROM authserve.events WHERE id = event LIMIT 1) AS origin
+WHERE event = ANY($1::bigint[]) ORDER BY event, route FOR UPDATE OF jobs`;
 
 /** Writes jobs as they are now, new ones and locked ones: a column each, in the order of {@link JobRow}. */
 const WRITE = `

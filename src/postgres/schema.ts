@@ -89,6 +89,21 @@ const STEPS: readonly string[] = [
     deliveries bigint NOT NULL, payload bytea NOT NULL, PRIMARY KEY (event, payload_sha256)
   );
 
+  -- Counts by minute and by hour, see events/stats.ts, in the order of charts. Each transaction adds rows of its own, by
+  -- minute, so that none waits for another. They are moved to the other tables from time to time.
+  CREATE TABLE authserve.stats_added (
+    at bigint NOT NULL, outcome text COLLATE "C" NOT NULL, slot bigint NOT NULL, source text COLLATE "C" NOT NULL,
+    route text COLLATE "C" NOT NULL, count bigint NOT NULL
+  );
+  CREATE TABLE authserve.stats_minutes (
+    at bigint, outcome text COLLATE "C", slot bigint, source text COLLATE "C", route text COLLATE "C", count bigint NOT NULL,
+    PRIMARY KEY (at, outcome, slot, source, route)
+  );
+  CREATE TABLE authserve.stats_hours (
+    at bigint, outcome text COLLATE "C", slot bigint, source text COLLATE "C", route text COLLATE "C", count bigint NOT NULL,
+    PRIMARY KEY (at, outcome, slot, source, route)
+  );
+
   -- What each source has received and refused.
   CREATE TABLE authserve.source_counts (
     source text COLLATE "C" PRIMARY KEY, received bigint NOT NULL, refused bigint NOT NULL, last_received_at bigint
@@ -138,6 +153,7 @@ const STEPS: readonly string[] = [
   ALTER TABLE authserve.jobs SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
   ALTER TABLE authserve.unrouted SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
   ALTER TABLE authserve.tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+  ALTER TABLE authserve.stats_added SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
   `,
 ];
 

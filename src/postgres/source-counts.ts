@@ -1,5 +1,7 @@
-import type { SourceCounts, SourceRecord, SourceStore } from "../webhook/source-store.ts";
+import { createStatCounts } from "../events/stats.ts";
+import { type SourceCounts, type SourceRecord, type SourceStore, statsOf } from "../webhook/source-store.ts";
 import type { Postgres } from "./connection.ts";
+import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
@@ -37,10 +39,16 @@ type SecretRow = SourceRecord["secrets"][number] & { source: string };
 /** Keeps the counts of sources in PostgreSQL. */
 export function createPostgresSourceStore(postgres: Postgres): SourceStore {
   return {
-    add: (reports) =>
+    add: (reports, now) =>
       postgres.transaction(async (queries) => {
         const uses = reports.flatMap(({ source, secrets }) => secrets.map((secret) => ({ source, ...secret })));
-        await Promise.all([queries.run(ADD, countsOf(reports)), queries.run(USE_SECRETS, usesOf(uses))]);
+        const counts = createStatCounts();
+        for (const [stat, count] of reports.flatMap((report) => statsOf(report, now))) counts.add(stat, count);
+        await Promise.all([
+          queries.run(ADD, countsOf(reports)),
+          queries.run(USE_SECRETS, usesOf(uses)),
+          addStats(queries, counts.rows()),
+        ]);
       }),
     list: () =>
       postgres.transaction(async (queries) => {

@@ -4,6 +4,7 @@ import { DIGEST_PREFIX } from "../events/event.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
+import { statWriter } from "./stats.ts";
 
 // Shared objects: structured clone sends a repeated object to another thread once, and then refers to it.
 const NEW: Appended = Object.freeze({ duplicate: false, conflict: false });
@@ -30,6 +31,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
   const addConflict = database.prepare(sql.ADD_CONFLICT);
   const countConflict = database.prepare(sql.COUNT_CONFLICT);
+  const stats = statWriter(database);
 
   function isInserted(event: NewEvent, eventId: string): boolean {
     const { source, type, receivedAt, address, headers, contentType, secret, bytesSha256, payload } = event;
@@ -78,10 +80,19 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     return eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId };
   }
 
+  function appendOne(event: NewEvent): Appended {
+    if (isInserted(event, event.eventId)) return NEW;
+    return event.bytesSha256 === null ? appendSigned(event) : appendUnsigned(event, event.bytesSha256);
+  }
+
   return atomic(database, (batch: NewEvent[]) =>
-    batch.map((event) => {
-      if (isInserted(event, event.eventId)) return NEW;
-      return event.bytesSha256 === null ? appendSigned(event) : appendUnsigned(event, event.bytesSha256);
-    }),
+    stats.count((counts) =>
+      batch.map((event) => {
+        const appended = appendOne(event);
+        const { source, receivedAt: at } = event;
+        if (!appended.duplicate) counts.add({ at, source, outcome: "received" });
+        return appended;
+      }),
+    ),
   );
 }

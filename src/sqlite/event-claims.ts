@@ -1,5 +1,6 @@
 import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
 import { type AttemptOutcome, type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
+import { OUTCOME_OF } from "../events/stats.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
@@ -74,6 +75,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const lease = database.prepare(sql.LEASE);
   const renew = database.prepare(sql.RENEW);
   const setAside = database.prepare(sql.SET_ASIDE);
+  const endedJob = prepareEndedJob(database);
   const promoteNext = preparePromotion(database);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
   const readEvent = eventReader(reader);
@@ -99,7 +101,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
     function setAsideJob(event: number, eventId: string | null, fault: string, moves: Moves): void {
       setAside.run(now, fault, blocks ? 1 : 0, event, route);
       addDeadLetter.run(event, route, now, fault, 1);
-      promoteNext(event, route, now);
+      promoteNext(route, endedJob(event, route).orderingKey, now);
       moves.job(route, "queued", "failed");
       moves.event(event, "queued", tally.statusOf(event));
       unreadable.push({ event, eventId, route, error: fault });
@@ -143,6 +145,7 @@ type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: Moves
 
 function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(sql.SETTLE);
+  const endedJob = prepareEndedJob(database);
   const promoteNext = preparePromotion(database);
   const addAttempt = database.prepare(sql.ADD_ATTEMPT);
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
@@ -154,21 +157,32 @@ function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
     const change = [next.to, dueAt, finishedAt, error, free, staysInLine];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
     addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null);
+    const { orderingKey, isReplay } = endedJob(event, route);
+    moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
     if (next.to === "queued") return true;
-    promoteNext(event, route, finishedAt);
+    promoteNext(route, orderingKey, finishedAt);
     moves.job(route, "queued", next.to);
     moves.event(event, "queued", tally.statusOf(event));
     return true;
   };
 }
 
+interface EndedJob {
+  orderingKey: string | null;
+  isReplay: number;
+}
+
+/** Reads what the end of an attempt needs of its job. */
+function prepareEndedJob(database: Database): (event: number, route: string) => EndedJob {
+  const ended = database.prepare<unknown[], EndedJob>(sql.ENDED);
+  return (event, route) => ended.get(event, route) as EndedJob;
+}
+
 /** Gives the turn of an ended job, if it has an ordering key, to the next one of its key. */
-function preparePromotion(database: Database): (event: number, route: string, now: number) => void {
-  const keyOf = database.prepare(sql.ORDERING_KEY).pluck();
+function preparePromotion(database: Database): (route: string, orderingKey: string | null, now: number) => void {
   const promote = database.prepare(sql.PROMOTE);
-  return (event, route, now) => {
-    const orderingKey = keyOf.get(event, route) as string | null;
+  return (route, orderingKey, now) => {
     if (orderingKey !== null) promote.run({ route, orderingKey, now });
   };
 }

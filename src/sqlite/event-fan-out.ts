@@ -4,7 +4,8 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import { eventReader } from "./stored-event.ts";
+import { statWriter } from "./stats.ts";
+import { eventReader, type Origin } from "./stored-event.ts";
 
 // Deliveries wait while payloads are read and sent to the worker.
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
@@ -23,12 +24,22 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   const addJobInLine = database.prepare(sql.ADD_JOB_IN_LINE);
   const addToIndexes = [...sql.INDEX_ROUTED, sql.INDEX_MINUTES].map((text) => database.prepare(text));
   const countEvents = database.prepare(sql.TALLY_ROUTED);
-  const bytesOfUnrouted = database.prepare(sql.UNROUTED_BYTES).pluck();
+  const originsOfUnrouted = database.prepare<unknown[], Origin>(sql.ORIGINS_OF_UNROUTED);
+  const stats = statWriter(database);
   const tally = eventTally(database);
 
   function add(job: NewJob): void {
     if (job.orderingKey === null) addJob.run(job.event, job.route, job.dueAt);
     else addJobInLine.run(job);
+  }
+
+  /** Counts the unrouted events after an event. Returns their bytes. */
+  function countUnrouted(after: number, upTo: number): number {
+    const origins = originsOfUnrouted.all(after, upTo);
+    stats.count((counts) => {
+      for (const { source, receivedAt } of origins) counts.add({ at: receivedAt, source, outcome: "unrouted" });
+    });
+    return origins.reduce((sum, { size }) => sum + size, 0);
   }
 
   return {
@@ -58,8 +69,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
       for (const statement of addToIndexes) statement.run(mark, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;
       const unrouted = upTo - mark - queued;
-      const unroutedBytes = unrouted === 0 ? 0 : bytesOfUnrouted.get(mark, upTo);
-      countEvents.run({ upTo, queued, unrouted, unroutedBytes });
+      countEvents.run({ upTo, queued, unrouted, unroutedBytes: unrouted === 0 ? 0 : countUnrouted(mark, upTo) });
     }),
   };
 }

@@ -1,7 +1,9 @@
 import { type JobStatus, type Status, statusOf } from "../events/event.ts";
+import type { Outcome } from "../events/stats.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
-import { sizeReader } from "./stored-event.ts";
+import { statWriter } from "./stats.ts";
+import { originReader } from "./stored-event.ts";
 
 /** Records moves between statuses. */
 export interface Moves {
@@ -10,6 +12,16 @@ export interface Moves {
   job(route: string, from: JobStatus | null, to: JobStatus): void;
   /** A job is removed with its event. */
   removed(route: string, from: JobStatus): void;
+  /** An attempt has ended. */
+  attempt(event: number, ended: EndedAttempt): void;
+}
+
+/** An ended attempt, for the statistics. `at` is in Unix milliseconds. */
+export interface EndedAttempt {
+  route: string;
+  outcome: Outcome;
+  at: number;
+  isReplay: boolean;
 }
 
 /** Counts events and jobs in each status, in the transaction that changes the jobs. */
@@ -27,7 +39,8 @@ const NONE: Readonly<Differences> = { queued: 0, processed: 0, failed: 0, discar
 /** Prepares the tally of a database. `reader` is the connection that reads the sizes of events. */
 export function eventTally(database: Database, reader = database): EventTally {
   const statuses = database.prepare(sql.JOB_STATUSES).pluck();
-  const sizeOf = sizeReader(reader);
+  const originOf = originReader(reader);
+  const stats = statWriter(database);
   const addEvents = database.prepare(sql.TALLY_MOVED);
   const addJobs = database.prepare(sql.TALLY_JOBS);
 
@@ -44,22 +57,29 @@ export function eventTally(database: Database, reader = database): EventTally {
         routes.set(route, added);
         return added;
       };
-      const result = part({
-        event(event, from, to) {
-          if (from === to) return;
-          const size = sizeOf(event);
-          events[from]--;
-          events[to]++;
-          bytes[from] -= size;
-          bytes[to] += size;
-        },
-        job(route, from, to) {
-          const jobs = jobsOf(route);
-          if (from !== null) jobs[from]--;
-          jobs[to]++;
-        },
-        removed: (route, from) => void jobsOf(route)[from]--,
-      });
+      const result = stats.count((counts) =>
+        part({
+          event(event, from, to) {
+            if (from === to) return;
+            const { size } = originOf(event);
+            events[from]--;
+            events[to]++;
+            bytes[from] -= size;
+            bytes[to] += size;
+          },
+          job(route, from, to) {
+            const jobs = jobsOf(route);
+            if (from !== null) jobs[from]--;
+            jobs[to]++;
+          },
+          removed: (route, from) => void jobsOf(route)[from]--,
+          attempt(event, { route, outcome, at, isReplay }) {
+            const { source, receivedAt } = originOf(event);
+            const latencyMs = outcome === "processed" && !isReplay ? at - receivedAt : undefined;
+            counts.add({ at, source, route, outcome, latencyMs });
+          },
+        }),
+      );
       if (hasMoves(events)) {
         addEvents.run(events.queued, events.processed, events.failed, bytes.processed, bytes.failed);
       }

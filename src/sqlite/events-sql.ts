@@ -59,8 +59,8 @@ WHERE event = (
   AND route = @route AND status = 'queued' AND NOT EXISTS (
     SELECT 1 FROM jobs WHERE route = +@route AND ordering_key = +@orderingKey AND due_at IS NOT NULL)`;
 
-/** The ordering key of a job: event, route. A `RETURNING` instead would build a temporary table. */
-export const ORDERING_KEY = `SELECT ordering_key FROM jobs WHERE event = ? AND route = ?`;
+/** What the end of an attempt needs of its job: event, route. A `RETURNING` instead would build a temporary table. */
+export const ENDED = `SELECT ordering_key AS orderingKey, is_replay AS isReplay FROM jobs WHERE event = ? AND route = ?`;
 
 /** Lets the dead letters of a route keep no jobs waiting. Returns their ordering keys. */
 export const UNBLOCK = `
@@ -83,12 +83,12 @@ export const TALLY_ROUTED = `
 UPDATE tally SET routed_to = @upTo, queued = queued + @queued, unrouted = unrouted + @unrouted,
   processed = processed + @unrouted, processed_bytes = processed_bytes + @unroutedBytes`;
 
-/** The bytes of the payload and the headers of an event: event. */
-export const SIZE = `SELECT size FROM events WHERE id = ?`;
+/** What counts need of an event: event. */
+export const ORIGIN = `SELECT source, received_at AS receivedAt, size FROM events WHERE id = ?`;
 
-/** The bytes of the unrouted events of a fan-out: after this event, up to this one. */
-export const UNROUTED_BYTES = `
-SELECT coalesce(sum(size), 0) FROM events
+/** The unrouted events of a fan-out: after this event, up to this one. */
+export const ORIGINS_OF_UNROUTED = `
+SELECT source, received_at AS receivedAt, size FROM events
 WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`;
 
 /** Counts moves between statuses, as differences: queued, processed, failed, bytes of processed and of failed events. */

@@ -12,6 +12,7 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
+import { statReads } from "./stats.ts";
 
 /** The event store on a SQLite database that the caller opens and closes. */
 export type SqliteEvents = SyncPort<Omit<EventStore, "onWork" | "close">> & Pick<EventClaims, "releaseAll">;
@@ -33,6 +34,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     ...eventRetention(database),
     ...eventRoutes(database),
     ...eventReads(database),
+    ...statReads(database),
     check() {
       ping.get();
       const count = unreadable.get() as number;

@@ -4,6 +4,7 @@ import { translatingErrors } from "./async-store.ts";
 import { openReader } from "./database.ts";
 import { eventReads } from "./event-reads.ts";
 import { countOpenJobs } from "./open-job-pages.ts";
+import { statReads } from "./stats.ts";
 
 /** Runs in the reading thread, for lists and searches: they take long, and deliveries must not wait for them. */
 function run(): void {
@@ -11,7 +12,8 @@ function run(): void {
   if (!port) throw new Error("this file runs only as the reading thread");
   const reader = openReader(workerData as string);
   const { list, get } = eventReads(reader);
-  const events = translatingErrors({ list, get, count: countOpenJobs(reader) });
+  const { stats } = statReads(reader);
+  const events = translatingErrors({ list, get, count: countOpenJobs(reader), stats });
   serveCalls({ events }, port, (call) => call());
 }
 

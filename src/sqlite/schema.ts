@@ -99,6 +99,17 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (event, payload_sha256)
   ) STRICT;
 
+  -- Counts by minute and by hour, see events/stats.ts. Minutes and hours are written at once, so that neither has to be
+  -- computed later. In the order of charts.
+  CREATE TABLE stats_minutes (
+    at INTEGER, outcome TEXT, slot INTEGER, source TEXT, route TEXT, count INTEGER NOT NULL,
+    PRIMARY KEY (at, outcome, slot, source, route)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE stats_hours (
+    at INTEGER, outcome TEXT, slot INTEGER, source TEXT, route TEXT, count INTEGER NOT NULL,
+    PRIMARY KEY (at, outcome, slot, source, route)
+  ) STRICT, WITHOUT ROWID;
+
   -- What each source has received and refused.
   CREATE TABLE source_counts (
     source TEXT PRIMARY KEY, received INTEGER NOT NULL, refused INTEGER NOT NULL, last_received_at INTEGER
@@ -132,8 +143,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest supported schema. Schemas 1 to 12 are from before the first release. */
-const FIRST_SCHEMA = 13;
+/** The oldest supported schema. Schemas 1 to 13 are from before the first release. */
+const FIRST_SCHEMA = 14;
 
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

@@ -1,6 +1,7 @@
-import type { SourceCounts, SourceRecord, SourceStore } from "../webhook/source-store.ts";
+import { type SourceCounts, type SourceRecord, type SourceStore, statsOf } from "../webhook/source-store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
+import { statWriter } from "./stats.ts";
 
 /** Adds the counts of a source. SQLite's `max` of a time and null is null. */
 const ADD = `
@@ -29,17 +30,22 @@ type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
 /** The synchronous form of the source store in the SQLite file. */
 export function sqliteSources(database: Database): SyncPort<SourceStore> {
   const add = database.prepare(ADD);
+  const stats = statWriter(database);
   const useSecret = database.prepare(USE_SECRET);
   const counts = database.prepare<[], CountsRow>(LIST);
   const secretsOf = database.prepare<[string], SourceRecord["secrets"][number]>(SECRETS);
 
   return {
-    add: atomic(database, (reports: SourceCounts[]) => {
-      for (const { secrets, ...report } of reports) {
-        add.run(report);
-        for (const { name, lastUsedAt } of secrets) useSecret.run(report.source, name, lastUsedAt, lastUsedAt);
-      }
-    }),
+    add: atomic(database, (reports: SourceCounts[], now: number) =>
+      stats.count((counts) => {
+        for (const report of reports) {
+          const { source, received, refused, lastReceivedAt, secrets } = report;
+          add.run({ source, received, refused, lastReceivedAt });
+          for (const { name, lastUsedAt } of secrets) useSecret.run(source, name, lastUsedAt, lastUsedAt);
+          for (const [stat, count] of statsOf(report, now)) counts.add(stat, count);
+        }
+      }),
+    ),
     list: database.transaction(() =>
       counts.all().map((row): SourceRecord => {
         const secrets = secretsOf.all(row.source);

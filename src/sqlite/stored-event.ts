@@ -35,16 +35,25 @@ export function eventReader(reader: Database): (event: number) => Reading {
   };
 }
 
-/** Reads the bytes of the payload and the headers of an event by number: 0 if they cannot be read. */
-export function sizeReader(reader: Database): (event: number) => number {
-  const get = reader.prepare(sql.SIZE).pluck();
+/** What counts need of an event. `size` is that of the payload and the headers in bytes. */
+export interface Origin {
+  source: string;
+  receivedAt: number;
+  size: number;
+}
+
+const UNKNOWN: Origin = { source: "", receivedAt: 0, size: 0 };
+
+/** Reads the origin of an event by number. Its members are empty if they cannot be read. */
+export function originReader(reader: Database): (event: number) => Origin {
+  const get = reader.prepare<unknown[], Origin>(sql.ORIGIN);
 
   return (event) => {
     try {
-      return (get.get(event) as number | undefined) ?? 0;
+      return get.get(event) ?? UNKNOWN;
     } catch (error) {
       if (!UNREADABLE.test(systemCode(error))) throw error;
-      return 0;
+      return UNKNOWN;
     }
   };
 }

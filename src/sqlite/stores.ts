@@ -66,6 +66,8 @@ export function storesOnThreads(
         return thread.call<Appended[]>("events.append", [packed], transfer);
       },
       backlog: events.backlog,
+      attemptsSince: events.attemptsSince,
+      stats: (request) => readThread.call("events.stats", [request]),
       list: (filter) => readThread.call("events.list", [filter]),
       get: (eventId, source) => readThread.call("events.get", [eventId, source]),
       count: (filter, page) => readThread.call("events.count", [filter, page]),

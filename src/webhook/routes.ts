@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
+import type { Appended } from "../events/store.ts";
 import { readRawBody, requireMediaType } from "../http/body.ts";
 import { isIn } from "../http/client-address.ts";
 import { type Handler, type Route, reply } from "../http/route.ts";
@@ -14,8 +15,9 @@ import type { Intake } from "./intake.ts";
 import { createVerifier } from "./signature.ts";
 import type { Source } from "./source.ts";
 
-/** A delivery's body, as the sender writes it. */
-export const DeliveryBody = v.record(v.string(), v.unknown());
+/** A delivery's body, as the sender writes it. The source `default` takes objects only. */
+const ObjectBody = v.record(v.string(), v.unknown());
+const AnyBody = v.unknown();
 
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
@@ -25,7 +27,7 @@ export interface DeliveryParts {
   log: Log;
   trustedProxies: BlockList | undefined;
   /** Called for each stored delivery, also a duplicate. */
-  onReceived(source: string, secret: string, at: number): void;
+  onReceived(source: string, secret: string, at: number, appended: Appended): void;
   /** Called for each refused delivery. */
   onRefused(source: string, code: ErrorCode, reason?: string): void;
   now?(): number;
@@ -41,7 +43,8 @@ export function sourceRoute(source: Source, parts: DeliveryParts): Route {
     needs: `a signature in one of the headers ${headersOf(source)
       .map((name) => `\`${name}\``)
       .join(", ")}`,
-    request: DeliveryBody,
+    request: source.isEnvelope ? ObjectBody : AnyBody,
+    requestTypes: source.contentTypes,
     response: DeliveryAnswer,
     problems: [
       "invalid_payload",
@@ -110,7 +113,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       headers: storedHeaders(request, own),
       receivedAt,
     });
-    onReceived(source.name, verified.secret.name, receivedAt);
+    onReceived(source.name, verified.secret.name, receivedAt, appended);
     if (appended.conflict) {
       log.warn(
         { event: "delivery_conflict", requestId, source: source.name, eventId, address },

@@ -1,10 +1,11 @@
+import type { Appended } from "../events/store.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { SourceCounts, SourceStore } from "./source-store.ts";
 
 /** Counts what the sources receive and refuse, and stores the sums from time to time. */
 export interface SourceCounter {
-  /** Counts a delivery that a secret, by name, has verified. `at` is in Unix milliseconds. */
-  received(source: string, secret: string, at: number): void;
+  /** Counts a delivery that a secret, by name, has verified, and its result. `at` is in Unix milliseconds. */
+  received(source: string, secret: string, at: number, appended: Appended): void;
   /** Counts a refused delivery. */
   refused(source: string): void;
   /** Stores what is left, and nothing later, for a server that stops. It takes two seconds at most, and never rejects. */
@@ -16,6 +17,7 @@ interface CounterOptions {
   delayMs?: number;
   /** Called when the sums could not be stored. They are kept, and stored with the next ones. */
   onError(error: unknown): void;
+  now?: () => number;
 }
 
 /** What was counted for a source since the last write. */
@@ -33,7 +35,7 @@ const FLUSH_TIMEOUT_MS = 2000;
 /** Creates a counter. It counts in memory, because a write for each delivery would double the writes of a source. */
 export function createSourceCounter(
   store: Pick<SourceStore, "add">,
-  { delayMs = 200, onError }: CounterOptions,
+  { delayMs = 200, onError, now = Date.now }: CounterOptions,
 ): SourceCounter {
   let sums = new Map<string, Sums>();
   let timer: NodeJS.Timeout | undefined;
@@ -51,7 +53,14 @@ export function createSourceCounter(
   function sumsOf(source: string): Sums {
     const known = sums.get(source);
     if (known !== undefined) return known;
-    const added: Sums = { received: 0, refused: 0, lastReceivedAt: null, secrets: new Map() };
+    const added: Sums = {
+      received: 0,
+      duplicates: 0,
+      conflicts: 0,
+      refused: 0,
+      lastReceivedAt: null,
+      secrets: new Map(),
+    };
     sums.set(source, added);
     schedule(delayMs);
     return added;
@@ -61,7 +70,7 @@ export function createSourceCounter(
   function write(): Promise<void> {
     const taken = sums;
     sums = new Map();
-    writing = store.add(countsOf(taken)).then(
+    writing = store.add(countsOf(taken), now()).then(
       () => end(delayMs),
       (error) => {
         for (const [source, earlier] of taken) merge(sumsOf(source), earlier);
@@ -83,9 +92,11 @@ export function createSourceCounter(
   }
 
   return {
-    received(source, secret, at) {
+    received(source, secret, at, { duplicate, conflict }) {
       const found = sumsOf(source);
       found.received++;
+      if (conflict) found.conflicts++;
+      else if (duplicate) found.duplicates++;
       receivedAt(found, at);
       useSecret(found, secret, at);
     },
@@ -111,6 +122,8 @@ function useSecret({ secrets }: Sums, name: string, at: number): void {
 /** Adds earlier sums to later ones. */
 function merge(later: Sums, earlier: Sums): void {
   later.received += earlier.received;
+  later.duplicates += earlier.duplicates;
+  later.conflicts += earlier.conflicts;
   later.refused += earlier.refused;
   if (earlier.lastReceivedAt !== null) receivedAt(later, earlier.lastReceivedAt);
   for (const [name, at] of earlier.secrets) useSecret(later, name, at);

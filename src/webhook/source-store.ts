@@ -1,7 +1,13 @@
+import type { Stat } from "../events/stats.ts";
+
 /** What a source has received and refused since the last report. All times are Unix milliseconds. */
 export interface SourceCounts {
   source: string;
   received: number;
+  /** Those of the received that were stored before. */
+  duplicates: number;
+  /** Those of the received whose id is that of an event with other bytes. */
+  conflicts: number;
   refused: number;
   lastReceivedAt: number | null;
   /** When each secret, by name, last verified a delivery. */
@@ -22,8 +28,23 @@ export interface SourceRecord {
 
 /** Keeps what each source has received and refused. Each method is one transaction. */
 export interface SourceStore {
-  /** Adds counts. Times only move forward: an older one never replaces a newer one. */
-  add(counts: SourceCounts[]): Promise<void>;
+  /**
+   * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move forward:
+   * an older one never replaces a newer one.
+   */
+  add(counts: SourceCounts[], now: number): Promise<void>;
   /** Every source with counts, in the order of the names. Those that are no longer configured are included. */
   list(): Promise<SourceRecord[]>;
+}
+
+/** The statistics of deliveries that stored no event, each with its count. */
+export function statsOf({ source, duplicates, conflicts, refused }: SourceCounts, at: number): [Stat, number][] {
+  const counts = [
+    ["duplicate", duplicates],
+    ["conflict", conflicts],
+    ["refused", refused],
+  ] as const;
+  return counts.flatMap(([outcome, count]) =>
+    count === 0 ? [] : [[{ at, source, outcome }, count] as [Stat, number]],
+  );
 }

@@ -13,6 +13,7 @@ import { orderPropertyContract } from "./event-store-order-property.ts";
 import { replayContract } from "./event-store-replay.ts";
 import { retentionContract } from "./event-store-retention.ts";
 import { routeContract } from "./event-store-routes.ts";
+import { statsContract } from "./event-store-stats.ts";
 
 export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
 
@@ -214,5 +215,6 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   orderContract(adapter, open);
   orderPropertyContract(adapter, open);
   routeContract(adapter, open);
+  statsContract(adapter, open);
   retentionContract(adapter, open);
 }

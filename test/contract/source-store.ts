@@ -7,7 +7,16 @@ const NOW = 1_800_000_000_000;
 
 /** Counts with some members set by the test, and zero for the others. */
 function counts(changes: Partial<SourceCounts> = {}): SourceCounts {
-  return { source: "stripe", received: 0, refused: 0, lastReceivedAt: null, secrets: [], ...changes };
+  return {
+    source: "stripe",
+    received: 0,
+    duplicates: 0,
+    conflicts: 0,
+    refused: 0,
+    lastReceivedAt: null,
+    secrets: [],
+    ...changes,
+  };
 }
 
 /** Counts of one delivery. */
@@ -21,15 +30,18 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
     test("without counts there are no sources", async (t) => {
       const store = await open(t);
       assert.deepEqual(await store.list(), []);
-      await store.add([]);
+      await store.add([], NOW);
       assert.deepEqual(await store.list(), []);
     });
 
     test("counts are summed for each source, in the order of the names", async (t) => {
       const store = await open(t);
       const other = counts({ source: "github", refused: 7 });
-      await store.add([counts({ received: 3, refused: 1, lastReceivedAt: NOW }), other]);
-      await store.add([counts({ received: 2, refused: 4, lastReceivedAt: NOW + 5 })]);
+      await store.add(
+        [counts({ received: 3, duplicates: 0, conflicts: 0, refused: 1, lastReceivedAt: NOW }), other],
+        NOW,
+      );
+      await store.add([counts({ received: 2, refused: 4, lastReceivedAt: NOW + 5 })], NOW);
       const [github, stripe, ...others] = await store.list();
       assert.deepEqual(others, []);
       const nothing = { lastSecret: null, secrets: [] };
@@ -40,17 +52,17 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
     test("the time of the last delivery only moves forward, and refusals do not change it", async (t) => {
       const store = await open(t);
       const lastReceivedAt = async () => (await store.list())[0]?.lastReceivedAt;
-      await store.add([counts({ refused: 1 })]);
+      await store.add([counts({ refused: 1 })], NOW);
       assert.equal(await lastReceivedAt(), null);
-      await store.add([delivery("env:A", NOW)]);
-      await store.add([delivery("env:A", NOW - 1000)]);
-      await store.add([counts({ refused: 1 })]);
+      await store.add([delivery("env:A", NOW)], NOW);
+      await store.add([delivery("env:A", NOW - 1000)], NOW);
+      await store.add([counts({ refused: 1 })], NOW);
       assert.equal(await lastReceivedAt(), NOW);
     });
 
     test("each secret has its first and its last use, whatever the order of the reports", async (t) => {
       const store = await open(t);
-      for (const at of [NOW, NOW + 20, NOW - 30, NOW + 10]) await store.add([delivery("env:A", at)]);
+      for (const at of [NOW, NOW + 20, NOW - 30, NOW + 10]) await store.add([delivery("env:A", at)], NOW);
       const use = { name: "env:A", firstUsedAt: NOW - 30, lastUsedAt: NOW + 20 };
       assert.deepEqual((await store.list())[0]?.secrets, [use]);
     });
@@ -61,16 +73,16 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
         const [record] = await store.list();
         return [record?.lastSecret, record?.secrets.map(({ name }) => name).join(" ")];
       };
-      await store.add([delivery("env:OLD", NOW + 10)]);
-      await store.add([delivery("env:NEW", NOW)]);
+      await store.add([delivery("env:OLD", NOW + 10)], NOW);
+      await store.add([delivery("env:NEW", NOW)], NOW);
       assert.deepEqual(await secrets(), ["env:OLD", "env:OLD env:NEW"]);
-      await store.add([delivery("env:NEW", NOW + 20)]);
+      await store.add([delivery("env:NEW", NOW + 20)], NOW);
       assert.deepEqual(await secrets(), ["env:NEW", "env:NEW env:OLD"]);
     });
 
     test("secrets of one name in two sources are apart", async (t) => {
       const store = await open(t);
-      await store.add([delivery("env:A", NOW, "one"), delivery("env:A", NOW + 1, "two")]);
+      await store.add([delivery("env:A", NOW, "one"), delivery("env:A", NOW + 1, "two")], NOW);
       assert.deepEqual(
         (await store.list()).map(({ secrets }) => secrets[0]?.lastUsedAt),
         [NOW, NOW + 1],
@@ -79,7 +91,7 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
 
     test("sums beyond 32 bits are exact", async (t) => {
       const store = await open(t);
-      for (let i = 0; i < 2; i++) await store.add([counts({ received: 2 ** 32 + 1 })]);
+      for (let i = 0; i < 2; i++) await store.add([counts({ received: 2 ** 32 + 1 })], NOW);
       assert.equal((await store.list())[0]?.received, 2 ** 33 + 2);
     });
   });

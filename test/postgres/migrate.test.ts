@@ -94,9 +94,20 @@ async function fillAll(database: Database): Promise<void> {
     cursor = (await events.purge({ retention, now: NOW + 500, limit: 100, ...(cursor && { cursor }) })).next;
   }
 
-  await sources.add([
-    { source: "default", received: 3, refused: 1, lastReceivedAt: NOW, secrets: [{ name: "env:S", lastUsedAt: NOW }] },
-  ]);
+  await sources.add(
+    [
+      {
+        source: "default",
+        received: 3,
+        duplicates: 0,
+        conflicts: 0,
+        refused: 1,
+        lastReceivedAt: NOW,
+        secrets: [{ name: "env:S", lastUsedAt: NOW }],
+      },
+    ],
+    NOW,
+  );
   await sessions.bind(USER, "digest");
   await sessions.bind("u-2", "other digest");
   await sessions.replace(USER, "s-1", 60, ORIGIN);

@@ -7,10 +7,14 @@ import { needsPostgres } from "../helpers/back-end.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { openPostgres, tempPostgres } from "../helpers/postgres.ts";
 
+const NOW = 1_800_000_000_000;
+
 /** One delivery at a time, which a secret has verified. */
 const report = (source: string, at = 1, secret = "env:A"): SourceCounts => ({
   source,
   received: 1,
+  duplicates: 0,
+  conflicts: 0,
   refused: 0,
   lastReceivedAt: at,
   secrets: [{ name: secret, lastUsedAt: at }],
@@ -21,7 +25,7 @@ suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
 
   test("a source that is twice in a report has both counts", async (t) => {
     const store = createPostgresSourceStore((await tempPostgres(t)).postgres);
-    await store.add([report("a", 20), report("b", 15), report("a", 10)]);
+    await store.add([report("a", 20), report("b", 15), report("a", 10)], NOW);
     const [record] = await store.list();
     assert.deepEqual([record?.received, record?.lastReceivedAt], [2, 20]);
     assert.deepEqual(record?.secrets, [{ name: "env:A", firstUsedAt: 10, lastUsedAt: 20 }]);
@@ -30,7 +34,7 @@ suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
   test("of a report that fails in part, nothing is stored", async (t) => {
     const store = createPostgresSourceStore((await tempPostgres(t)).postgres);
     const broken = null as unknown as string;
-    await failsWith("store_unavailable", store.add([report("a"), report("b", 1, broken)]));
+    await failsWith("store_unavailable", store.add([report("a"), report("b", 1, broken)], NOW));
     assert.deepEqual(await store.list(), []);
   });
 
@@ -38,7 +42,9 @@ suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
     const { url } = await tempPostgres(t);
     const stores = [1, 2].map(() => createPostgresSourceStore(openPostgres(t, url)));
     const reports = ["a", "b", "c"].map((source) => report(source));
-    await Promise.all(Array.from({ length: 40 }, (_, n) => stores[n % 2]?.add(n % 3 ? reports : reports.toReversed())));
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) => stores[n % 2]?.add(n % 3 ? reports : reports.toReversed(), NOW)),
+    );
     assert.deepEqual(
       (await stores[0]?.list())?.map(({ received }) => received),
       [40, 40, 40],

@@ -9,9 +9,13 @@ import { failsWith } from "../helpers/fails-with.ts";
 
 sourceStoreContract("SQLite", async (t) => localStores(tempDatabase(t).database).sources);
 
+const NOW = 1_800_000_000_000;
+
 const report = (source: string, secret = "env:A"): SourceCounts => ({
   source,
   received: 1,
+  duplicates: 0,
+  conflicts: 0,
   refused: 0,
   lastReceivedAt: 1,
   secrets: [{ name: secret, lastUsedAt: 1 }],
@@ -19,7 +23,7 @@ const report = (source: string, secret = "env:A"): SourceCounts => ({
 
 test("counts of sources outlive the process", async (t) => {
   const { database, dataDir } = tempDatabase(t);
-  await localStores(database).sources.add([report("a")]);
+  await localStores(database).sources.add([report("a")], NOW);
   database.close();
   const reopened = openDatabase(dataDir);
   t.after(() => void reopened.close());
@@ -30,8 +34,8 @@ test("of a report that fails in part, nothing is stored", async (t) => {
   const { database } = tempDatabase(t);
   const { sources } = localStores(database);
   const broken = null as unknown as string;
-  await failsWith("store_unavailable", sources.add([report("a"), report("b", broken)]));
+  await failsWith("store_unavailable", sources.add([report("a"), report("b", broken)], NOW));
   assert.deepEqual(await sources.list(), []);
-  await sources.add([report("a")]);
+  await sources.add([report("a")], NOW);
   assert.equal((await sources.list()).length, 1);
 });

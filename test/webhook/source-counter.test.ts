@@ -5,6 +5,7 @@ import { createSourceCounter } from "../../src/webhook/source-counter.ts";
 import type { SourceCounts } from "../../src/webhook/source-store.ts";
 
 const NOW = 1_800_000_000_000;
+const STORED = { duplicate: false, conflict: false };
 
 /** A counter with a store whose writes the test ends, and with time that the test moves. */
 function open({ mock }: TestContext) {
@@ -34,10 +35,11 @@ const receivedOf = ({ counts }: { counts: SourceCounts[] }) => counts.map(({ rec
 suite("the source counter", () => {
   test("stores the sums of each source once, 200 ms after the first change", (t) => {
     const { counter, writes, tick } = open(t);
-    counter.received("stripe", "env:OLD", NOW + 2);
-    counter.received("stripe", "env:NEW", NOW + 3);
+    counter.received("stripe", "env:OLD", NOW + 2, STORED);
+    counter.received("stripe", "env:NEW", NOW + 3, STORED);
     tick(199);
-    counter.received("stripe", "env:OLD", NOW + 1);
+    counter.received("stripe", "env:OLD", NOW + 1, { duplicate: true, conflict: false });
+    counter.received("stripe", "env:OLD", NOW + 1, { duplicate: true, conflict: true });
     counter.refused("stripe");
     counter.refused("github");
     assert.equal(writes.length, 0);
@@ -45,7 +47,9 @@ suite("the source counter", () => {
     assert.deepEqual(writes[0]?.counts, [
       {
         source: "stripe",
-        received: 3,
+        received: 4,
+        duplicates: 1,
+        conflicts: 1,
         refused: 1,
         lastReceivedAt: NOW + 3,
         secrets: [
@@ -53,7 +57,7 @@ suite("the source counter", () => {
           { name: "env:NEW", lastUsedAt: NOW + 3 },
         ],
       },
-      { source: "github", received: 0, refused: 1, lastReceivedAt: null, secrets: [] },
+      { source: "github", received: 0, duplicates: 0, conflicts: 0, refused: 1, lastReceivedAt: null, secrets: [] },
     ]);
   });
 
@@ -72,10 +76,10 @@ suite("the source counter", () => {
 
   test("starts no write while one is running, and stores what came meanwhile after it", async (t) => {
     const { counter, writes, end, tick } = open(t);
-    counter.received("a", "env:A", NOW);
+    counter.received("a", "env:A", NOW, STORED);
     tick(200);
-    counter.received("a", "env:A", NOW);
-    counter.received("a", "env:A", NOW);
+    counter.received("a", "env:A", NOW, STORED);
+    counter.received("a", "env:A", NOW, STORED);
     tick(10_000);
     assert.equal(writes.length, 1);
     await end();
@@ -85,9 +89,9 @@ suite("the source counter", () => {
 
   test("keeps the sums of a failed write, and tries again after a second", async (t) => {
     const { counter, writes, errors, end, tick } = open(t);
-    counter.received("a", "env:A", NOW + 5);
+    counter.received("a", "env:A", NOW + 5, STORED);
     tick(200);
-    counter.received("a", "env:A", NOW);
+    counter.received("a", "env:A", NOW, STORED);
     counter.refused("b");
     await end(new Error("full"));
     assert.match(String(errors), /full/);
@@ -97,8 +101,8 @@ suite("the source counter", () => {
     tick(1);
     const secrets = [{ name: "env:A", lastUsedAt: NOW + 5 }];
     assert.deepEqual(writes[1]?.counts, [
-      { source: "a", received: 2, refused: 0, lastReceivedAt: NOW + 5, secrets },
-      { source: "b", received: 0, refused: 2, lastReceivedAt: null, secrets: [] },
+      { source: "a", received: 2, duplicates: 0, conflicts: 0, refused: 0, lastReceivedAt: NOW + 5, secrets },
+      { source: "b", received: 0, duplicates: 0, conflicts: 0, refused: 2, lastReceivedAt: null, secrets: [] },
     ]);
     await end();
     tick(10_000);
@@ -107,9 +111,9 @@ suite("the source counter", () => {
 
   test("a flush stores the rest at once, after the running write", async (t) => {
     const { counter, writes, end, tick } = open(t);
-    counter.received("a", "env:A", NOW);
+    counter.received("a", "env:A", NOW, STORED);
     tick(200);
-    counter.received("a", "env:A", NOW);
+    counter.received("a", "env:A", NOW, STORED);
     const flushed = counter.flush();
     await nextTurn();
     assert.equal(writes.length, 1);

@@ -51,6 +51,16 @@ UNION ALL SELECT route, queued, processed, failed, discarded, 0, 0, 0, 0, 0, 0 F
 const JOB: Record<string, ColumnKind> = { event: "integer", route: "text" };
 const CONTENT: Record<string, ColumnKind> = { secret: "text", address: "text", headers: "text", content_type: "text" };
 
+const STAT_KEY = ["at", "outcome", "slot", "source", "route"];
+const STAT: Record<string, ColumnKind> = {
+  at: "integer",
+  outcome: "text",
+  slot: "integer",
+  source: "text",
+  route: "text",
+  count: "integer",
+};
+
 /** All tables that are copied. Two are copied at a time, so that the longest ones come first. */
 export const EXPORTED: readonly ExportedTable[] = [
   {
@@ -126,6 +136,8 @@ export const EXPORTED: readonly ExportedTable[] = [
   },
   { name: "reroutes", key: ["event"], columns: { event: "integer" } },
   { name: "paused_routes", key: ["route"], columns: { route: "text", paused_at: "integer" } },
+  { name: "stats_minutes", key: STAT_KEY, columns: STAT },
+  { name: "stats_hours", key: STAT_KEY, columns: STAT },
   {
     name: "source_counts",
     key: ["source"],

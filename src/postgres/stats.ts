@@ -1,0 +1,97 @@
+import {
+  HOUR_MS,
+  HOURS_KEPT_MS,
+  MINUTE_MS,
+  MINUTES_KEPT_MS,
+  minuteOf,
+  type RouteAttempts,
+  type StatRow,
+  type Stats,
+} from "../events/stats.ts";
+import type { EventStore } from "../events/store.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { integers, texts } from "./values.ts";
+
+/** Adds counts of a transaction: a column each. */
+const ADD = `
+INSERT INTO authserve.stats_added (at, outcome, slot, source, route, count)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])`;
+
+/** A time in SQL as the beginning of its minute. */
+export const minuteInSql = (time: string) => `${time} / ${MINUTE_MS} * ${MINUTE_MS}`;
+
+const addSums = (table: string, at: string) => `
+INSERT INTO authserve.${table} AS known (at, outcome, slot, source, route, count)
+SELECT ${at}, outcome, slot, source, route, sum(count) FROM old GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+ON CONFLICT (at, outcome, slot, source, route) DO UPDATE SET count = known.count + excluded.count`;
+
+/** Moves what transactions have added to the tables by minute and by hour. Of two at once, the second one finds no rows. */
+export const FOLD_STATS = `
+WITH old AS (DELETE FROM authserve.stats_added RETURNING *),
+minutes AS (${addSums("stats_minutes", "at")})
+${addSums("stats_hours", `at / ${HOUR_MS} * ${HOUR_MS}`)}`;
+
+const COUNTS = {
+  minute: "SELECT * FROM authserve.stats_minutes UNION ALL SELECT * FROM authserve.stats_added",
+  hour: `SELECT * FROM authserve.stats_hours
+    UNION ALL SELECT at / ${HOUR_MS} * ${HOUR_MS}, outcome, slot, source, route, count FROM authserve.stats_added`,
+};
+
+const CHOSEN = `
+at >= $1 AND at < $2 AND ($3::text IS NULL OR source = $3) AND ($4::text IS NULL OR route = $4)`;
+
+/** Counts over time: since, until, source, route. */
+const points = (step: keyof typeof COUNTS) => `
+SELECT at, outcome, slot, sum(count) AS count FROM (${COUNTS[step]}) AS counts WHERE ${CHOSEN}
+GROUP BY at, outcome, slot ORDER BY at`;
+
+/** The sums by source and route: since, until, source, route. */
+const sums = (step: keyof typeof COUNTS) => `
+SELECT source, route, outcome, sum(count) AS count FROM (${COUNTS[step]}) AS counts WHERE ${CHOSEN}
+GROUP BY source, route, outcome ORDER BY source, route`;
+
+/** The attempts of each route by the minute, since a minute: the minute. */
+const ATTEMPTS = `
+SELECT at, route, sum(count) AS all, coalesce(sum(count) FILTER (WHERE outcome <> 'processed'), 0) AS failed
+FROM (${COUNTS.minute}) AS counts WHERE at >= $1 AND outcome IN ('processed', 'retried', 'dead_lettered')
+GROUP BY at, route ORDER BY at, route`;
+
+/** Removes counts before a time: the time. */
+const REMOVE_MINUTES = "DELETE FROM authserve.stats_minutes WHERE at < $1";
+const REMOVE_HOURS = "DELETE FROM authserve.stats_hours WHERE at < $1";
+
+/** Adds counts in a transaction. */
+export async function addStats(queries: Queries, rows: readonly StatRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await queries.run(ADD, [
+    integers(rows.map(({ at }) => at)),
+    texts(rows.map(({ outcome }) => outcome)),
+    integers(rows.map(({ slot }) => slot)),
+    texts(rows.map(({ source }) => source)),
+    texts(rows.map(({ route }) => route)),
+    integers(rows.map(({ count }) => count)),
+  ]);
+}
+
+/** Removes counts that are too old, also of a server that has been idle since it added them. */
+export async function removeOldStats(queries: Queries, now: number): Promise<void> {
+  await queries.run(FOLD_STATS);
+  await queries.run(REMOVE_MINUTES, [now - MINUTES_KEPT_MS]);
+  await queries.run(REMOVE_HOURS, [now - HOURS_KEPT_MS]);
+}
+
+/** Reads counts. */
+export function statReads(postgres: Postgres): Pick<EventStore, "stats" | "attemptsSince"> {
+  return {
+    stats: ({ step, since, until, source = null, route = null }) =>
+      postgres.transaction(async (queries) => {
+        const chosen = [since, until, source, route];
+        const [pointRows, sumRows] = await Promise.all([
+          queries.rows<Stats["points"][number]>(points(step), chosen),
+          queries.rows<Stats["sums"][number]>(sums(step), chosen),
+        ]);
+        return { points: pointRows, sums: sumRows };
+      }),
+    attemptsSince: (since) => postgres.rows<RouteAttempts>(ATTEMPTS, [minuteOf(since)]),
+  };
+}
