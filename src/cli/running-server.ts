@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describeError, OperatorError } from "../errors.ts";
 import { INSTANCE_FILE, type Instance, readInstance } from "../http/instance.ts";
 import { instanceOfAnswer } from "../http/operations.ts";
-import { sendRequest } from "./http-client.ts";
+import { sendRequest } from "../lib/send-request.ts";
 
 /** The server on a data directory, with the status of its `/readyz`. */
 export interface RunningServer extends Instance {

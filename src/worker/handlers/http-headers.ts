@@ -1,14 +1,11 @@
-import { createHmac } from "node:crypto";
 import { type OutgoingHttpHeaders, validateHeaderValue } from "node:http";
 import { type ClaimedJob, idempotencyKeyOf } from "../../events/job.ts";
+import { signStandard } from "../../lib/standard-webhooks.ts";
 
 // Servers limit the size of all headers, Node for one to 16 KiB.
 const MAX_ORIGINAL_BYTES = 8 * 1024;
 
-/**
- * The headers of a forwarded event. With a key it has a signature of Standard Webhooks
- * (https://github.com/standard-webhooks/standard-webhooks, spec 1.0). `now` is in Unix milliseconds.
- */
+/** The headers of a forwarded event. With a key it has a signature of Standard Webhooks. `now` is in Unix milliseconds. */
 export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number): OutgoingHttpHeaders {
   const idempotencyKey = headerSafe(idempotencyKeyOf(job));
   return {
@@ -22,16 +19,7 @@ export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number):
     "X-Event-Source": job.source,
     "X-Attempt": String(job.attempt),
     ...(job.isReplay && { "X-Replay": "true" }),
-    ...(key && signatureOf(idempotencyKey, job.payload, key, Math.floor(now / 1000))),
-  };
-}
-
-function signatureOf(id: string, payload: Uint8Array, key: Uint8Array, timestamp: number): OutgoingHttpHeaders {
-  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(payload).digest("base64");
-  return {
-    "webhook-id": id,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": `v1,${signature}`,
+    ...(key && { ...signStandard(idempotencyKey, job.payload, key, now) }),
   };
 }
 

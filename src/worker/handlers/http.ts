@@ -2,9 +2,9 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
+import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { type Handler, isOutOfDescriptors, TargetError, type WaitUntil } from "../handler.ts";
-import { decodeBeginning, MAX_RESPONSE_BYTES } from "./beginning.ts";
 import { headersOf } from "./http-headers.ts";
 
 // Limits for reading the rest of an answer, so that the next event can reuse the connection.

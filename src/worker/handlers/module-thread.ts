@@ -1,9 +1,9 @@
 import { pathToFileURL } from "node:url";
 import { workerData } from "node:worker_threads";
 import { describeError } from "../../errors.ts";
+import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { isJson } from "../../lib/media-type.ts";
 import { isOutOfDescriptors } from "../handler.ts";
-import { decodeBeginning, MAX_RESPONSE_BYTES } from "./beginning.ts";
 import {
   type FromModule,
   MODULE_LOG_LEVELS,
