@@ -6,10 +6,13 @@ import type { AuthenticateRequest } from "./auth/browser/guard.ts";
 import {
   type BrowserParts,
   homeRoute,
+  LoginFields,
   loginFormRoute,
   loginPageRoute,
   logoutFormRoute,
+  NoFields,
   PageAnswer,
+  RedirectQuery,
   renewRoute,
 } from "./auth/browser/routes.ts";
 import { type VerifyParts, verifyRoute } from "./auth/browser/verify.ts";
@@ -90,8 +93,7 @@ function listOthers(parts: AppParts): Route[] {
     {
       method: "POST",
       path: "/auth/login",
-      summary:
-        "Logs the user in and ends the previous session. A password has 6 to 1024 characters, compared in Unicode NFC, and at most 64 combining marks in a row.",
+      summary: "Logs the user in and ends the previous session.",
       request: LoginBody,
       response: LoginAnswer,
       problems: [
@@ -155,6 +157,7 @@ function listOthers(parts: AppParts): Route[] {
       summary:
         "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES` only. Others get 404.",
       response: MetricsAnswer,
+      problems: ["not_found"],
       handler: metricsRoute(() => metrics.render(), access),
       quiet: true,
     },
@@ -179,6 +182,9 @@ function withCors(routes: readonly Route[], origins: readonly string[]): Route[]
   ]);
 }
 
+const HTML = "text/html";
+const FORM = ["application/x-www-form-urlencoded"];
+
 /** The routes for browsers and for proxies that protect apps. */
 function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
   return [
@@ -188,6 +194,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       summary: "Shows who is logged in, or redirects to the login page.",
       response: PageAnswer,
       statuses: [200, 303],
+      mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
       handler: homeRoute(browser),
     },
@@ -195,8 +202,10 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       method: "GET",
       path: "/login",
       summary: "Shows the login page. While a session lives it redirects to `rd`.",
+      query: RedirectQuery,
       response: PageAnswer,
       statuses: [200, 303],
+      mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
       handler: loginPageRoute(browser),
     },
@@ -205,8 +214,11 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       path: "/login",
       summary:
         "Logs in with the form fields `email`, `password` and `rd`, sets the cookie and redirects to `rd` or `/`. A refused login is answered with the page, with 400, 401, 429 or 503.",
+      request: LoginFields,
+      requestTypes: FORM,
       response: PageAnswer,
-      statuses: [303],
+      statuses: [303, 400, 401, 429, 503],
+      mediaTypes: { 400: HTML, 401: HTML, 429: HTML, 503: HTML },
       problems: ["cross_site_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
       handler: loginFormRoute(browser),
     },
@@ -214,6 +226,8 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       method: "POST",
       path: "/logout",
       summary: "Ends the session of the cookie, removes the cookie and redirects to the login page.",
+      request: NoFields,
+      requestTypes: FORM,
       response: PageAnswer,
       statuses: [303],
       problems: [
@@ -229,6 +243,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       method: "GET",
       path: "/login/renew",
       summary: "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here.",
+      query: RedirectQuery,
       response: PageAnswer,
       statuses: [303],
       problems: ["store_unavailable"],
@@ -241,6 +256,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       summary:
         "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
       response: PageAnswer,
+      statuses: [200, 401],
       problems: VERIFY_PROBLEMS,
       handler: verifyRoute(browser, "unauthorized"),
       quiet: true,

@@ -15,7 +15,7 @@ export function errorsPage(): string {
       ["code", "status", "when"],
       Object.entries(PROBLEMS).map(([name, { status, when }]) => [code(name), String(status), when]),
     ),
-    '`errors` lists the faults of a body as `{ "path": string, "message": string }`. The 503 of `/readyz` has [a body of its own](endpoints.md#get-readyz).',
+    '`errors` lists the faults of a body as `{ "path": string, "message": string }`. The 503 of `/readyz` has [a body of its own](http.md#get-readyz).',
     "If a login replaced the session and the token has not expired, `session_invalidated` has two more members: `supersededAt` (ISO 8601), and `supersededBy` with `network` (IPv4 /24 or IPv6 /48) and `userAgent` (the name of the product, or null).",
   );
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { commandsPage } from "./commands.ts";
 import { configurationFilePage } from "./configuration-file.ts";
-import { endpointsPage } from "./endpoints.ts";
 import { errorsPage } from "./errors.ts";
+import { httpPage } from "./http.ts";
 import { logEventsPage } from "./log-events.ts";
 import { metricsPage } from "./metrics.ts";
 import { settingsPage } from "./settings.ts";
@@ -14,8 +14,9 @@ export const REFERENCE_DIR = join(import.meta.dirname, "../../docs/reference");
 export const PAGES: Record<string, () => string | Promise<string>> = {
   "commands.md": commandsPage,
   "configuration-file.md": configurationFilePage,
-  "endpoints.md": endpointsPage,
+
   "errors.md": errorsPage,
+  "http.md": httpPage,
   "log-events.md": logEventsPage,
   "metrics.md": metricsPage,
   "settings.md": settingsPage,

@@ -13,9 +13,10 @@ const time = v.pipe(
     addIssue({ message: "must be a time, e.g. 2026-01-31T12:00:00Z" });
     return NEVER;
   }),
+  v.description("A time in ISO 8601, e.g. 2026-01-31T12:00:00Z."),
 );
-const count = v.number();
-const isoTime = v.string();
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const isoTime = v.pipe(v.string(), v.isoTimestamp());
 const cursor = v.nullable(v.string());
 
 const MAX_LIMIT = 500;
@@ -23,6 +24,8 @@ const limit = v.pipe(
   v.string(),
   v.regex(/^[0-9]{1,3}$/, "must be a whole number"),
   v.transform(Number),
+  v.number(),
+  v.integer(),
   v.minValue(1, "must be at least 1"),
   v.maxValue(MAX_LIMIT, `must be at most ${MAX_LIMIT}`),
 );

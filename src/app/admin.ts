@@ -84,6 +84,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       isGuarded: true,
       query: EventQuery,
       response: PayloadAnswer,
+      mediaTypes: { 200: "application/octet-stream" },
       problems: OF_ONE,
       handler: payloadRoute(admin),
       quiet: true,

@@ -13,13 +13,20 @@ const LOGIN_BODY_LIMIT = 16 * 1024;
 
 /** The body of a login. Lengths are in characters, not bytes. */
 export const LoginBody = v.object({
-  email: v.pipe(v.string("must be a string"), v.check(isEmail, "must be a valid e-mail address")),
+  email: v.pipe(
+    v.string("must be a string"),
+    v.check(isEmail, "must be a valid e-mail address"),
+    v.description("An e-mail address as in the HTML standard, with at most 254 characters."),
+  ),
   password: v.pipe(
     v.string("must be a string"),
     v.rawCheck(({ dataset, addIssue }) => {
       const message = dataset.typed ? passwordFault(dataset.value) : null;
       if (message !== null) addIssue({ message });
     }),
+    v.description(
+      "6 to 1024 characters, counted and compared in Unicode NFC, with at most 64 combining marks in a row.",
+    ),
   ),
 });
 

@@ -2,18 +2,28 @@ import { STATUS_CODES } from "node:http";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { type ErrorCode, PROBLEMS } from "../errors.ts";
+import { PROBLEM_SCHEMA } from "./problem-schema.ts";
 import type { Route } from "./route.ts";
 
 type JsonObject = Record<string, unknown>;
 
+/** The codes of any request: it may be refused for what it is, or fail. */
+export const ANY_REQUEST: readonly ErrorCode[] = [
+  "bad_request",
+  "request_timeout",
+  "headers_too_large",
+  "internal_error",
+];
+
 /** Describes routes as OpenAPI 3.1. */
 export function openApiOf(routes: readonly Route[], version: string): JsonObject {
   const paths: Record<string, JsonObject> = {};
+  const ids = new Set<string>();
   for (const route of routes) {
     // A preflight request is the browser's business.
     if (route.method === "OPTIONS") continue;
     const path = route.path.replace(/:([A-Za-z]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route) };
+    paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, ids) };
   }
   return {
     openapi: "3.1.0",
@@ -21,34 +31,62 @@ export function openApiOf(routes: readonly Route[], version: string): JsonObject
       title: "authserve",
       version,
       description: "Logs one user in with at most one session, and receives webhooks.",
+      license: { name: "MIT", identifier: "MIT" },
     },
+    servers: [{ url: "/" }],
     paths,
-    components: {
-      schemas: { Problem: PROBLEM },
-      securitySchemes: {
-        token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
-      },
-    },
+    components: { schemas: { Problem: PROBLEM_SCHEMA }, securitySchemes: SECURITY_SCHEMES },
   };
 }
+
+const SECURITY_SCHEMES = {
+  token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "authserve",
+    description:
+      "The cookie of the login page. On HTTPS its name is `__Host-authserve`, or `__Secure-authserve` with `COOKIE_DOMAIN`.",
+  },
+};
+
+const SESSION = [{ token: [] }, { cookie: [] }];
 
 /** A route for every method is described by its most usual one. */
 const methodOf = ({ method }: Route) => (method === "*" ? "get" : method.toLowerCase());
 
-function operationOf(route: Route): JsonObject {
-  const { path, summary, isGuarded = false, query, request } = route;
-  const parameters = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => parameterOf(name as string, "path", STRING));
-  const queried = Object.entries((query && schemaOf(query).properties) ?? {}).map(([name, schema]) =>
-    parameterOf(name, "query", schema as JsonObject),
-  );
+function operationOf(route: Route, ids: Set<string>): JsonObject {
+  const { method, summary, needs, isGuarded = false, request } = route;
+  const parameters = parametersOf(route);
   return {
-    operationId: `${methodOf(route)}${path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())}`,
+    operationId: idOf(route, ids),
     summary,
-    ...(isGuarded ? { security: [{ token: [] }] } : {}),
-    ...(parameters.length + queried.length > 0 ? { parameters: [...parameters, ...queried] } : {}),
-    ...(request ? { requestBody: { required: true, content: contentOf(request) } } : {}),
+    ...(needs ? { description: `Needs ${needs}.` } : {}),
+    ...(method === "*" ? { "x-every-method": true } : {}),
+    security: isGuarded ? SESSION : [],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(request ? { requestBody: { required: true, content: requestOf(request, route.requestTypes) } } : {}),
     responses: responsesOf(route),
   };
+}
+
+/** Paths that differ in their punctuation only would get the same id. */
+function idOf(route: Route, ids: Set<string>): string {
+  const words = route.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase());
+  let id = methodOf(route) + words;
+  for (let n = 2; ids.has(id); n++) id = `${methodOf(route)}${words}_${n}`;
+  ids.add(id);
+  return id;
+}
+
+function parametersOf({ path, query }: Route): JsonObject[] {
+  const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => parameterOf(name as string, "path", STRING));
+  // A number in a query is a text there. Its output is described, because clients write numbers as texts by themselves.
+  const properties = query ? schemaOf(query, "output").properties : {};
+  const inQuery = Object.entries(properties as JsonObject).map(([name, schema]) =>
+    parameterOf(name, "query", withTypedDefault(schema as JsonObject)),
+  );
+  return [...inPath, ...inQuery];
 }
 
 const STRING = { type: "string" };
@@ -60,54 +98,47 @@ const parameterOf = (name: string, place: "path" | "query", schema: JsonObject) 
   schema,
 });
 
-function responsesOf({ response, statuses = [200], problems = [] }: Route): JsonObject {
-  const answers = statuses.map((status) => [
-    status,
-    { description: STATUS_CODES[status], content: contentOf(response) },
-  ]);
-  // Any request may also be refused for what it is, or fail.
-  const byStatus = Map.groupBy([...problems, "internal_error" as const], (code) => PROBLEMS[code].status);
-  const refusals = [...byStatus].map(([status, codes]) => [status, refusalOf(status, codes)]);
-  return Object.fromEntries([...refusals, ...answers]);
+/** A default is written as text, as in a query. */
+function withTypedDefault(schema: JsonObject): JsonObject {
+  return schema.type === "integer" && "default" in schema ? { ...schema, default: Number(schema.default) } : schema;
 }
 
-function refusalOf(status: number, codes: readonly ErrorCode[]): JsonObject {
+/** Unknown members of a JSON body are refused. */
+function requestOf(schema: GenericSchema, types: readonly string[] = ["application/json"]): JsonObject {
+  const described = schemaOf(schema);
+  const isOpen = described.type !== "object" || "additionalProperties" in described;
+  const strict = isOpen ? described : { ...described, additionalProperties: false };
+  return Object.fromEntries(types.map((type) => [type, { schema: type === "application/json" ? strict : described }]));
+}
+
+function responsesOf(route: Route): JsonObject {
+  const { statuses = [200], problems = [] } = route;
+  const codes = Map.groupBy([...problems, ...ANY_REQUEST], (code): number => PROBLEMS[code].status);
+  const all = [...new Set([...statuses, ...codes.keys()])].sort((one, other) => one - other);
+  const responses = all.map((status) => {
+    const answer = statuses.includes(status) ? answerOf(route, status) : {};
+    return [status, { description: STATUS_CODES[status], content: { ...answer, ...refusalOf(codes.get(status)) } }];
+  });
+  return Object.fromEntries(responses);
+}
+
+function answerOf({ response, mediaTypes = {} }: Route, status: number): JsonObject {
+  const type = response.type === "string" ? (mediaTypes[status] ?? "text/plain") : "application/json";
+  return { [type]: { schema: schemaOf(response) } };
+}
+
+function refusalOf(codes: readonly ErrorCode[] | undefined): JsonObject {
+  if (codes === undefined) return {};
   const schema = { allOf: [{ $ref: "#/components/schemas/Problem" }, { properties: { code: { enum: codes } } }] };
-  return { description: STATUS_CODES[status], content: { "application/problem+json": { schema } } };
+  return { "application/problem+json": { schema } };
 }
 
-const contentOf = (schema: GenericSchema) => ({
-  [schema.type === "string" ? "text/plain" : "application/json"]: { schema: schemaOf(schema) },
-});
-
-/** The JSON Schema of a schema. Checks that it cannot express are left out, and texts are described as they are sent. */
-function schemaOf(schema: GenericSchema): JsonObject {
+/** The JSON Schema of what a schema reads, or of its output. Checks that JSON Schema cannot express are left out. */
+function schemaOf(schema: GenericSchema, typeMode: "input" | "output" = "input"): JsonObject {
   const { $schema: _, ...described } = toJsonSchema(schema, {
     target: "draft-2020-12",
     errorMode: "ignore",
-    typeMode: "input",
+    typeMode,
   });
   return described;
 }
-
-const PROBLEM = {
-  type: "object",
-  description: "An error (RFC 9457).",
-  required: ["type", "title", "status", "detail", "code", "requestId"],
-  properties: {
-    type: { type: "string" },
-    title: { type: "string" },
-    status: { type: "integer" },
-    detail: { type: "string" },
-    code: { type: "string", description: "Stable, for programs." },
-    requestId: { type: "string" },
-    errors: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["path", "message"],
-        properties: { path: { type: "string" }, message: { type: "string" } },
-      },
-    },
-  },
-};

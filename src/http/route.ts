@@ -45,12 +45,16 @@ export interface Route {
   isGuarded?: boolean;
   /** The parameters of the query. */
   query?: GenericSchema;
-  /** The JSON body of the request, if there is one. */
+  /** The body of the request, if there is one. */
   request?: GenericSchema;
-  /** The body of a successful response. */
+  /** The media types of that body; `application/json` by default. */
+  requestTypes?: readonly string[];
+  /** The body of a response that is no problem. */
   response: GenericSchema;
   /** The statuses of that body; 200 by default. */
   statuses?: readonly number[];
+  /** The media types of a text body by status; `text/plain` by default. */
+  mediaTypes?: Readonly<Record<number, string>>;
   /** Its error codes, besides those of any request. */
   problems?: readonly ErrorCode[];
   handler: Handler;

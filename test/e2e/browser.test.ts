@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { suite, test } from "node:test";
-import { logIn, me } from "../helpers/client.ts";
+import { checkAnswer } from "../helpers/check-answer.ts";
+import { ask, logIn, me } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
@@ -22,6 +23,8 @@ async function open(server: Server, path: string, { headers = {}, method = "GET"
   request.end(body);
   const [response] = (await once(request, "response")) as [IncomingMessage];
   const text = await readText(response);
+  const contentType = response.headers["content-type"] ?? "";
+  await checkAnswer(server.url, { method, target: path, status: response.statusCode ?? 0, contentType, text });
   const setCookie = response.headers["set-cookie"]?.[0] ?? null;
   return {
     status: response.statusCode ?? 0,
@@ -199,7 +202,7 @@ suite("requests from other sites", () => {
         assert.equal(JSON.parse(answer.text).code, "cross_site_request");
         assert.equal(answer.cookie, null);
       }
-      const logout = await fetch(`${server.url}/auth/logout`, { method: "POST", headers: { ...from, cookie } });
+      const logout = await ask(server, "/auth/logout", { method: "POST", headers: { ...from, cookie } });
       assert.equal(logout.status, 403);
     }
     assert.equal((await open(server, "/auth/me", { headers: { cookie } })).status, 200);
@@ -245,7 +248,7 @@ suite("requests from other sites", () => {
     assert.deepEqual([who.status, who.headers.get("access-control-allow-origin")], [200, origin]);
     const failed = await open(server, "/auth/me", { headers: { origin } });
     assert.deepEqual([failed.status, failed.headers.get("access-control-allow-origin")], [401, origin]);
-    const logout = await fetch(`${server.url}/auth/logout`, { method: "POST", headers });
+    const logout = await ask(server, "/auth/logout", { method: "POST", headers });
     assert.equal(logout.status, 200);
   });
 });

@@ -62,5 +62,12 @@ test("the log has only documented fields, and only some requests are logged at i
   const pathsAt = (level: string) =>
     new Set(lines.filter((line) => line.event === "request_completed" && line.level === level).map(({ path }) => path));
   assert.deepEqual([...pathsAt("info")].sort(), ["-", "/auth/login", "/auth/logout"]);
-  assert.deepEqual([...pathsAt("debug")].sort(), ["/auth/me", "/healthz", "/metrics", "/readyz", "/webhook"]);
+  assert.deepEqual([...pathsAt("debug")].sort(), [
+    "/auth/me",
+    "/healthz",
+    "/metrics",
+    "/openapi.json",
+    "/readyz",
+    "/webhook",
+  ]);
 });

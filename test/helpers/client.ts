@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { checkAnswer } from "./check-answer.ts";
 import { EMAIL, PASSWORD } from "./credentials.ts";
 import { signature } from "./sign.ts";
 
@@ -16,16 +17,21 @@ export interface Answer {
 type Body = string | Buffer | object;
 type HeaderValues = Record<string, string>;
 
-/** Sends one request and reads the response. `json` is empty if the body is not JSON. */
+/**
+ * Sends one request, reads the response and checks it with the server's description. `json` is empty if the body is not JSON.
+ */
 export async function ask(server: Target, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(server.url + path, init);
   const text = await response.text();
+  await checkAnswer(server.url, { ...seen(response), method: init.method ?? "GET", target: path, text });
   let json: Record<string, unknown> = {};
   try {
     json = JSON.parse(text) as Record<string, unknown>;
   } catch {}
   return { status: response.status, headers: response.headers, text, json };
 }
+
+const seen = ({ status, headers }: Response) => ({ status, contentType: headers.get("content-type") ?? "" });
 
 /** Posts a value as JSON; text and bytes are sent unchanged. */
 export function post(server: Target, path: string, body: Body, headers: HeaderValues = {}): Promise<Answer> {

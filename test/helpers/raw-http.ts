@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { checkAnswer } from "./check-answer.ts";
 import { event } from "./client.ts";
 import { EMAIL } from "./credentials.ts";
 import { signature } from "./sign.ts";
@@ -50,10 +51,18 @@ export interface RawRequest {
   body?: string | Buffer;
 }
 
-/** Sends a request with an unchanged target and header lines. */
-export function request(port: number, { method = "GET", target = "/auth/me", lines = [], body = "" }: RawRequest) {
+/** Sends a request with an unchanged target and header lines, and checks the response with the server's description. */
+export async function request(
+  port: number,
+  { method = "GET", target = "/auth/me", lines = [], body = "" }: RawRequest,
+): Promise<RawAnswer> {
   const head = [`${method} ${target} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines];
-  return sendRaw(port, Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]));
+  const bytes = Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]);
+  const answer = await sendRaw(port, bytes);
+  const { status, headers, body: text } = answer;
+  const contentType = headers["content-type"] ?? "";
+  await checkAnswer(`http://127.0.0.1:${port}`, { method, target, status, contentType, text });
+  return answer;
 }
 
 /** The statuses of all responses in the received text. */

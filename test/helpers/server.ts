@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { readDescription } from "./check-answer.ts";
 import { authserve, type Command, EXECUTABLE, type Exit, type Finished, startProgram } from "./command.ts";
 import { EMAIL, JWT_SECRET, PASSWORD_HASH, WEBHOOK_SECRET } from "./credentials.ts";
 import { until } from "./until.ts";
@@ -69,6 +70,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     ...(uid === undefined ? {} : { uid }),
   });
   const { url, pid } = await started(command);
+  await readDescription(url);
   const { child, exited } = command;
 
   async function end(signal: NodeJS.Signals): Promise<Exit> {

@@ -11,7 +11,10 @@ const ROUTE: Route = {
   path: "/things/:id/parts",
   summary: "Lists the parts of a thing.",
   isGuarded: true,
-  query: v.object({ limit: v.optional(v.pipe(v.string(), v.transform(Number))), colour: v.optional(v.string()) }),
+  query: v.object({
+    limit: v.optional(v.pipe(v.string(), v.transform(Number), v.number(), v.integer(), v.maxValue(9)), "5"),
+    colour: v.optional(v.string()),
+  }),
   response: v.object({ items: v.array(v.string()) }),
   problems: ["not_found", "missing_token", "invalid_token"],
   handler,
@@ -27,10 +30,26 @@ const POST: Route = {
   handler,
 };
 
+const FORM: Route = {
+  method: "POST",
+  path: "/form",
+  summary: "Takes a form.",
+  needs: "patience",
+  request: v.object({ name: v.string() }),
+  requestTypes: ["application/x-www-form-urlencoded"],
+  response: v.string(),
+  statuses: [303, 400],
+  mediaTypes: { 400: "text/html" },
+  problems: ["validation_failed"],
+  handler,
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the members are read as they are expected
+const describe = (...routes: Route[]) => openApiOf(routes, "1.2.3") as any;
+
 suite("the OpenAPI description of routes", () => {
   test("has the parameters, answers and errors of each", () => {
-    // biome-ignore lint/suspicious/noExplicitAny: the members are read as they are expected
-    const { paths, openapi, info } = openApiOf([ROUTE, POST], "1.2.3") as any;
+    const { paths, openapi, info } = describe(ROUTE, POST);
     assert.equal(openapi, "3.1.0");
     assert.equal(info.version, "1.2.3");
     assert.deepEqual(Object.keys(paths), ["/things/{id}/parts", "/things"]);
@@ -43,22 +62,48 @@ suite("the OpenAPI description of routes", () => {
         ["colour", "query", false],
       ],
     );
-    assert.deepEqual(Object.keys(get.responses).toSorted(), ["200", "401", "404", "500"]);
+    assert.deepEqual(Object.keys(get.responses).toSorted(), ["200", "400", "401", "404", "408", "431", "500"]);
     assert.deepEqual(get.responses["401"].content["application/problem+json"].schema.allOf[1], {
       properties: { code: { enum: ["missing_token", "invalid_token"] } },
     });
-    assert.deepEqual(get.security, [{ token: [] }]);
+    assert.deepEqual(get.security, [{ token: [] }, { cookie: [] }]);
     const { post } = paths["/things"];
-    assert.equal(post.security, undefined);
+    assert.deepEqual(post.security, []);
     assert.equal(post.requestBody.content["application/json"].schema.properties.name.minLength, 1);
     assert.deepEqual(Object.keys(post.responses["201"].content), ["text/plain"]);
   });
 
   test("names each operation once", () => {
-    const { paths } = openApiOf([ROUTE, POST], "1") as {
-      paths: Record<string, Record<string, { operationId: string }>>;
-    };
-    const ids = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
-    assert.deepEqual(ids, ["getThingsIdParts", "postThings"]);
+    const { paths } = describe(ROUTE, POST, { ...POST, path: "/things-" });
+    const ids = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    assert.deepEqual(ids, ["getThingsIdParts", "postThings", "postThings_2"]);
+  });
+
+  test("describes a number in a query as a number", () => {
+    const [, limit] = describe(ROUTE).paths["/things/{id}/parts"].get.parameters;
+    assert.deepEqual(limit.schema, { type: "integer", maximum: 9, default: 5 });
+  });
+
+  test("refuses unknown members of JSON only", () => {
+    const { paths } = describe(POST, FORM);
+    const [json, form] = ["/things", "/form"].map((path) => Object.values(paths[path].post.requestBody.content)[0]);
+    assert.equal((json as { schema: { additionalProperties?: boolean } }).schema.additionalProperties, false);
+    assert.equal("additionalProperties" in (form as { schema: object }).schema, false);
+  });
+
+  test("has the media types of texts, also of one that shares its status with an error", () => {
+    const { post } = describe(FORM).paths["/form"];
+    assert.equal(post.description, "Needs patience.");
+    assert.deepEqual(Object.keys(post.requestBody.content), ["application/x-www-form-urlencoded"]);
+    assert.deepEqual(Object.keys(post.responses["303"].content), ["text/plain"]);
+    assert.deepEqual(Object.keys(post.responses["400"].content), ["text/html", "application/problem+json"]);
+  });
+
+  test("describes a route of every method once, and says so", () => {
+    const { paths } = describe({ ...ROUTE, method: "*" });
+    assert.deepEqual(Object.keys(paths["/things/{id}/parts"]), ["get"]);
+    assert.equal(paths["/things/{id}/parts"].get["x-every-method"], true);
   });
 });

@@ -166,3 +166,14 @@ function queryOf({ url = "" }: IncomingMessage): URLSearchParams {
 
 /** For the reference: the body of a page. */
 export const PageAnswer = v.string();
+
+/** For the reference: the query of the login page. */
+export const RedirectQuery = v.object({
+  rd: v.optional(v.pipe(v.string(), v.description("Where the browser goes next."))),
+});
+
+/** For the reference: the fields of the login form. Others are ignored. */
+export const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries });
+
+/** For the reference: a form whose fields are ignored. */
+export const NoFields = v.object({});
