@@ -47,6 +47,22 @@ export const LOG_EVENTS = {
     meaning: "PostgreSQL does not answer, or accepts no writes. Logged once for each outage.",
     fields: ["error"],
   },
+  alert_firing: {
+    level: "warn",
+    meaning: "Something is wrong. Sent to the notifiers of the configuration file. `labels` says what it is about.",
+    fields: ["alert", "labels"],
+  },
+  alert_resolved: { level: "info", meaning: "An alert is over.", fields: ["alert", "labels"] },
+  alert_not_sent: {
+    level: "error",
+    meaning: "A notifier did not take a message. It is sent again, for a day.",
+    fields: ["notifier", "attempt", "error"],
+  },
+  alert_check_error: {
+    level: "warn",
+    meaning: "The alerts could not be checked, because the store does not answer. Logged once for each error.",
+    fields: ["error"],
+  },
   nodes_changed: {
     level: "info",
     meaning: "The number of live servers on the PostgreSQL database has changed. `rate` of a route is divided by it.",

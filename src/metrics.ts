@@ -50,6 +50,14 @@ export interface MetricSources {
   paused(): Readonly<Record<PauseReason, boolean>>;
   /** The free space on the disk of the database. Infinity if it has no limit, null if it is unknown. */
   freeDiskBytes(): number | null;
+  /** Below this free space deliveries are refused. Null if it is unknown. */
+  minFreeDiskBytes(): number | null;
+  /** The configured sources. Times are Unix milliseconds. */
+  sources(): Promise<
+    { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
+  >;
+  /** When the certificate ends, in Unix milliseconds. Null without one. */
+  certificateEndsAt(): number | null;
   now(): number;
 }
 
@@ -148,13 +156,30 @@ export function labelValues({ values = {}, codes = [] }: LabelDescription): stri
 
 /** Creates the metrics. The sources are read at each `render`. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { registry, counter, labelledCounter, gauge, labelledGauge, routeGauge, histogram } = openRegistry();
+  const { registry, counter, labelledCounter, gauge, unsetGauge, labelledGauge, labelGauge, histogram } =
+    openRegistry();
+  const routeGauge = (name: string, help: string) => labelGauge(name, help, "route");
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
   gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.").set(sources.queueLimit);
   const paused = labelledGauge("intake_paused", "1 while deliveries get 503 for this reason, else 0.");
   const freeDisk = gauge(
     "disk_free_bytes",
     "Free space on the disk of DATA_DIR. +Inf if the disk has no limit, NaN while the free space is unknown.",
+  );
+  const minFreeDisk = gauge("disk_min_free_bytes", "Below this free space deliveries are refused (MIN_FREE_DISK).");
+  const sourceGauge = (name: string, help: string) => labelGauge(name, help, "source");
+  const lastReceived = sourceGauge(
+    "source_last_received_timestamp_seconds",
+    "Unix time of the last delivery of a source. Absent before the first.",
+  );
+  const expectedEvery = sourceGauge("source_expected_every_seconds", "`expectEvery` of a source that has it.");
+  const oldSecretInUse = sourceGauge(
+    "source_old_secret_in_use",
+    "1 while the sender of a source signs with an old secret only, else 0.",
+  );
+  const certificateEnd = unsetGauge(
+    "certificate_not_after_timestamp_seconds",
+    "Unix time when the TLS certificate ends. Absent without one.",
   );
   const queued = gauge("events_queued", "Events that wait for processing or a retry.");
   const dead = gauge("events_dead_lettered", "Events in the dead letters.");
@@ -215,10 +240,19 @@ export function createMetrics(sources: MetricSources): Metrics {
     purgedIds: counter("purged_ids_total", "Event ids that retention has removed."),
     lastPurge: gauge("last_purge_timestamp_seconds", "Unix time when the last purge ended. 0 before the first."),
     async render() {
-      const [backlog, routes] = await Promise.all([sources.backlog(), sources.routes()]);
+      const [backlog, routes, watched] = await Promise.all([sources.backlog(), sources.routes(), sources.sources()]);
       waiting.set(sources.waiting());
       for (const [reason, isPaused] of Object.entries(sources.paused())) paused.set({ reason }, isPaused ? 1 : 0);
       freeDisk.set(sources.freeDiskBytes() ?? Number.NaN);
+      minFreeDisk.set(sources.minFreeDiskBytes() ?? Number.NaN);
+      for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
+      for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched) {
+        if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);
+        if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
+        oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
+      }
+      const certificateEndsAt = sources.certificateEndsAt();
+      if (certificateEndsAt !== null) certificateEnd.set(certificateEndsAt / 1000);
       queued.set(backlog.queued);
       dead.set(backlog.failed);
       unreadable.set(backlog.unreadable);
@@ -258,7 +292,15 @@ function openRegistry() {
     /** A gauge with a label whose values are known. */
     labelledGauge: (name: "intake_paused", help: string) =>
       new Gauge({ ...named(name, help), labelNames: [LABELS[name].label] }),
-    routeGauge: (name: string, help: string) => new Gauge({ ...named(name, help), labelNames: ["route"] }),
+    /** A gauge with a label whose values are names in the configuration. */
+    labelGauge: <const Label extends string>(name: string, help: string, label: Label) =>
+      new Gauge({ ...named(name, help), labelNames: [label] }),
+    /** A gauge that is absent until it is set. */
+    unsetGauge(name: string, help: string) {
+      const gauge = new Gauge(named(name, help));
+      gauge.remove();
+      return gauge;
+    },
     histogram: (name: string, help: string, buckets: number[]) => new Histogram({ ...named(name, help), buckets }),
   };
 }

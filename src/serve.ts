@@ -2,6 +2,7 @@ import type { Server } from "node:https";
 import { listRoutes } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createRequestGuard } from "./auth/browser/guard.ts";
+import { DEFAULT_ALERTS } from "./config/file/alerts-entry.ts";
 import type { ConfigFile } from "./config/file/config-file.ts";
 import { watchConfigFile } from "./config/file/reload.ts";
 import { sourcesOf } from "./config/sources.ts";
@@ -10,7 +11,7 @@ import { describeError, type ErrorCode, faultText, OperatorError } from "./error
 import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
-import { hostOf, listen, urlOf } from "./http/listen.ts";
+import { hostOf, listen, publicOriginOf, urlOf } from "./http/listen.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
 import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
@@ -20,6 +21,7 @@ import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openAdmin } from "./serve/admin.ts";
 import { openAdmission } from "./serve/admission.ts";
+import { openAlerts, readCertificateEnd, readWatchedSources } from "./serve/alerts.ts";
 import { openBrowser } from "./serve/browser.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { connectionLimitsOf, tlsFilesOf } from "./serve/listener.ts";
@@ -70,6 +72,9 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     logBytes: stores.logBytes,
     paused: () => admission.paused,
     freeDiskBytes: () => admission.freeBytes,
+    minFreeDiskBytes: () => admission.minFreeBytes,
+    sources: () => readWatchedSources(wiring),
+    certificateEndsAt: () => readCertificateEnd(settings),
     now: stores.now,
   });
   const intake = createIntake({
@@ -150,6 +155,8 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     paused: admission.pausedBy,
     isAvailable: worker.isAvailable,
   });
+  const publicUrl = publicOriginOf(settings, url) ?? "";
+  const alerts = openAlerts(wiring, { admission, isAlerting: sharing.isAlerting, url: publicUrl });
   const routesFor = (file: ConfigFile | null) =>
     listRoutes({ ...parts, authenticate: guard, browser, admin, sources: sourcesOf(settings, file) });
   // No request is read before: the listener was called in this turn of the event loop.
@@ -162,12 +169,14 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     replaceRoutes(routesFor(file));
     applyRoutes(file);
     purger.apply(retentionOf(file));
+    alerts.apply(file?.alerts ?? DEFAULT_ALERTS);
   });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   await sharing.join(url);
   admission.start();
   worker.start();
   purger.start();
+  alerts.start();
 
   /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
   async function drain(): Promise<void> {
@@ -178,11 +187,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     admission.stop();
     unwatchTls();
     unwatchConfig();
-    const purgerStopped = purger.stop();
+    const [purgerStopped, alertsStopped] = [purger.stop(), alerts.stop()];
     await intake.flush();
     await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
     await purgerStopped;
+    await alertsStopped;
     await sharing.leave();
     instanceFile.remove();
     await stores.close();

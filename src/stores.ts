@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import type { AlertStore } from "./alerts/store.ts";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
@@ -31,6 +32,7 @@ export interface Stores {
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
+  alerts: AlertStore;
   /** What servers that share the database know of each other. Null with SQLite, which has one server. */
   shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */
@@ -118,23 +120,21 @@ export async function openCommandStores(settings: CommandSettings, log: Log, { i
 
 /** Adds the stores of sessions and the throttle, which may be in Redis. `server` is the name of a server; commands have none. */
 async function withAuthStores(
-  { events, sessions, throttle, sources, shared, now }: MainStores,
+  { sessions, throttle, ...others }: MainStores,
   settings: RedisSettings,
   log: Log,
   server?: string,
 ): Promise<Stores> {
+  const { events } = others;
   try {
     const redis = await openRedis(settings, log);
-    if (redis === null) return { events, sessions, throttle, sources, shared, now, close: () => events.close() };
+    if (redis === null) return { ...others, sessions, throttle, close: () => events.close() };
     const { createRedisSessionStore } = await import("./redis/sessions.ts");
     const { createRedisThrottleStore } = await import("./redis/throttle.ts");
     return {
-      events,
+      ...others,
       sessions: createRedisSessionStore(redis),
       throttle: createRedisThrottleStore(redis, server),
-      sources,
-      shared,
-      now,
       async close() {
         redis.close();
         await events.close();

@@ -6,14 +6,14 @@ import { suite, test } from "node:test";
 const SRC = join(import.meta.dirname, "../src");
 
 /** Logic: each part imports what is below it, and no other part. */
-const PARTS = ["auth", "webhook", "worker", "nodes", "admin"];
+const PARTS = ["auth", "webhook", "worker", "nodes", "alerts", "admin"];
 
 /** Adapters: each imports the ports that it implements and its one package, and no other adapter. */
 const DRIVERS = ["sqlite", "redis", "postgres"];
 
 /** Modules below all parts. The ports are in their domain: `events`, two files of `auth`, and one of `webhook`. */
 const BASE = ["lib", "errors", "log", "log-events", "metrics", "events"];
-const PORTS = ["auth/sessions.ts", "auth/throttle/store.ts", "webhook/source-store.ts", "nodes/store.ts"];
+const PORTS = ["auth/sessions.ts", "auth/throttle/store.ts", "webhook/source-store.ts", "nodes/store.ts", "alerts/store.ts", "alerts/alert.ts"];
 
 /** What each folder, or file directly in `src`, may import besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -27,6 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   webhook: BASE,
   worker: BASE,
   nodes: BASE,
+  alerts: BASE,
   admin: BASE,
   sqlite: BASE,
   redis: BASE,

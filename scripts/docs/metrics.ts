@@ -38,9 +38,10 @@ async function exposition(): Promise<string> {
     oldestQueuedAt: null,
   });
   const routes = { routes: async () => [], isAvailable: () => true };
-  const disk = { logBytes: () => 0, freeDiskBytes: () => 0 };
+  const disk = { logBytes: () => 0, freeDiskBytes: () => 0, minFreeDiskBytes: () => 0 };
+  const alerts = { sources: async () => [], certificateEndsAt: () => null };
   const intake = { waiting: () => 0, queueLimit: 0, paused: () => ({ disk_low: false, queue_old: false }) };
-  const sources = { backlog, ...routes, ...disk, ...intake, now: () => 0 };
+  const sources = { backlog, ...routes, ...disk, ...alerts, ...intake, now: () => 0 };
   return (await createMetrics(sources).render()).text;
 }
 
@@ -55,7 +56,8 @@ function labelOf(name: string): string {
   const labels: Partial<Record<string, { label: string }>> = LABELS;
   const found = labels[name.slice(OWN_PREFIX.length)];
   if (found !== undefined) return code(found.label);
-  return name.startsWith(`${OWN_PREFIX}route_`) ? code("route") : "";
+  const word = ["route", "source"].find((label) => name.startsWith(`${OWN_PREFIX}${label}_`));
+  return word === undefined ? "" : code(word);
 }
 
 function describeLabel([name, described]: [string, (typeof LABELS)[keyof typeof LABELS]]): string[] {

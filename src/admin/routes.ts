@@ -1,24 +1,40 @@
 import type { IncomingMessage } from "node:http";
 import type { InferOutput } from "valibot";
 import { AppError } from "../errors.ts";
-import { detailJson, payloadText, summaryJson } from "../events/json.ts";
+import { chartRange, readChart } from "../events/chart.ts";
+import { chartJson, detailJson, openJobJson, payloadText, summaryJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
 import { readJson } from "../http/body.ts";
 import { type ClientAccess, requireAllowedClient } from "../http/client-address.ts";
 import { readQuery } from "../http/query.ts";
 import { type Handler, reply } from "../http/route.ts";
 import { defined } from "../lib/defined.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { type Action, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
 import { findEvent } from "./find-event.ts";
-import { DiscardBody, EventQuery, EventsQuery, ReplayBody, type SourceItem, type StatusAnswer } from "./schemas.ts";
+import {
+  type AlertItem,
+  DiscardBody,
+  EventQuery,
+  EventsQuery,
+  JobsQuery,
+  ReplayBody,
+  type SourceItem,
+  StatsQuery,
+  type StatusAnswer,
+} from "./schemas.ts";
 
 /** What the API of the page uses. */
 export interface AdminParts {
   /** Throws unless the request has the live session. */
   authenticate: (request: IncomingMessage) => Promise<unknown>;
-  events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll">;
+  events: Pick<
+    EventStore,
+    "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll" | "jobs" | "stats"
+  >;
   readStatus: () => Promise<InferOutput<typeof StatusAnswer>>;
   readSources: () => Promise<InferOutput<typeof SourceItem>[]>;
+  readAlerts: () => Promise<InferOutput<typeof AlertItem>[]>;
   /** Null: from any address. */
   access: ClientAccess | null;
   now: () => number;
@@ -53,6 +69,36 @@ export function eventsRoute(parts: AdminParts): Handler {
     const { items, older } = await parts.events.list(defined({ ...filter, before }));
     return reply(200, { items: items.map(summaryJson), cursor: older });
   });
+}
+
+/** Answers `GET /admin/api/jobs`: a page of jobs that failed or wait, the oldest first. */
+export function jobsRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => {
+    const { cursor, limit, ...filter } = readQuery(request, JobsQuery);
+    const { items, next } = await parts.events.jobs(defined(filter), { cursor, limit });
+    return reply(200, { items: items.map(openJobJson), cursor: next });
+  });
+}
+
+/** Answers `GET /admin/api/stats`: what was counted over time. */
+export function statsRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => {
+    const query = readQuery(request, StatsQuery);
+    const range = chartRange(query, parts.now());
+    if ("fault" in range) throw fieldError(range.member, range.fault);
+    const chart = await readChart(parts.events, range, query);
+    return reply(200, {
+      since: isoTime(range.since),
+      until: isoTime(range.until),
+      step: range.step,
+      ...chartJson(chart),
+    });
+  });
+}
+
+/** Answers `GET /admin/api/alerts`: what fires or waits to fire, and what was over in the last week. */
+export function alertsRoute(parts: AdminParts): Handler {
+  return guarded(parts, async () => reply(200, { items: await parts.readAlerts(), cursor: null }));
 }
 
 // A larger payload would hang the page. It can be downloaded.

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { STEPS } from "../events/chart.ts";
 import { STATUSES } from "../events/event.ts";
 import { parseIsoTime } from "../lib/iso-time.ts";
 
@@ -30,14 +31,15 @@ const limit = v.pipe(
   v.maxValue(MAX_LIMIT, `must be at most ${MAX_LIMIT}`),
 );
 
-const CONDITIONS = {
+const CONDITIONS_OF_JOBS = {
   type: v.optional(text),
   source: v.optional(text),
   since: v.optional(time),
   until: v.optional(time),
-  search: v.optional(text),
   error: v.optional(text),
 };
+const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
+const bulkCursor = v.pipe(v.string(), v.regex(/^[0-9]{1,15}(?:-[0-9]{1,15})?$/, "is not a cursor of this request"));
 
 /** The query of a list of events. */
 export const EventsQuery = v.object({
@@ -120,6 +122,74 @@ export const SourceItem = v.object({
 
 export const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
 
+/** The query of a list of jobs. */
+export const JobsQuery = v.object({
+  status: v.optional(v.picklist(["failed", "queued"], "must be failed or queued"), "failed"),
+  route: v.optional(text),
+  ...CONDITIONS_OF_JOBS,
+  limit: v.optional(limit, "50"),
+  cursor: v.optional(bulkCursor),
+});
+
+export const JobsAnswer = v.object({
+  items: v.array(
+    v.object({
+      source: v.string(),
+      eventId: v.string(),
+      type: v.string(),
+      receivedAt: isoTime,
+      ...v.omit(JobItem, ["discarded", "history"]).entries,
+    }),
+  ),
+  cursor,
+});
+
+/** The query of statistics. */
+export const StatsQuery = v.object({
+  since: v.optional(time),
+  until: v.optional(time),
+  step: v.optional(v.picklist(STEPS, `must be one of ${STEPS.join(", ")}`)),
+  source: v.optional(text),
+  route: v.optional(text),
+});
+
+const COUNTS = {
+  received: count,
+  duplicate: count,
+  conflict: count,
+  refused: count,
+  unrouted: count,
+  processed: count,
+  retried: count,
+  deadLettered: count,
+};
+const latency = v.nullable(v.object({ p50: count, p95: count, p99: count }));
+
+export const StatsAnswer = v.object({
+  since: isoTime,
+  until: isoTime,
+  step: v.picklist(STEPS),
+  items: v.array(v.object({ at: isoTime, ...COUNTS, latency })),
+  total: v.object({ ...COUNTS, latency }),
+  sums: v.array(v.object({ source: v.string(), route: v.string(), ...COUNTS })),
+});
+
+export const AlertItem = v.object({
+  id: v.string(),
+  name: v.string(),
+  state: v.picklist(["pending", "firing", "resolved"]),
+  severity: v.picklist(["info", "warning", "critical"]),
+  labels: v.record(v.string(), v.string()),
+  summary: v.string(),
+  remedy: v.string(),
+  since: isoTime,
+  startsAt: v.nullable(isoTime),
+  endsAt: v.nullable(isoTime),
+  silencedUntil: v.nullable(isoTime),
+});
+
+export const AlertsAnswer = v.object({ items: v.array(AlertItem), cursor });
+
 export const StatusAnswer = v.object({
   version: v.string(),
   startedAt: isoTime,
@@ -162,7 +232,7 @@ const FILTERED = {
   ids: v.optional(v.pipe(v.array(text), v.minLength(1, "must not be empty"), v.maxLength(1000, "has over 1000 ids"))),
   source: v.optional(text),
   dryRun: v.optional(v.boolean()),
-  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}(?:-[0-9]{1,15})?$/, "is not a cursor of this request"))),
+  cursor: v.optional(bulkCursor),
 };
 
 export const ReplayBody = v.object(FILTERED);

@@ -36,7 +36,20 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events discard --route old --status queued --reason 'route removed'", "Give up the jobs of a route"],
   ],
   "events prune": [["authserve events prune --dry-run", "Count what retention would remove now"]],
-  "events stats": [["authserve events stats --json", "Print counts for a program"]],
+  "events stats": [
+    ["authserve events stats --since 1h", "See what came and what failed in the last hour"],
+    ["authserve events stats --since 30d --json", "Print counts by the hour for a program"],
+  ],
+  "alerts list": [["authserve alerts list --all", "See what fires, and what fired in the last week"]],
+  "alerts silence": [
+    [
+      "authserve alerts silence AuthserveSourceSilent --label source=shop --for 8h",
+      "Let a source be silent for a while",
+    ],
+    ["authserve alerts silence --for 30m --reason upgrade", "Send nothing during an upgrade"],
+    ["authserve alerts silence --off", "End all silences"],
+  ],
+  "alerts test": [["authserve alerts test", "See whether messages arrive"]],
   "events send-test": [
     ["authserve events send-test", "Send a signed event to the running server"],
     ["authserve events send-test --type order.paid --id evt_1", "Choose its type and id"],

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { addAlertCommands } from "./commands/alerts.ts";
 import { addEventCommands } from "./commands/events.ts";
 import { addLoginCommands } from "./commands/login.ts";
 import { addOperationCommands } from "./commands/operation.ts";
@@ -22,6 +23,7 @@ export function createProgram(): Command {
   addServerCommands(program);
   addEventCommands(program);
   addWebhookCommands(program);
+  addAlertCommands(program);
   addLoginCommands(program);
   addOperationCommands(program);
   addShellCommands(program);

@@ -1,5 +1,6 @@
 import { isoTime } from "../lib/iso-time.ts";
-import type { EventDetail, EventSummary, JobDetail } from "./store.ts";
+import type { Chart, OUTCOMES } from "./stats.ts";
+import type { EventDetail, EventSummary, JobDetail, OpenJob } from "./store.ts";
 
 /** The summary of an event in JSON output. Its members and their order are stable. */
 export function summaryJson(event: EventSummary) {
@@ -55,6 +56,29 @@ function jobJson(job: JobDetail) {
       finishedAt: isoTime(attempt.finishedAt),
     })),
   };
+}
+
+/** A queued or failed job in JSON output, with its event. */
+export function openJobJson({ source, eventId, type, receivedAt, ...job }: OpenJob) {
+  const { discarded: _, history: __, ...rest } = jobJson({ ...job, discarded: null, history: [] });
+  return { source, eventId, type, receivedAt: isoTime(receivedAt), ...rest };
+}
+
+/** A chart in JSON output. */
+export function chartJson({ points, total, sums }: Chart) {
+  return {
+    items: points.map(({ at, ...counts }) => ({ at: isoTime(at), ...countsJson(counts) })),
+    total: countsJson(total),
+    sums: sums.map(countsJson),
+  };
+}
+
+/** Counts with the names of JSON members. */
+function countsJson<T extends Record<(typeof OUTCOMES)[number], number>>({
+  dead_lettered: deadLettered,
+  ...counts
+}: T) {
+  return { ...counts, deadLettered };
 }
 
 /** Payloads are stored only if they are UTF-8 without a byte order mark. */

@@ -172,6 +172,17 @@ export interface CountedPage {
   next: string | null;
 }
 
+/** A job that is queued or has failed, with its event. */
+export interface OpenJob
+  extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt">,
+    Omit<JobDetail, "discarded" | "history"> {}
+
+/** A part of a list of jobs. `next` is the cursor of the next page; null on the last page. */
+export interface OpenJobPage {
+  items: OpenJob[];
+  next: string | null;
+}
+
 /** Asks for one page of a purge: at most `limit` events and `limit` ids. */
 export interface PurgeRequest extends PageRequest {
   retention: Retention;
@@ -300,6 +311,8 @@ export interface EventStore {
   discardAll(filter: JobFilter, reason: string, now: number, page: PageRequest): Promise<CountedPage>;
   /** The number of events that `replayAll` or `discardAll` would take, page by page. */
   count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+  /** The queued or failed jobs that match, in the order of arrival of their events, page by page. */
+  jobs(filter: JobFilter, page: PageRequest): Promise<OpenJobPage>;
   /**
    * Removes what retention no longer keeps, page by page: first contents of events with their jobs, then ids, then free space
    * of the file. Ids are never used again.

@@ -4,7 +4,7 @@ import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
-import { openJobPages } from "./open-job-pages.ts";
+import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
 import { storable } from "./values.ts";
 
 /** The number of an event: event id, source. */
@@ -30,7 +30,10 @@ INSERT INTO authserve.tally (queued, queued_bytes, ids) SELECT 1, size, 1 FROM a
 /** Changes one job of those that an operation chooses. */
 type ChangeJob = (changes: Changes, job: JobRow) => void;
 
-type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict" | "discard" | "discardAll" | "count">;
+type ReplayPort = Pick<
+  EventStore,
+  "replay" | "replayAll" | "replayConflict" | "discard" | "discardAll" | "count" | "jobs"
+>;
 
 /** Queues failed jobs again, or discards jobs: those of one event, or page by page those that match a filter. */
 export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
@@ -59,6 +62,7 @@ export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
       const { events, next } = await openJobPages(postgres, filter, page);
       return { count: events.size, next };
     },
+    jobs: (filter, page) => listOpenJobs(postgres, filter, page),
   };
 }
 

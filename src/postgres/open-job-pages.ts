@@ -1,11 +1,12 @@
-import type { JobFilter, PageRequest } from "../events/store.ts";
-import type { Queries } from "./connection.ts";
+import type { JobFilter, OpenJob, OpenJobPage, PageRequest } from "../events/store.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { integers, texts } from "./values.ts";
 
 // Jobs that are compared with a filter in one page.
 const MAX_COMPARED = 2000;
 
 /** Some events in order, each with those of its routes whose jobs match a filter. */
-export interface OpenJobPage {
+interface FoundPage {
   events: Map<number, string[]>;
   next: string | null;
 }
@@ -42,7 +43,7 @@ export async function openJobPages(
   queries: Queries,
   filter: JobFilter,
   { cursor, limit }: PageRequest,
-): Promise<OpenJobPage> {
+): Promise<FoundPage> {
   const { status, route = null, type = null, source = null, since = null, until = null, error = null } = filter;
   const [after = 0, last = 0] = (cursor ?? (await firstCursor(queries, status))).split("-").map(Number);
   const values = [status, after, last, MAX_COMPARED, route, type, source, since, until, error];
@@ -64,4 +65,29 @@ export async function openJobPages(
 async function firstCursor(queries: Queries, status: string): Promise<string> {
   const [row] = await queries.rows<{ last: number | null }>(LAST_OPEN, [status]);
   return `0-${row?.last ?? 0}`;
+}
+
+/** Jobs with their events, in this order: events, routes. */
+const JOBS = `
+SELECT source, event_id AS "eventId", type, received_at AS "receivedAt", route, status, attempts, ordering_key AS "orderingKey",
+  due_at AS "dueAt", lease_owner IS NOT NULL AS leased, last_error AS "lastError", failed_at AS "failedAt", reason
+FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS named (event, route, nth)
+  JOIN authserve.jobs USING (event, route) JOIN authserve.events ON id = event LEFT JOIN authserve.dead_letters USING (event, route)
+ORDER BY nth`;
+
+type JobRow = Omit<OpenJob, "deadLetter"> & { failedAt: number | null; reason: string | null };
+
+/** Lists the jobs of such a page. */
+export function listOpenJobs(postgres: Postgres, filter: JobFilter, page: PageRequest): Promise<OpenJobPage> {
+  return postgres.transaction(async (queries) => {
+    const { events, next } = await openJobPages(queries, filter, page);
+    const names = [...events].flatMap(([event, routes]) => routes.map((route) => ({ event, route })));
+    const columns = [integers(names.map(({ event }) => event)), texts(names.map(({ route }) => route))];
+    const rows = await queries.rows<JobRow>(JOBS, columns);
+    const items = rows.map(({ failedAt, reason, ...job }) => ({
+      ...job,
+      deadLetter: failedAt === null ? null : { failedAt, reason: reason ?? "" },
+    }));
+    return { items, next };
+  });
 }

@@ -1,8 +1,10 @@
+import type { AlertStore } from "../alerts/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Leases, NodeStore } from "../nodes/store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
+import { createPostgresAlertStore } from "./alerts.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { postgresEvents } from "./events.ts";
@@ -17,6 +19,7 @@ export interface PostgresStores {
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
+  alerts: AlertStore;
   nodes: NodeStore;
   leases: Leases;
   /** The database's clock in Unix milliseconds. Leases use it. */
@@ -36,6 +39,7 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
+    alerts: createPostgresAlertStore(postgres),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
     now: clock.now,

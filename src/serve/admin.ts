@@ -1,5 +1,6 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { AdminParts } from "../admin/routes.ts";
+import { listAlerts } from "../alerts/list.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { routesOf } from "../config/routes.ts";
 import type { Settings } from "../config/settings.ts";
@@ -60,6 +61,7 @@ export function openAdmin({ settings, stores, authenticate, file, ...state }: Ad
       const overview = overviewOf(sourcesOf(settings, file()), await sources.list());
       return overview.map((source) => ({ ...source, lastReceivedAt: isoTime(source.lastReceivedAt) }));
     },
+    readAlerts: async () => listAlerts(await stores.alerts.read(), now()),
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
     now,
   };

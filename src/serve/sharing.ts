@@ -12,15 +12,19 @@ export interface Sharing {
   share(): number;
   /** Whether this server alone removes old events now. */
   isPurging(): Promise<boolean>;
+  /** Whether this server alone checks and sends alerts now. */
+  isAlerting(): Promise<boolean>;
   leave(): Promise<void>;
 }
 
 // A purge asks for each page, and a page takes less than a second.
 const PURGE_LEASE_MS = 10_000;
+// Alerts are checked every 5 seconds.
+const ALERT_LEASE_MS = 15_000;
 
 /** Creates the sharing of a server with this id. With SQLite it is alone. */
 export function openSharing({ shared, now }: ServerStores, id: string, log: Log): Sharing {
-  if (shared === null) return { ...ALONE, isPurging: async () => true };
+  if (shared === null) return { ...ALONE, isPurging: async () => true, isAlerting: async () => true };
   let membership: Membership | undefined;
   return {
     async join(url) {
@@ -30,6 +34,7 @@ export function openSharing({ shared, now }: ServerStores, id: string, log: Log)
     },
     share: () => membership?.share() ?? 0,
     isPurging: () => shared.leases.hold("purge", id, PURGE_LEASE_MS),
+    isAlerting: () => shared.leases.hold("alerts", id, ALERT_LEASE_MS),
     leave: async () => membership?.leave(),
   };
 }

@@ -3,10 +3,9 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 import { type ChangeJob, jobChanges } from "./job-changes.ts";
-import { countOpenJobs } from "./open-job-pages.ts";
 import { jobRequeue } from "./requeue.ts";
 
-type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict" | "count">;
+type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict">;
 
 /** Queues failed jobs again, those of one event or page by page those that match a filter. */
 export function eventReplay(database: Database): SyncPort<ReplayPort> {
@@ -28,6 +27,5 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
       if (added > 0) addConflictContents.run({ ...event, conflict, event: lastInsertRowid });
       return added > 0;
     }),
-    count: countOpenJobs(database),
   };
 }

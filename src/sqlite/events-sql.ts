@@ -292,6 +292,12 @@ SELECT route, status, attempts, ordering_key AS orderingKey, due_at AS dueAt, le
   last_error AS lastError
 FROM jobs WHERE event = ? ORDER BY route`;
 
+/** A queued or failed job with its event: event, route. */
+export const OPEN_JOB = `
+SELECT source, event_id AS eventId, type, received_at AS receivedAt, route, status, attempts, ordering_key AS orderingKey,
+  due_at AS dueAt, lease_owner IS NOT NULL AS leased, last_error AS lastError, failed_at AS failedAt, reason
+FROM jobs JOIN events ON id = jobs.event LEFT JOIN dead_letters USING (event, route) WHERE jobs.event = ? AND jobs.route = ?`;
+
 /** The ended attempts of a job, oldest first: event, route. */
 export const HISTORY = `
 SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response

@@ -12,6 +12,7 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
+import { openJobReads } from "./open-job-pages.ts";
 import { statReads } from "./stats.ts";
 
 /** The event store on a SQLite database that the caller opens and closes. */
@@ -35,6 +36,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     ...eventRoutes(database),
     ...eventReads(database),
     ...statReads(database),
+    ...openJobReads(database),
     check() {
       ping.get();
       const count = unreadable.get() as number;

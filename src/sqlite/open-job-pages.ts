@@ -1,4 +1,5 @@
-import type { CountedPage, JobFilter, PageRequest } from "../events/store.ts";
+import type { EventStore, JobFilter, OpenJob, PageRequest } from "../events/store.ts";
+import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 
@@ -6,7 +7,7 @@ import * as sql from "./events-sql.ts";
 const MAX_COMPARED = 2000;
 
 /** Some events in order, each with those of its routes whose jobs match a filter. */
-interface OpenJobPage {
+interface FoundPage {
   events: Map<number, string[]>;
   next: string | null;
 }
@@ -21,7 +22,7 @@ interface OpenJobRow {
  * Finds the jobs that match a filter, page by page. A cursor is the last event of the page before and the last one of the
  * first page's time: "17-2000". So jobs that fail later are not found again.
  */
-export function openJobPages(database: Database): (filter: JobFilter, page: PageRequest) => OpenJobPage {
+export function openJobPages(database: Database): (filter: JobFilter, page: PageRequest) => FoundPage {
   const newest = database.prepare(sql.LAST_OPEN).pluck();
   const following = database.prepare<unknown[], OpenJobRow>(sql.OPEN_JOBS);
   const filtered = database.prepare<unknown[], { source: string; type: string; receivedAt: number }>(sql.FILTERED);
@@ -56,11 +57,29 @@ export function openJobPages(database: Database): (filter: JobFilter, page: Page
   };
 }
 
-/** Counts the events of such a page. */
-export function countOpenJobs(database: Database): (filter: JobFilter, page: PageRequest) => CountedPage {
+type JobRow = Omit<OpenJob, "leased" | "deadLetter"> & {
+  leased: number;
+  failedAt: number | null;
+  reason: string | null;
+};
+
+/** Reads such pages: the number of their events, and their jobs. */
+export function openJobReads(database: Database): SyncPort<Pick<EventStore, "count" | "jobs">> {
   const pageOf = openJobPages(database);
-  return (filter, page) => {
-    const { events, next } = pageOf(filter, page);
-    return { count: events.size, next };
+  const read = database.prepare<unknown[], JobRow>(sql.OPEN_JOB);
+  return {
+    count(filter, page) {
+      const { events, next } = pageOf(filter, page);
+      return { count: events.size, next };
+    },
+    jobs: database.transaction((filter, page) => {
+      const { events, next } = pageOf(filter, page);
+      const rows = [...events].flatMap(([event, routes]) => routes.map((route) => read.get(event, route) as JobRow));
+      return { items: rows.map(openJobOf), next };
+    }),
   };
+}
+
+function openJobOf({ leased, failedAt, reason, ...job }: JobRow): OpenJob {
+  return { ...job, leased: leased === 1, deadLetter: failedAt === null ? null : { failedAt, reason: reason ?? "" } };
 }

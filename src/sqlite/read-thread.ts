@@ -3,7 +3,7 @@ import { serveCalls } from "../lib/thread-rpc.ts";
 import { translatingErrors } from "./async-store.ts";
 import { openReader } from "./database.ts";
 import { eventReads } from "./event-reads.ts";
-import { countOpenJobs } from "./open-job-pages.ts";
+import { openJobReads } from "./open-job-pages.ts";
 import { statReads } from "./stats.ts";
 
 /** Runs in the reading thread, for lists and searches: they take long, and deliveries must not wait for them. */
@@ -13,7 +13,7 @@ function run(): void {
   const reader = openReader(workerData as string);
   const { list, get } = eventReads(reader);
   const { stats } = statReads(reader);
-  const events = translatingErrors({ list, get, count: countOpenJobs(reader), stats });
+  const events = translatingErrors({ list, get, ...openJobReads(reader), stats });
   serveCalls({ events }, port, (call) => call());
 }
 

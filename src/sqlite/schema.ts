@@ -119,6 +119,17 @@ const STEPS: readonly string[] = [
     source TEXT, name TEXT, first_used_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, PRIMARY KEY (source, name)
   ) STRICT, WITHOUT ROWID;
 
+  -- Alerts and silences as JSON, see alerts/alert.ts.
+  CREATE TABLE alerts (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE alert_silences (
+    id TEXT PRIMARY KEY, name TEXT, until INTEGER NOT NULL, silence TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- Messages that have not arrived yet, one for each notifier.
+  CREATE TABLE alert_messages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, notifier TEXT NOT NULL, message TEXT NOT NULL, attempts INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+  ) STRICT;
+
   -- The one live session of a user.
   CREATE TABLE sessions (
     user_id TEXT PRIMARY KEY, sid TEXT NOT NULL, expires_at INTEGER NOT NULL,

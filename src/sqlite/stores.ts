@@ -1,8 +1,10 @@
+import type { AlertStore } from "../alerts/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
+import { sqliteAlerts } from "./alerts.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents } from "./codec.ts";
 import type { Database } from "./database.ts";
@@ -20,6 +22,7 @@ export interface SqliteStores {
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
+  alerts: AlertStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
@@ -32,6 +35,7 @@ export function localStores(database: Database, reader?: Database): SqliteStores
     sessions: createEmbeddedSessionStore(database),
     throttle: createSqliteThrottleStore(database),
     sources: asAsync<SourceStore>(sqliteSources(database)),
+    alerts: asAsync<AlertStore>(sqliteAlerts(database)),
   };
 }
 
@@ -58,6 +62,7 @@ export function storesOnThreads(
   const events = asAsync<LocalEvents>(sqliteEvents(reader));
   const sessions = createEmbeddedSessionStore(reader);
   const failures = sqliteFailures(reader);
+  const alerts = asAsync<AlertStore>(sqliteAlerts(reader));
   return {
     events: withWakeUps({
       ...onThread("events", events),
@@ -71,6 +76,7 @@ export function storesOnThreads(
       list: (filter) => readThread.call("events.list", [filter]),
       get: (eventId, source) => readThread.call("events.get", [eventId, source]),
       count: (filter, page) => readThread.call("events.count", [filter, page]),
+      jobs: (filter, page) => readThread.call("events.jobs", [filter, page]),
       close,
     }),
     sessions: {
@@ -81,5 +87,6 @@ export function storesOnThreads(
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
+    alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
   };
 }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type RpcTargets, serveCalls } from "../lib/thread-rpc.ts";
+import { sqliteAlerts } from "./alerts.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { assertInPlace, type FileId, openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
@@ -55,6 +56,7 @@ function run(): void {
     },
     throttle: sqliteFailures(database),
     sources: sqliteSources(database),
+    alerts: sqliteAlerts(database),
     thread: {
       ready: () => {},
       // After the answer to this call is sent.

@@ -44,6 +44,8 @@ export interface Admission {
   readonly paused: Readonly<Record<PauseReason, boolean>>;
   /** Free disk space. Infinity if it has no limit, null if it is unknown. */
   readonly freeBytes: number | null;
+  /** Below this free space deliveries are refused. Null if the size of the disk is unknown. */
+  readonly minFreeBytes: number | null;
   /** Rejects with the reasons while deliveries are paused. */
   requireOpen(): Promise<void>;
   /** Checks once. What does not answer within a second is unknown. */
@@ -74,6 +76,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const readBacklog = orUnknown(options.readBacklog);
   const paused = { disk_low: false, queue_old: false };
   let freeBytes: number | null = null;
+  let leastFree: number | null = null;
   let timer: NodeJS.Timeout | undefined;
 
   function setPaused(reason: PauseReason, isPaused: boolean, figures: object | null): void {
@@ -86,7 +89,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
   async function checkDisk(): Promise<void> {
     const disk = await readSpace();
     freeBytes = disk?.freeBytes ?? null;
-    const figures = disk && { freeBytes, minFreeBytes: leastFreeBytes(minFreeBytes, disk.sizeBytes) };
+    leastFree = disk && leastFreeBytes(minFreeBytes, disk.sizeBytes);
+    const figures = disk && { freeBytes, minFreeBytes: leastFree };
     setPaused("disk_low", isDiskLow(paused.disk_low, disk, minFreeBytes), figures);
   }
 
@@ -108,6 +112,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     paused,
     get freeBytes() {
       return freeBytes;
+    },
+    get minFreeBytes() {
+      return leastFree;
     },
     async requireOpen() {
       const reasons = REASONS.filter((reason) => paused[reason]);

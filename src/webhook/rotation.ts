@@ -33,9 +33,24 @@ export function rotationFindings(
   return old.flatMap(({ name, usage }, index) => {
     const newer = [newest, ...old.slice(0, index)];
     if (newer.some((other) => hasReplaced(other.usage, usage))) return unused(source, name, usage, now);
-    const isLast = usage !== undefined && record?.lastSecret === name;
-    return isLast && !overlaps(newest.usage, usage) ? stillUsed(source, name, newest, now) : [];
+    return isStillUsed(name, usage, newest.usage, record) ? stillUsed(source, name, newest, now) : [];
   });
+}
+
+/** The old secret that the sender of a source still uses, by name. Null if it uses the newest one. */
+export function oldSecretInUse({ secrets }: Pick<Source, "secrets">, record: SourceRecord | undefined): string | null {
+  const usages = new Map(record?.secrets.map((usage) => [usage.name, usage]));
+  const [newest, ...old] = secrets.map(({ name }) => ({ name, usage: usages.get(name) }));
+  return old.find(({ name, usage }) => isStillUsed(name, usage, newest?.usage, record))?.name ?? null;
+}
+
+function isStillUsed(
+  name: string,
+  usage: Usage | undefined,
+  newest: Usage | undefined,
+  record: SourceRecord | undefined,
+): boolean {
+  return usage !== undefined && record?.lastSecret === name && !overlaps(newest, usage);
 }
 
 /** Whether a newer secret was in use for long enough after an old one. */

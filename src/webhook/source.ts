@@ -32,6 +32,8 @@ export interface Source {
   /** `watch` only logs deliveries from other addresses. */
   addressMode: "enforce" | "watch";
   bodyLimitBytes: number;
+  /** The longest usual time between two deliveries, in milliseconds. Longer silence is an alert. */
+  expectEveryMs?: number;
 }
 
 /** A secret of a source. */

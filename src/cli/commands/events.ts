@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { STEPS } from "../../events/chart.ts";
 import { STATUSES } from "../../events/event.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 
@@ -54,7 +55,12 @@ export function addEventCommands(program: Command): void {
     .action(async (options) => (await import("../events-prune.ts")).runEventsPrune(options));
   events
     .command("stats")
-    .description("Count events by status")
+    .description("Count events by status, and deliveries and attempts over time")
+    .option("--since <time>", "Count from this time on: 1h, 7d, or ISO 8601 (UTC by default; default: a day)")
+    .option("--until <time>", "Count until this time, like --since")
+    .addOption(new Option("--step <step>", "Length of the parts of the time in the JSON output").choices(STEPS))
+    .option("--source <name>", "Count only this source")
+    .option("--route <name>", "Count only attempts of this route")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
   events

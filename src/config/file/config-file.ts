@@ -1,9 +1,11 @@
 import { lstatSync, readFileSync } from "node:fs";
+import type { AlertConfig } from "../../alerts/watch.ts";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Source } from "../../webhook/source.ts";
 import type { Environment } from "../settings.ts";
+import { DEFAULT_ALERTS, readAlerts } from "./alerts-entry.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
 import { isMap, keyText, type PathFault, shown, unknownKeys } from "./faults.ts";
 import { contextOf, pathOfDefaultSource, type Reading } from "./reading.ts";
@@ -22,6 +24,7 @@ export interface ConfigFile {
   /** Null without `routes` in the file. */
   routes: RouteEntry[] | null;
   retention: Retention;
+  alerts: AlertConfig;
   /** The files of modules, as absolute paths. */
   modules: string[];
   /** Each NAME of an `env:NAME`, which handlers must not get. */
@@ -47,11 +50,11 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
   const document = parseYaml(text);
   const context = contextOf(file, environment);
   const reading: Reading = { document, context, faults: [], warnings: [] };
-  const { sources, routes, retention } = readEntries(document.value, reading);
+  const entries = readEntries(document.value, reading);
   const modules = [...context.modules];
   throwFaults(file, reading, modules);
   const warnings = reading.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
-  return { file, sources, routes, retention, modules, secretNames: [...context.secretNames], warnings };
+  return { file, ...entries, modules, secretNames: [...context.secretNames], warnings };
 }
 
 /**
@@ -118,24 +121,32 @@ function textOf(file: string, { CONFIG_FILE }: Environment): string | null {
   }
 }
 
-function readEntries(value: unknown, reading: Reading): Pick<ConfigFile, "sources" | "routes" | "retention"> {
+type Entries = Pick<ConfigFile, "sources" | "routes" | "retention" | "alerts">;
+
+function readEntries(value: unknown, reading: Reading): Entries {
   const { faults, context } = reading;
-  const nothing = { sources: [], routes: null, retention: DEFAULT_RETENTION };
+  const nothing: Entries = { sources: [], routes: null, retention: DEFAULT_RETENTION, alerts: DEFAULT_ALERTS };
   // An empty file is null, and one with syntax errors is undefined.
   if (value === null || value === undefined) return nothing;
   if (!isMap(value)) {
     faults.push({ path: [], message: `found ${shown(value, [])}, expected a map with sources and routes` });
     return nothing;
   }
-  faults.push(
-    ...unknownKeys({ ...value, sources: undefined, routes: undefined, retention: undefined }, FileSchema, []),
+  const names = ["sources", "routes", "retention", "alerts"];
+  const withoutValues = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, names.includes(name) ? undefined : member]),
   );
+  faults.push(...unknownKeys(withoutValues, FileSchema, []));
   const entries = value.sources ?? {};
-  const names = isMap(entries) ? new Set(Object.keys(entries)) : null;
-  if (pathOfDefaultSource(context.environment) !== null) names?.add(DEFAULT_SOURCE_NAME);
-  const routes = value.routes === undefined ? null : readRouteList(value.routes, names, reading);
-  const retention = readRetention(value.retention, reading);
-  if (isMap(entries)) return { sources: readSourceList(entries, reading), routes, retention };
+  const sourceNames = isMap(entries) ? new Set(Object.keys(entries)) : null;
+  if (pathOfDefaultSource(context.environment) !== null) sourceNames?.add(DEFAULT_SOURCE_NAME);
+  const routes = value.routes === undefined ? null : readRouteList(value.routes, sourceNames, reading);
+  const others = {
+    routes,
+    retention: readRetention(value.retention, reading),
+    alerts: readAlerts(value.alerts, reading),
+  };
+  if (isMap(entries)) return { sources: readSourceList(entries, reading), ...others };
   faults.push({ path: ["sources"], message: `found ${shown(entries, [])}, expected a map of names and sources` });
-  return { ...nothing, routes, retention };
+  return { ...nothing, ...others };
 }

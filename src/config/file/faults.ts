@@ -58,12 +58,14 @@ export function keyText(path: Path): string {
 /** The length of the path of the secret that a path is at or below; null if there is none. */
 function lengthOfSecretPath([top, , key, below]: Path): number | null {
   if (top === "sources" && key === "secrets") return typeof below === "number" ? 4 : 3;
+  if (top === "alerts" && (below === "secret" || below === "token")) return 4;
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }
 
 /** Whether a path is that of a URL or a command, or of text in its place. These may have passwords. */
 function isPrivate(path: Path): boolean {
   const [top, , key, below] = path;
+  if (top === "alerts") return path[1] === "notify" && below !== "name" && path.length > 2;
   if (top !== "routes") return false;
   return path.length <= 2 || key === "to" || ((key === "http" || key === "exec") && below !== "timeout");
 }

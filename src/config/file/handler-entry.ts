@@ -3,12 +3,11 @@ import { resolve } from "node:path";
 import type * as v from "valibot";
 import { systemCode } from "../../errors.ts";
 import type { HandlerConfig } from "../../worker/route.ts";
-import { SIGNING_SECRET_FORM, signingKeyOf } from "../signing-key.ts";
 import { shown } from "./faults.ts";
 import type { Known } from "./known-keys.ts";
 import type { Reading } from "./reading.ts";
 import { HANDLER_NAMES, type RouteSchema } from "./route-schema.ts";
-import { readSecretRef } from "./secret-refs.ts";
+import { readSigningKey } from "./signing-key-ref.ts";
 import type { Path } from "./yaml-document.ts";
 
 /** The keys of a route that have no fault of their own. */
@@ -37,7 +36,7 @@ type Read = (known: KnownRoute, base: Path, reading: Reading) => HandlerConfig |
 const READERS: Record<(typeof HANDLER_NAMES)[number], Read> = {
   to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
   http({ http: { url, secret } = {} }, base, reading) {
-    const key = secret === undefined ? null : readKey(secret, [...base, "http", "secret"], reading);
+    const key = secret === undefined ? null : readSigningKey(secret, [...base, "http", "secret"], reading);
     return url === undefined ? null : { kind: "http", url, key };
   },
   exec({ exec: { command } = {} }, _base, { context: { folder } }) {
@@ -50,22 +49,6 @@ const READERS: Record<(typeof HANDLER_NAMES)[number], Read> = {
   },
   log: () => ({ kind: "log" }),
 };
-
-/** Reads the secret that signs requests. */
-function readKey(reference: string, path: Path, { context, faults, warnings }: Reading): Uint8Array | null {
-  const read = readSecretRef(reference, context);
-  if ("fault" in read) {
-    faults.push({ path, message: read.fault });
-    return null;
-  }
-  warnings.push(...read.warnings.map((message) => ({ path, message: `${reference} ${message}` })));
-  const key = signingKeyOf(read.secret.value);
-  if (key === null) {
-    const found = `found ${reference}, whose value does not have the form`;
-    faults.push({ path, message: `${found}, ${SIGNING_SECRET_FORM}` });
-  }
-  return key;
-}
 
 /** Checks the file of a module, without loading it. Returns its absolute path. */
 function readFile(name: string, path: Path, { context, faults }: Reading): string {

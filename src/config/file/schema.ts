@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { nearest } from "../../lib/nearest.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
-import { duration, networks, oneOf, path, size } from "../fields.ts";
+import { duration, LONGEST_AGE, networks, oneOf, path, size } from "../fields.ts";
+import { AlertsSchema } from "./alerts-schema.ts";
 import { key, NAME, numberOrText, TEXT, textLike } from "./fields.ts";
 import { RetentionSchema } from "./retention-entry.ts";
 import { RouteSchema } from "./route-schema.ts";
@@ -117,6 +118,10 @@ export const SourceSchema = v.strictObject(
       oneOf("enforce", "watch"),
       "`enforce` refuses other addresses. `watch` only logs them. Default: `enforce`.",
     ),
+    expectEvery: key(
+      duration(1000, "24h", LONGEST_AGE),
+      "The longest usual time between two deliveries. After that and a fifth of it without one, an alert fires.",
+    ),
   },
   "expected a list such as [env:NAME]",
 );
@@ -139,4 +144,5 @@ export const FileSchema = v.strictObject({
     ),
   ),
   retention: v.optional(v.pipe(RetentionSchema, v.description("How long events are kept."))),
+  alerts: v.optional(v.pipe(AlertsSchema, v.description("When alerts fire, and where they are sent."))),
 });

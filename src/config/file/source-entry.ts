@@ -103,6 +103,7 @@ function sourceOf(
     ...(allowedAddresses && { allowedAddresses }),
     addressMode: entry.addressMode ?? "enforce",
     bodyLimitBytes: entry.bodyLimit ?? preset.bodyLimitBytes ?? context.bodyLimitBytes,
+    ...(entry.expectEvery !== undefined && { expectEveryMs: entry.expectEvery }),
   };
 }
 

@@ -148,6 +148,12 @@ export const EXPORTED: readonly ExportedTable[] = [
     key: ["source", "name"],
     columns: { source: "text", name: "text", first_used_at: "integer", last_used_at: "integer" },
   },
+  { name: "alerts", key: ["id"], columns: { id: "text", record: "text" } },
+  {
+    name: "alert_silences",
+    key: ["id"],
+    columns: { id: "text", name: "text", until: "integer", silence: "text" },
+  },
   {
     name: "sessions",
     key: ["user_id"],

@@ -1,0 +1,71 @@
+import { type AlertRecord, alertId, type Condition, type Silence, silencedUntil } from "./alert.ts";
+import type { Findings } from "./rules.ts";
+import type { AlertChanges } from "./store.ts";
+
+// Alerts that are over are listed for this long.
+const KEPT_MS = 7 * 86_400_000;
+
+/** Decides what becomes of the alerts. Announced is what fires or is over since the last time, unless it is silenced. */
+export function changesOf(
+  known: readonly AlertRecord[],
+  { conditions, unknown }: Findings,
+  silences: readonly Silence[],
+  now: number,
+): Omit<AlertChanges, "notifiers"> {
+  const found = new Map(conditions.map((condition) => [alertId(condition), condition]));
+  const before = new Map(known.map((alert) => [alert.id, alert]));
+  const removed: string[] = [];
+  const after: AlertRecord[] = [];
+
+  for (const alert of known) {
+    const condition = found.get(alert.id);
+    if (condition !== undefined && alert.resolvedAt === null) after.push(continued(alert, condition, now));
+    else if (condition !== undefined) after.push(begun(condition, now));
+    else if (unknown.has(alert.name) || alert.resolvedAt !== null) after.push(alert);
+    else if (alert.firedAt !== null) after.push({ ...alert, resolvedAt: now });
+    // It did not last long enough to fire.
+    else removed.push(alert.id);
+  }
+  for (const [id, condition] of found) if (!before.has(id)) after.push(begun(condition, now));
+
+  const [old, kept] = split(after, ({ resolvedAt }) => resolvedAt !== null && resolvedAt < now - KEPT_MS);
+  const announced = kept.filter((alert) => isNews(alert, before.get(alert.id), silences, now));
+  const announcedIds = new Set(announced.map(({ id }) => id));
+  const records = kept.map((alert) => (announcedIds.has(alert.id) ? { ...alert, isAnnounced: true } : alert));
+  return {
+    changed: records.filter((alert) => hasChanged(alert, before.get(alert.id))),
+    removed: [...removed, ...old.map(({ id }) => id)],
+    message: announced.length === 0 ? null : { alerts: announced, at: now },
+  };
+}
+
+function begun(condition: Condition, now: number): AlertRecord {
+  const { forMs = 0, ...rest } = condition;
+  const firedAt = forMs === 0 ? now : null;
+  return { ...rest, id: alertId(condition), since: now, firedAt, resolvedAt: null, isAnnounced: false };
+}
+
+/** An alert that is still wrong. The summary is that of its firing: it would change all the time. */
+function continued(alert: AlertRecord, { forMs = 0, summary }: Condition, now: number): AlertRecord {
+  const isDue = alert.firedAt === null && now - alert.since >= forMs;
+  return isDue ? { ...alert, summary, firedAt: now } : alert;
+}
+
+function isNews(
+  alert: AlertRecord,
+  earlier: AlertRecord | undefined,
+  silences: readonly Silence[],
+  now: number,
+): boolean {
+  // What was announced is also announced when it is over, or nobody would know.
+  if (alert.resolvedAt !== null) return alert.isAnnounced && earlier?.resolvedAt === null;
+  return alert.firedAt !== null && !alert.isAnnounced && silencedUntil(alert, silences, now) === null;
+}
+
+const hasChanged = (alert: AlertRecord, before: AlertRecord | undefined) =>
+  before === undefined ||
+  (["since", "firedAt", "resolvedAt", "isAnnounced"] as const).some((member) => alert[member] !== before[member]);
+
+function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}

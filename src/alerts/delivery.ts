@@ -1,0 +1,78 @@
+import { describeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Notifier, Notify } from "./notifiers.ts";
+import type { AlertStore, QueuedMessage } from "./store.ts";
+
+/** Sends queued messages, each until it has arrived. */
+export interface AlertDelivery {
+  /** Sends the messages that are due. Rejects if the store does not answer. */
+  run(notifiers: readonly Notifier[]): Promise<void>;
+  /** Ends what is being sent. It is sent again later. */
+  stop(): Promise<void>;
+}
+
+interface DeliveryOptions {
+  store: Pick<AlertStore, "nextMessages" | "removeMessage" | "delayMessage">;
+  notify: Notify;
+  log: Log;
+  now: () => number;
+}
+
+const FIRST_DELAY_MS = 5000;
+const LONGEST_DELAY_MS = 5 * 60_000;
+// An older message would mislead more than help.
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+
+/** Creates the delivery. A notifier that is down keeps no other one waiting. */
+export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions): AlertDelivery {
+  const stopping = new AbortController();
+  /** Names of notifiers that a message is being sent to. */
+  const busy = new Map<string, Promise<void>>();
+
+  async function send(notifier: Notifier, queued: QueuedMessage): Promise<void> {
+    const { id, message, attempts } = queued;
+    try {
+      await notify(notifier, message, stopping.signal);
+      await store.removeMessage(id);
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      const isGivenUp = now() - message.at > GIVE_UP_AFTER_MS;
+      log.error(
+        { event: "alert_not_sent", notifier: notifier.name, attempt: attempts + 1, error: describeError(error) },
+        isGivenUp ? "the alert was not sent for a day, and is given up" : "the alert will be sent again",
+      );
+      if (isGivenUp) await store.removeMessage(id);
+      else await store.delayMessage(id, now() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts));
+    }
+  }
+
+  /** Sends the messages of a notifier one after the other. */
+  async function sendAll(notifier: Notifier, first: QueuedMessage): Promise<void> {
+    for (let next: QueuedMessage | undefined = first; next !== undefined && !stopping.signal.aborted; ) {
+      await send(notifier, next);
+      next = (await store.nextMessages()).find((queued) => queued.notifier === notifier.name && queued.dueAt <= now());
+    }
+  }
+
+  return {
+    async run(notifiers) {
+      const known = new Map(notifiers.map((notifier) => [notifier.name, notifier]));
+      for (const queued of await store.nextMessages()) {
+        const notifier = known.get(queued.notifier);
+        // It is no longer configured.
+        if (notifier === undefined) await store.removeMessage(queued.id);
+        else if (queued.dueAt <= now() && !busy.has(notifier.name)) {
+          const sending = sendAll(notifier, queued)
+            // The store did not answer. The message is still there for the next run.
+            .catch(() => {})
+            .finally(() => busy.delete(notifier.name));
+          busy.set(notifier.name, sending);
+        }
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(busy.values());
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { isoTime } from "../lib/iso-time.ts";
+import { ALERTS, type AlertRecord, type Silence, silencedUntil } from "./alert.ts";
+
+/** An alert in JSON output. */
+export type ListedAlert = ReturnType<typeof listAlerts>[number];
+
+/** Lists alerts: those that fire first, then those that wait to fire, then those that are over, the newest first. */
+export function listAlerts(
+  { alerts, silences }: { alerts: readonly AlertRecord[]; silences: readonly Silence[] },
+  now: number,
+) {
+  const sorted = alerts.toSorted((a, b) => rankOf(a) - rankOf(b) || b.since - a.since);
+  return sorted.map((alert) => ({
+    id: alert.id,
+    name: alert.name,
+    state: stateOf(alert),
+    severity: ALERTS[alert.name].severity,
+    labels: { ...alert.labels },
+    summary: alert.summary,
+    remedy: alert.remedy,
+    since: isoTime(alert.since),
+    startsAt: isoTime(alert.firedAt),
+    endsAt: isoTime(alert.resolvedAt),
+    silencedUntil: isoTime(silencedUntil(alert, silences, now)),
+  }));
+}
+
+const STATES = ["firing", "pending", "resolved"] as const;
+
+function stateOf({ firedAt, resolvedAt }: AlertRecord): (typeof STATES)[number] {
+  if (resolvedAt !== null) return "resolved";
+  return firedAt === null ? "pending" : "firing";
+}
+
+const rankOf = (alert: AlertRecord) => STATES.indexOf(stateOf(alert));

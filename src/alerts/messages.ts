@@ -1,0 +1,84 @@
+import { hash } from "node:crypto";
+import { isoTime } from "../lib/iso-time.ts";
+import { ALERTS, type AlertRecord } from "./alert.ts";
+import type { Message } from "./store.ts";
+
+// Alertmanager's text for an alert that is not over.
+const NOT_OVER = "0001-01-01T00:00:00Z";
+
+/** What messages say of the server. */
+export interface Sender {
+  /** Names the server, e.g. its host. */
+  instance: string;
+  /** The public URL; empty if there is none. */
+  url: string;
+}
+
+/** The labels of an alert as Prometheus would have them. */
+const labelsOf = ({ name, labels }: AlertRecord, { instance }: Sender) => ({
+  alertname: name,
+  severity: ALERTS[name].severity,
+  instance,
+  ...labels,
+});
+
+const annotationsOf = ({ summary, remedy }: AlertRecord) => ({ summary, remedy });
+
+/** Whether one of the alerts is firing. */
+export const isFiring = ({ alerts }: Message) => alerts.some(({ resolvedAt }) => resolvedAt === null);
+
+/** A message in the form of Alertmanager's webhook, version 4 (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config). */
+export function alertmanagerForm(message: Message, sender: Sender, receiver: string) {
+  const alerts = message.alerts.map((alert) => ({
+    status: alert.resolvedAt === null ? "firing" : "resolved",
+    labels: labelsOf(alert, sender),
+    annotations: annotationsOf(alert),
+    startsAt: isoTime(alert.firedAt ?? alert.since),
+    endsAt: isoTime(alert.resolvedAt) ?? NOT_OVER,
+    generatorURL: sender.url,
+    fingerprint: alert.id,
+  }));
+  return {
+    version: "4",
+    groupKey: `{}:{instance="${sender.instance}"}`,
+    truncatedAlerts: 0,
+    status: isFiring(message) ? "firing" : "resolved",
+    receiver,
+    groupLabels: { instance: sender.instance },
+    commonLabels: common(alerts.map(({ labels }) => labels)),
+    commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
+    externalURL: sender.url,
+    alerts,
+  };
+}
+
+/** The members that all objects have with the same value. */
+function common(objects: readonly Record<string, string>[]): Record<string, string> {
+  const [first = {}, ...others] = objects;
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((other) => other[name] === value)),
+  );
+}
+
+/** The one line that a person reads first. */
+export function titleOf({ alerts }: Message, { instance }: Sender): string {
+  const firing = alerts.filter(({ resolvedAt }) => resolvedAt === null).length;
+  const over = alerts.length - firing;
+  const parts = [firing > 0 ? `${firing} firing` : "", over > 0 ? `${over} resolved` : ""].filter(
+    (part) => part !== "",
+  );
+  return `authserve ${instance}: ${parts.join(", ")}`;
+}
+
+/** A line for each alert. */
+export function linesOf({ alerts }: Message): string[] {
+  return alerts.map((alert) =>
+    alert.resolvedAt === null
+      ? `${ALERTS[alert.name].severity}: ${alert.summary}. ${alert.name}; see: ${alert.remedy}`
+      : `resolved: ${alert.summary}. ${alert.name}`,
+  );
+}
+
+/** The id of a message, the same at every try. */
+export const messageId = ({ alerts, at }: Message) =>
+  `alert_${at}_${hash("sha256", alerts.map(({ id }) => id).join()).slice(0, 12)}`;

@@ -1,0 +1,162 @@
+import type { RouteAttempts } from "../events/stats.ts";
+import type { Backlog } from "../events/store.ts";
+import { bytesText, durationText } from "../lib/figures.ts";
+import type { AlertName, Condition } from "./alert.ts";
+import { attemptsWithin, isGrowing, type Samples } from "./samples.ts";
+
+/** When alerts fire. Null: never. Times are milliseconds. */
+export interface AlertRules {
+  failureRate: { above: number; overMs: number; atLeast: number } | null;
+  queue: { olderThanMs: number; growingForMs: number; atLeast: number } | null;
+  deadLetters: { above: number } | null;
+  /** Undefined: twice the space below which deliveries are refused. */
+  disk: { below: number | undefined } | null;
+  oldSecret: { afterMs: number } | null;
+  certificate: { withinMs: number } | null;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+export const DEFAULT_RULES: AlertRules = {
+  failureRate: { above: 0.5, overMs: 5 * MINUTE_MS, atLeast: 20 },
+  queue: { olderThanMs: 5 * MINUTE_MS, growingForMs: 15 * MINUTE_MS, atLeast: 10 },
+  deadLetters: { above: 0 },
+  disk: { below: undefined },
+  oldSecret: { afterMs: DAY_MS },
+  certificate: { withinMs: 14 * DAY_MS },
+};
+
+/** What is watched of a source. Times are Unix milliseconds. */
+export interface WatchedSource {
+  name: string;
+  /** The longest usual time between two deliveries, in milliseconds. Null if it is not configured. */
+  expectEveryMs: number | null;
+  lastReceivedAt: number | null;
+  /** The old secret that the sender still signs with, by name. Null if it uses the newest one. */
+  oldSecret: string | null;
+}
+
+/** What was measured. Null is unknown: alerts about it stay as they are. */
+export interface Facts {
+  now: number;
+  backlog: Pick<Backlog, "queued" | "failed" | "oldestQueuedAt">;
+  /** The attempts of the last minutes, as far back as the rule needs. */
+  attempts: readonly RouteAttempts[];
+  sources: readonly WatchedSource[];
+  disk: { freeBytes: number; minFreeBytes: number; isPaused: boolean } | null;
+  certificateEndsAt: number | null;
+}
+
+/** What is wrong, and what is unknown. */
+export interface Findings {
+  conditions: Condition[];
+  unknown: ReadonlySet<AlertName>;
+}
+
+// A sender may be late by a fifth of its period.
+const GRACE = 1.2;
+
+/** Compares facts with rules. `samples` has the earlier facts. */
+export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): Findings {
+  const unknown = new Set<AlertName>();
+  if (facts.disk === null) unknown.add("AuthserveDiskLow");
+  const growing = rules.queue === null ? false : isGrowing(samples, rules.queue.growingForMs);
+  if (growing === null) unknown.add("AuthserveQueueGrowing");
+  const conditions = [
+    ...failureRates(facts, rules, samples),
+    ...facts.sources.flatMap((source) => silence(source, facts)),
+    ...oldQueue(facts, rules),
+    ...(growing === true ? growingQueue(facts, rules) : []),
+    ...deadLetters(facts, rules),
+    ...lowDisk(facts, rules),
+    ...facts.sources.flatMap((source) => oldSecret(source, rules)),
+    ...certificate(facts, rules),
+  ];
+  return { conditions, unknown };
+}
+
+function failureRates({ now, attempts }: Facts, { failureRate }: AlertRules, samples: Samples): Condition[] {
+  if (failureRate === null) return [];
+  const { above, overMs, atLeast } = failureRate;
+  return attemptsWithin(samples, attempts, now - overMs).flatMap(({ route, failed, all }): Condition[] => {
+    if (all < atLeast || failed / all <= above) return [];
+    const summary = `${failed} of ${all} attempts of the route ${route} failed in the last ${durationText(overMs)}`;
+    return [
+      { name: "AuthserveFailureRate", labels: { route }, summary, remedy: "authserve events list --status failed" },
+    ];
+  });
+}
+
+function silence({ name, expectEveryMs, lastReceivedAt }: WatchedSource, { now }: Facts): Condition[] {
+  // What is new never alerts.
+  if (expectEveryMs === null || lastReceivedAt === null) return [];
+  const silentMs = now - lastReceivedAt;
+  if (silentMs <= expectEveryMs * GRACE) return [];
+  const summary = `the source ${name} has received nothing for ${durationText(silentMs)}, and something is expected every ${durationText(expectEveryMs)}`;
+  return [
+    { name: "AuthserveSourceSilent", labels: { source: name }, summary, remedy: "check the webhook at the sender" },
+  ];
+}
+
+function oldQueue({ now, backlog }: Facts, { queue }: AlertRules): Condition[] {
+  const ageMs = now - (backlog.oldestQueuedAt ?? now);
+  if (queue === null || ageMs <= queue.olderThanMs) return [];
+  const summary = `an event has been queued for ${durationText(ageMs)}`;
+  return [{ name: "AuthserveQueueOld", labels: {}, summary, remedy: "authserve events list --status queued" }];
+}
+
+function growingQueue({ backlog }: Facts, { queue }: AlertRules): Condition[] {
+  if (queue === null || backlog.queued < queue.atLeast) return [];
+  const summary = `the queue has been growing for ${durationText(queue.growingForMs)}, to ${backlog.queued} events`;
+  return [{ name: "AuthserveQueueGrowing", labels: {}, summary, remedy: "authserve routes list" }];
+}
+
+function deadLetters({ backlog }: Facts, rules: AlertRules): Condition[] {
+  if (rules.deadLetters === null || backlog.failed <= rules.deadLetters.above) return [];
+  const summary =
+    backlog.failed === 1 ? "1 event is in the dead letters" : `${backlog.failed} events are in the dead letters`;
+  return [{ name: "AuthserveDeadLetters", labels: {}, summary, remedy: "authserve events list --status failed" }];
+}
+
+function lowDisk({ disk }: Facts, rules: AlertRules): Condition[] {
+  if (rules.disk === null || disk === null) return [];
+  const below = rules.disk.below ?? 2 * disk.minFreeBytes;
+  if (!disk.isPaused && disk.freeBytes >= below) return [];
+  const effect = disk.isPaused ? ", and deliveries are refused" : "";
+  const summary = `${bytesText(disk.freeBytes)} are free on the disk of DATA_DIR${effect}`;
+  return [{ name: "AuthserveDiskLow", labels: {}, summary, remedy: "make space on the disk, or shorten retention" }];
+}
+
+function oldSecret({ name, oldSecret: secret }: WatchedSource, rules: AlertRules): Condition[] {
+  if (rules.oldSecret === null || secret === null) return [];
+  const summary = `the sender of ${name} still signs with the old secret ${secret} only`;
+  const labels = { source: name, secret };
+  return [
+    {
+      name: "AuthserveOldSecret",
+      labels,
+      summary,
+      remedy: "set the new secret at the sender",
+      forMs: rules.oldSecret.afterMs,
+    },
+  ];
+}
+
+function certificate({ now, certificateEndsAt }: Facts, rules: AlertRules): Condition[] {
+  if (rules.certificate === null || certificateEndsAt === null) return [];
+  const leftMs = certificateEndsAt - now;
+  if (leftMs >= rules.certificate.withinMs) return [];
+  const summary =
+    leftMs > 0
+      ? `the certificate ends in ${durationText(leftMs)}`
+      : `the certificate ended ${durationText(-leftMs)} ago`;
+  return [
+    {
+      name: "AuthserveCertificateExpiring",
+      labels: {},
+      summary,
+      remedy: "renew the files of TLS_CERT_FILE and TLS_KEY_FILE",
+    },
+  ];
+}

@@ -1,0 +1,100 @@
+import { describeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { changesOf } from "./changes.ts";
+import type { AlertDelivery } from "./delivery.ts";
+import type { Notifier } from "./notifiers.ts";
+import { type AlertRules, type Facts, findingsOf } from "./rules.ts";
+import { type Samples, withSample } from "./samples.ts";
+import type { AlertStore } from "./store.ts";
+
+/** What the watch is configured with. */
+export interface AlertConfig {
+  rules: AlertRules;
+  notifiers: readonly Notifier[];
+}
+
+/** Compares what is measured with the rules every 5 seconds, from `start` to `stop`. */
+export interface AlertWatch {
+  start(): void;
+  apply(config: AlertConfig): void;
+  stop(): Promise<void>;
+}
+
+export interface WatchOptions {
+  store: AlertStore;
+  /** Measures, with the attempts since a time (Unix milliseconds). */
+  readFacts: (attemptsSince: number) => Promise<Facts>;
+  delivery: AlertDelivery;
+  log: Log;
+  /** Whether this server may alert now: of several on one database, one does. */
+  isOnDuty: () => Promise<boolean>;
+  now: () => number;
+}
+
+const EVERY_MS = 5000;
+
+/** Creates a watch. */
+export function createAlertWatch(config: AlertConfig, options: WatchOptions): AlertWatch {
+  const { store, readFacts, delivery, log, isOnDuty, now } = options;
+  let current = config;
+  let samples: Samples = [];
+  let fault: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+
+  async function check(): Promise<void> {
+    if (!(await isOnDuty())) {
+      samples = [];
+      return;
+    }
+    const { rules, notifiers } = current;
+    const windowMs = Math.max(rules.failureRate?.overMs ?? 0, rules.queue?.growingForMs ?? 0);
+    const facts = await readFacts(now() - (rules.failureRate?.overMs ?? 0));
+    const sample = { at: facts.now, queued: facts.backlog.queued, attempts: facts.attempts };
+    samples = withSample(samples, sample, windowMs);
+    const { alerts, silences } = await store.read();
+    const changes = changesOf(alerts, findingsOf(facts, rules, samples), silences, facts.now);
+    if (changes.changed.length + changes.removed.length > 0) {
+      await store.save({ ...changes, notifiers: notifiers.map(({ name }) => name) });
+    }
+    for (const { name, labels, summary, resolvedAt } of changes.message?.alerts ?? []) {
+      if (resolvedAt === null) log.warn({ event: "alert_firing", alert: name, labels }, summary);
+      else log.info({ event: "alert_resolved", alert: name, labels }, `resolved: ${summary}`);
+    }
+    await delivery.run(notifiers);
+  }
+
+  async function checkOrLog(): Promise<void> {
+    try {
+      await check();
+      fault = undefined;
+    } catch (error) {
+      // Logged once for as long as it stays the same.
+      if (describeError(error) === fault) return;
+      fault = describeError(error);
+      log.warn({ event: "alert_check_error", error: fault }, "alerts could not be checked; retrying");
+    }
+  }
+
+  function schedule(afterMs: number): void {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      running = checkOrLog().then(() => schedule(EVERY_MS));
+    }, afterMs);
+    timer.unref();
+  }
+
+  return {
+    start: () => schedule(0),
+    apply(next) {
+      current = next;
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+      await delivery.stop();
+    },
+  };
+}

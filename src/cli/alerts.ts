@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { ALERTS, type AlertName, type AlertRecord } from "../alerts/alert.ts";
+import { listAlerts } from "../alerts/list.ts";
+import { createNotify, type Notifier } from "../alerts/notifiers.ts";
+import { readEnvironment } from "../config/env-file.ts";
+import { readConfigFile } from "../config/file/config-file.ts";
+import { handlerEnvironment } from "../config/handler-environment.ts";
+import { readSettings } from "../config/settings.ts";
+import { parseDurationMs } from "../config/units.ts";
+import { describeError, OperatorError } from "../errors.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { nearest } from "../lib/nearest.ts";
+import { counted, printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
+import { timeFormat } from "./time.ts";
+
+/** Prints the alerts that fire or wait to fire; with `all` also those that were over in the last week. */
+export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean; json?: boolean }): Promise<void> {
+  return withStores(async ({ alerts, now: clock }) => {
+    const now = clock();
+    const stored = await alerts.read();
+    const items = listAlerts(stored, now).filter(({ state }) => all || state !== "resolved");
+    if (json) return printJson(items);
+    const time = timeFormat(utc, now);
+    if (items.length === 0) say("No alert fires.");
+    else {
+      printTable(
+        ["ALERT", "STATE", "SEVERITY", "SINCE", { heading: "WHAT", leastWidth: 20 }],
+        items.map(({ name, state, severity, since, summary, silencedUntil }) => [
+          name,
+          silencedUntil === null ? state : `${state}, silenced`,
+          severity,
+          time(Date.parse(since)),
+          summary,
+        ]),
+      );
+    }
+    for (const { name, labels, reason, until } of stored.silences.filter((silence) => silence.until > now)) {
+      const only = Object.entries(labels).map(([label, value]) => ` ${label}=${value}`);
+      say(
+        `${name ?? "Every alert"}${only.join("")} is silenced, and ends ${time(until)}${reason === null ? "" : `: ${reason}`}.`,
+      );
+    }
+  });
+}
+
+interface SilenceOptions {
+  for?: string;
+  label?: string[];
+  reason?: string;
+  off?: boolean;
+  json?: boolean;
+}
+
+/** Keeps an alert, or every alert, from being sent for a while. */
+export function runAlertsSilence(name: string | undefined, options: SilenceOptions): Promise<void> {
+  const chosen = name === undefined ? null : requireName(name);
+  const labels = Object.fromEntries((options.label ?? []).map(parseLabel));
+  return withStores(async ({ alerts, now: clock }) => {
+    const now = clock();
+    if (options.off) {
+      const removed = await alerts.removeSilences(chosen);
+      if (options.json) return printJson({ removed });
+      return say(removed === 0 ? "There is no such silence." : `Ended ${counted(removed, "silence")}.`);
+    }
+    const until = now + parseFor(options.for ?? "1h");
+    await alerts.addSilence({ id: randomUUID(), name: chosen, labels, reason: options.reason ?? null, until }, now);
+    if (options.json) return printJson({ name: chosen, labels, until: isoTime(until) });
+    say(`${chosen ?? "Every alert"} is silenced until ${isoTime(until)}.`);
+  });
+}
+
+function requireName(name: string): AlertName {
+  const names = Object.keys(ALERTS) as AlertName[];
+  const found = names.find((known) => [known, known.replace("Authserve", "")].includes(name));
+  if (found !== undefined) return found;
+  const meant = nearest(name, names);
+  const remedy = meant === undefined ? `name one of ${names.join(", ")}` : `did you mean ${meant}?`;
+  throw new OperatorError({ found: "There is no such alert", remedy });
+}
+
+function parseLabel(text: string): [string, string] {
+  const [, name, value] = /^([a-z]+)=(.+)$/.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new OperatorError({ found: "--label is not usable", remedy: "give a label and its value, e.g. source=stripe" });
+}
+
+function parseFor(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new OperatorError({ found: "--for is not usable", remedy: "give a duration, e.g. 2h" });
+}
+
+/** Sends a test message to each notifier of the configuration file. Throws if one of them did not take it. */
+export async function runAlertsTest({ json }: { json?: boolean }): Promise<void> {
+  const environment = readEnvironment();
+  const file = readConfigFile(environment);
+  const { PUBLIC_URL: url = "" } = readSettings(environment, ["PUBLIC_URL"]);
+  const notifiers = file?.alerts.notifiers ?? [];
+  if (file === null || notifiers.length === 0) {
+    throw new OperatorError({
+      found: "No notifier is configured",
+      remedy: "add alerts.notify to the configuration file",
+    });
+  }
+  const notify = createNotify({ instance: hostname(), url }, () => handlerEnvironment(environment, file));
+  const results = await Promise.all(
+    notifiers.map(async (notifier) => ({ notifier, error: await test(notify, notifier) })),
+  );
+  if (json)
+    printJson(results.map(({ notifier: { name, kind }, error }) => ({ name, kind, sent: error === null, error })));
+  else {
+    printTable(
+      ["NOTIFIER", "RESULT"],
+      results.map(({ notifier, error }) => [notifier.name, error === null ? "sent" : `failed: ${error}`]),
+    );
+  }
+  const failed = results.filter(({ error }) => error !== null).length;
+  if (failed > 0) {
+    const found = `${counted(failed, "notifier")} did not take the message`;
+    throw new OperatorError({ found, remedy: "correct alerts.notify in the configuration file, or see the target" }, 1);
+  }
+}
+
+async function test(notify: ReturnType<typeof createNotify>, notifier: Notifier): Promise<string | null> {
+  const now = Date.now();
+  const alert: AlertRecord = {
+    id: "0000000000000000",
+    name: "AuthserveDeadLetters",
+    labels: { test: "true" },
+    summary: "this is a test of the notifiers, nothing is wrong",
+    remedy: "nothing to do",
+    since: now,
+    firedAt: now,
+    resolvedAt: null,
+    isAnnounced: true,
+  };
+  try {
+    await notify(notifier, { alerts: [alert], at: now }, new AbortController().signal);
+    return null;
+  } catch (error) {
+    return describeError(error);
+  }
+}
