@@ -4,7 +4,7 @@ import { code, codeBlock, page, table } from "./markdown.ts";
 /** An example of the whole file. */
 export const EXAMPLE = `sources:
   stripe: { preset: stripe, secrets: [env:STRIPE_SECRET, file:secrets/stripe_old] }
-  github: { preset: github, path: /hooks/github, secrets: [env:GITHUB_SECRET] }
+  github: { preset: github, path: /hooks/github, secrets: [env:GITHUB_SECRET], expectEvery: 24h }
   shop:
     verify:
       header: x-shop-signature
@@ -30,7 +30,14 @@ routes:
     rate: 100/s
   - { name: script, source: github, types: [push], exec: { command: [/usr/local/bin/deploy, "--now"], timeout: 5m } }
   - { name: code, module: { file: ./handlers/code.mjs } }
-  - { name: audit, log: {} }`;
+  - { name: audit, log: {} }
+alerts:
+  notify:
+    - { webhook: "https://hooks.example/alert", secret: env:ALERT_SECRET }
+    - { exec: [/usr/local/bin/page] }
+  failureRate: { above: 0.1, over: 5m, atLeast: 20 }
+  queue: { olderThan: 5m, growingFor: 10m }
+  deadLetters: { above: 0 }`;
 
 interface Member {
   description?: string;
@@ -38,14 +45,16 @@ interface Member {
   properties?: Record<string, Member>;
   additionalProperties?: Member | false;
   items?: Member;
+  anyOf?: Member[];
 }
 
 /** The page of the configuration file, from its JSON Schema. */
 export function configurationFilePage(): string {
-  const { sources, routes } = (configJsonSchema() as Member).properties ?? {};
+  const { sources, routes, alerts } = (configJsonSchema() as Member).properties ?? {};
   const source = sources?.additionalProperties;
   const route = routes?.items;
-  if (!source || !route) throw new Error("the schema has no sources or routes");
+  if (!source || !route || !alerts) throw new Error("the schema has no sources, routes or alerts");
+  const { notify, ...rules } = alerts.properties ?? {};
   const { verify } = source.properties ?? {};
   const { timestamp } = verify?.properties ?? {};
   const { http, exec, module, retry } = route.properties ?? {};
@@ -77,6 +86,16 @@ export function configurationFilePage(): string {
     "## retry",
     membersOf(retry),
     "With `delays` there is one attempt more than there are delays. A delay is at most `24h`.",
+    "## alerts",
+    membersOf(alerts),
+    "Without `alerts` all rules have their defaults, and nothing is sent. See [monitoring](../monitoring.md).",
+    "## notify",
+    membersOf(notify?.items),
+    "A notifier has exactly one of `webhook`, `slack`, `ntfy` and `exec`.",
+    ...Object.entries(rules).flatMap(([name, { anyOf = [] }]) => [
+      `## ${name}`,
+      membersOf(anyOf.find(({ properties }) => properties !== undefined)),
+    ]),
   );
 }
 

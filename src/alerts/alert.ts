@@ -12,7 +12,7 @@ export const ALERTS = {
   },
   AuthserveQueueOld: { severity: "warning", meaning: "An event has been queued for long." },
   AuthserveQueueGrowing: { severity: "warning", meaning: "The queue has been growing for a while." },
-  AuthserveDeadLetters: { severity: "warning", meaning: "Events are in the dead letters." },
+  AuthserveDeadLetters: { severity: "warning", meaning: "Jobs are in the dead letters." },
   AuthserveDiskLow: { severity: "critical", meaning: "Little disk space is free." },
   AuthserveOldSecret: { severity: "info", meaning: "A sender still signs with an old secret only." },
   AuthserveCertificateExpiring: { severity: "warning", meaning: "The TLS certificate ends soon." },

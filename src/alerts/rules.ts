@@ -1,5 +1,5 @@
 import type { RouteAttempts } from "../events/stats.ts";
-import type { Backlog } from "../events/store.ts";
+import type { Backlog, RouteRecord } from "../events/store.ts";
 import { bytesText, durationText } from "../lib/figures.ts";
 import type { AlertName, Condition } from "./alert.ts";
 import { attemptsWithin, isGrowing, type Samples } from "./samples.ts";
@@ -40,7 +40,8 @@ export interface WatchedSource {
 /** What was measured. Null is unknown: alerts about it stay as they are. */
 export interface Facts {
   now: number;
-  backlog: Pick<Backlog, "queued" | "failed" | "oldestQueuedAt">;
+  backlog: Pick<Backlog, "queued" | "oldestQueuedAt">;
+  routes: readonly Pick<RouteRecord, "route" | "failed">[];
   /** The attempts of the last minutes, as far back as the rule needs. */
   attempts: readonly RouteAttempts[];
   sources: readonly WatchedSource[];
@@ -112,10 +113,12 @@ function growingQueue({ backlog }: Facts, { queue }: AlertRules): Condition[] {
   return [{ name: "AuthserveQueueGrowing", labels: {}, summary, remedy: "authserve routes list" }];
 }
 
-function deadLetters({ backlog }: Facts, rules: AlertRules): Condition[] {
-  if (rules.deadLetters === null || backlog.failed <= rules.deadLetters.above) return [];
-  const summary =
-    backlog.failed === 1 ? "1 event is in the dead letters" : `${backlog.failed} events are in the dead letters`;
+function deadLetters(facts: Facts, rules: AlertRules): Condition[] {
+  const dead = facts.routes.filter(({ failed }) => failed > 0);
+  const count = dead.reduce((sum, { failed }) => sum + failed, 0);
+  if (rules.deadLetters === null || count <= rules.deadLetters.above) return [];
+  const where = dead.map(({ route, failed }) => `${failed} of the route ${route}`).join(", ");
+  const summary = `jobs are in the dead letters: ${where}`;
   return [{ name: "AuthserveDeadLetters", labels: {}, summary, remedy: "authserve events list --status failed" }];
 }
 

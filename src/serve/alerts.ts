@@ -28,15 +28,16 @@ export function openAlerts(wiring: Wiring, { admission, isAlerting, url }: Alert
   const { alerts: store, events, now } = stores;
 
   async function readFacts(attemptsSince: number): Promise<Facts> {
-    const [backlog, attempts, sources] = await Promise.all([
+    const [backlog, routes, attempts, sources] = await Promise.all([
       events.backlog(),
+      events.routes(),
       events.attemptsSince(attemptsSince),
       readWatchedSources(wiring),
     ]);
     const { freeBytes, minFreeBytes, paused } = admission;
     const isKnown = freeBytes !== null && minFreeBytes !== null;
     const disk = isKnown ? { freeBytes, minFreeBytes, isPaused: paused.disk_low } : null;
-    return { now: now(), backlog, attempts, sources, disk, certificateEndsAt: readCertificateEnd(settings) };
+    return { now: now(), backlog, routes, attempts, sources, disk, certificateEndsAt: readCertificateEnd(settings) };
   }
 
   const programs = () => handlerEnvironment(environment, config.current);

@@ -71,6 +71,7 @@ export function storesOnThreads(
         return thread.call<Appended[]>("events.append", [packed], transfer);
       },
       backlog: events.backlog,
+      routes: events.routes,
       attemptsSince: events.attemptsSince,
       stats: (request) => readThread.call("events.stats", [request]),
       list: (filter) => readThread.call("events.list", [filter]),

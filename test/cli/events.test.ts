@@ -192,9 +192,9 @@ test("replay reports the count, and the id of each event that it refuses, with e
   await until(async () => (await show(server, "second")).attempts === 2, 5000);
 });
 
-test("stats counts events by status", async () => {
+test("stats counts events by status, and deliveries and attempts over time", async () => {
   await until(async () => (await stats(server)).queued === 0, 5000);
-  const { bytes, ...counts } = await stats(server);
+  const { bytes, since, until: end, step, items, total, sums, ...counts } = await stats(server);
   assert.ok(Number(bytes) > 0);
   assert.deepEqual(counts, {
     queued: 0,
@@ -206,9 +206,16 @@ test("stats counts events by status", async () => {
     oldestQueuedAt: null,
     ids: 3,
   });
-  const { stdout } = await server.run(["events", "stats"]);
-  assert.match(stdout, /queued/);
-  assert.equal(stdout.trimEnd().split("\n").length, 2);
+  assert.equal(step, "hour");
+  assert.equal((items as unknown as object[]).length, 25);
+  const { received, processed } = total as unknown as Record<string, number>;
+  assert.deepEqual([received, processed], [3, 2]);
+  const { stdout } = await server.run(["events", "stats", "--since", "1h"]);
+  assert.match(stdout, /^queued .*\n0 .*\n\nIn 60 min, from .*:\nSOURCE +ROUTE +RECEIVED /);
+  assert.match(stdout, /\nall +- +3 /);
+  const wrong = await server.run(["events", "stats", "--since", "30d", "--step", "minute"]);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /--step is not usable/);
 });
 
 test("show counts deliveries with the same id but different bytes, and --json prints these bytes", async () => {

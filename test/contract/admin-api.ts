@@ -3,7 +3,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
-import { EventAnswer, EventsAnswer, SourcesAnswer, StatusAnswer, TakenAnswer } from "../../src/admin/schemas.ts";
+import {
+  AlertsAnswer,
+  EventAnswer,
+  EventsAnswer,
+  JobsAnswer,
+  SourcesAnswer,
+  StatsAnswer,
+  StatusAnswer,
+  TakenAnswer,
+} from "../../src/admin/schemas.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
@@ -183,6 +192,86 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
           ["shop", "/webhook/shop", ["env:SHOP_SECRET"]],
         ],
       );
+    });
+
+    test("lists failed jobs and those that wait, page by page", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      for (let n = 0; n < 3; n++) await deliver(server, { id: `evt_${n}`, type: "order.refused" });
+      const failed = async (query = "") => shaped(JobsAnswer, await get(`jobs?${query}`));
+      await until(async () => (await failed()).items.length === 3);
+      const [job] = (await failed()).items;
+      assert.deepEqual(
+        [job?.eventId, job?.source, job?.route, job?.status, job?.attempts, job?.lastError],
+        ["evt_0", "default", "all", "failed", 2, "the target answered 500"],
+      );
+      assert.equal(job?.deadLetter?.reason, "attempt 2 of 2: the target answered 500");
+      const first = await failed("limit=2");
+      const second = await failed(`limit=2&cursor=${first.cursor}`);
+      assert.deepEqual(
+        [...first.items, ...second.items].map(({ eventId }) => eventId),
+        ["evt_0", "evt_1", "evt_2"],
+      );
+      assert.deepEqual((await failed("route=other")).items, []);
+      await server.run(["routes", "pause", "all"]);
+      await deliver(server, event("evt_waits"));
+      await until(async () => (await failed("status=queued")).items[0]?.eventId === "evt_waits");
+      assertProblem(await get("jobs?status=processed"), 400, "validation_failed");
+    });
+
+    test("counts deliveries and attempts over time", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      await deliver(server, event("evt_1"));
+      await deliver(server, event("evt_1"));
+      await deliver(server, event("evt_2"), { "X-Signature": "00".repeat(32) });
+      await deliver(server, { id: "evt_3", type: "order.refused" });
+      const stats = async (query = "") => shaped(StatsAnswer, await get(`stats?${query}`));
+      await until(async () => {
+        const { total } = await stats();
+        return total.duplicate + total.refused + total.processed + total.deadLettered === 4;
+      });
+      const { step, items, total, sums } = await stats();
+      assert.deepEqual(
+        { ...total, latency: total.latency !== null },
+        {
+          received: 2,
+          duplicate: 1,
+          conflict: 0,
+          refused: 1,
+          unrouted: 0,
+          processed: 1,
+          retried: 1,
+          deadLettered: 1,
+          latency: true,
+        },
+      );
+      assert.deepEqual([step, items.length], ["hour", 25]);
+      assert.deepEqual(
+        sums.map(({ source, route, received, retried }) => [source, route, received, retried]),
+        [
+          ["default", "", 2, 0],
+          ["default", "all", 0, 1],
+        ],
+      );
+      const since = new Date(Date.now() - 3_600_000).toISOString();
+      assert.equal((await stats(`since=${since}`)).step, "minute");
+      assert.equal((await stats("source=shop")).total.received, 0);
+      for (const query of [
+        "since=2026-01-02&until=2026-01-01",
+        "since=2020-01-01&step=minute",
+        "since=2020-01-01&step=hour",
+      ]) {
+        assertProblem(await get(`stats?${query}`), 400, "validation_failed");
+      }
+    });
+
+    test("lists alerts with their silences", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      await deliver(server, { id: "evt_1", type: "order.refused" });
+      const alerts = async () => shaped(AlertsAnswer, await get("alerts")).items;
+      const [alert] = await until(async () => ((await alerts()).length > 0 ? alerts() : null), 15_000);
+      assert.deepEqual([alert?.name, alert?.state, alert?.silencedUntil], ["AuthserveDeadLetters", "firing", null]);
+      await server.run(["alerts", "silence", "DeadLetters", "--for", "1h"]);
+      assert.ok(Date.parse(String((await alerts())[0]?.silencedUntil)) > Date.now());
     });
   });
 }

@@ -6,7 +6,7 @@ import { ask, assertProblem, logIn, post } from "../helpers/client.ts";
 adminApiSuite("SQLite", async () => ({}));
 
 suite("the API of the page is closed", () => {
-  const PATHS = ["status", "events", "events/evt_1", "events/evt_1/payload", "sources"];
+  const PATHS = ["status", "events", "events/evt_1", "events/evt_1/payload", "sources", "jobs", "stats", "alerts"];
   const POSTS = ["events/replay", "events/discard"];
 
   test("without the live session", async (t) => {

@@ -9,8 +9,8 @@ export interface Pair {
   key: string;
 }
 
-/** A self-signed pair for localhost. Its common name is the name of the pair. */
-export function pairNamed(name: "first" | "second"): Pair {
+/** A self-signed pair for localhost. Its common name is the name of the pair. `ending` was valid for a day only. */
+export function pairNamed(name: "first" | "second" | "ending"): Pair {
   const fixture = join(import.meta.dirname, "../fixtures", name);
   return { cert: `${fixture}.crt`, key: `${fixture}.key` };
 }

@@ -36,8 +36,11 @@ const most = 1_000_000_000;
 export const RULES = {
   failureRate: v.strictObject({
     above: key(numberOrText(fraction), "Fires when a larger share of a route's attempts failed. Default: `0.5`."),
-    over: key(duration(1000, "5m", { ms: 24 * 3_600_000, text: "at most 24h" }), "In the last … Default: `5m`."),
-    atLeast: key(numberOrText(integer(1, most)), "And there were so many attempts. Default: `20`."),
+    over: key(
+      duration(1000, "5m", { ms: 24 * 3_600_000, text: "at most 24h" }),
+      "The time in which attempts are counted. Default: `5m`.",
+    ),
+    atLeast: key(numberOrText(integer(1, most)), "Fewer attempts do not fire. Default: `20`."),
   }),
   queue: v.strictObject({
     olderThan: key(period("5m"), "Fires when an event has been queued for longer. Default: `5m`."),
@@ -48,7 +51,7 @@ export const RULES = {
     atLeast: key(numberOrText(integer(1, most)), "A growing queue with fewer events does not fire. Default: `10`."),
   }),
   deadLetters: v.strictObject({
-    above: key(numberOrText(integer(0, most)), "Fires when more events are in the dead letters. Default: `0`."),
+    above: key(numberOrText(integer(0, most)), "Fires when more jobs are in the dead letters. Default: `0`."),
   }),
   disk: v.strictObject({
     below: key(
@@ -72,7 +75,7 @@ export const AlertsSchema = v.strictObject({
   notify: key(v.array(NotifierSchema, "expected a list"), "Where alerts are sent. Default: nowhere."),
   failureRate: orOff(RULES.failureRate, "Failed attempts, by route."),
   queue: orOff(RULES.queue, "An old event in the queue, or a growing queue."),
-  deadLetters: orOff(RULES.deadLetters, "Events in the dead letters."),
+  deadLetters: orOff(RULES.deadLetters, "Jobs in the dead letters."),
   disk: orOff(RULES.disk, "Little free disk space."),
   oldSecret: orOff(RULES.oldSecret, "A sender that still signs with an old secret."),
   certificate: orOff(RULES.certificate, "A TLS certificate that ends soon."),

@@ -56,7 +56,13 @@ test("the example of the reference is valid, and the JSON Schema accepts it", ()
   writeFileSync(join(dir, "secrets/stripe_old"), "an old secret of the tests");
   writeFileSync(join(dir, "handlers/code.mjs"), "export default async () => {};\n");
   const { SECRET } = ENVIRONMENT;
-  const environment = { STRIPE_SECRET: SECRET, GITHUB_SECRET: SECRET, SHOP_SECRET: SECRET, BILLING_SECRET: SECRET };
+  const environment = {
+    STRIPE_SECRET: SECRET,
+    GITHUB_SECRET: SECRET,
+    SHOP_SECRET: SECRET,
+    BILLING_SECRET: SECRET,
+    ALERT_SECRET: SECRET,
+  };
   assert.equal(read(EXAMPLE, environment)?.routes?.length, 4);
   assert.equal(acceptsFile(EXAMPLE), true);
 });
