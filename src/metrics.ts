@@ -57,7 +57,7 @@ export interface MetricSources {
     { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
   >;
   /** When the certificate ends, in Unix milliseconds. Null without one. */
-  certificateEndsAt(): number | null;
+  certificateEndsAt(): number | null | "unknown";
   now(): number;
 }
 
@@ -252,7 +252,7 @@ export function createMetrics(sources: MetricSources): Metrics {
         oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
       }
       const certificateEndsAt = sources.certificateEndsAt();
-      if (certificateEndsAt !== null) certificateEnd.set(certificateEndsAt / 1000);
+      if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
       queued.set(backlog.queued);
       dead.set(backlog.failed);
       unreadable.set(backlog.unreadable);

@@ -33,7 +33,6 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
     const { id, message, attempts } = queued;
     try {
       await notify(notifier, message, stopping.signal);
-      await store.removeMessage(id);
     } catch (error) {
       if (stopping.signal.aborted) return;
       const isGivenUp = now() - message.at > GIVE_UP_AFTER_MS;
@@ -43,7 +42,9 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
       );
       if (isGivenUp) await store.removeMessage(id);
       else await store.delayMessage(id, now() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts));
+      return;
     }
+    await store.removeMessage(id);
   }
 
   /** Sends the messages of a notifier one after the other. */

@@ -26,9 +26,13 @@ export function createNotify(
   environment: () => NodeJS.ProcessEnv,
   now: () => number = Date.now,
 ): Notify {
-  async function run({ command, folder }: Extract<Notifier, { kind: "exec" }>, message: Message, signal: AbortSignal) {
+  async function run(
+    { name, command, folder }: Extract<Notifier, { kind: "exec" }>,
+    message: Message,
+    signal: AbortSignal,
+  ) {
     const [file = "", ...args] = command;
-    const input = JSON.stringify(alertmanagerForm(message, sender, "exec"));
+    const input = JSON.stringify(alertmanagerForm(message, sender, name));
     const status = {
       AUTHSERVE_ALERT_STATUS: isFiring(message) ? "firing" : "resolved",
       AUTHSERVE_ALERT_TITLE: titleOf(message, sender),
@@ -92,9 +96,13 @@ function ntfyHeaders(token: string | null, message: Message, sender: Sender): Re
   const severity = MOST_SEVERE.find((candidate) => (firing as string[]).includes(candidate));
   return {
     "content-type": "text/plain; charset=utf-8",
-    title: titleOf(message, sender),
+    title: headerText(titleOf(message, sender)),
     priority: severity === undefined ? "3" : PRIORITIES[severity],
     tags: severity === undefined ? "white_check_mark" : "rotating_light",
     ...(token !== null && { authorization: `Bearer ${token}` }),
   };
 }
+
+/** A header has ASCII only. Other text is encoded as in RFC 2047, which ntfy reads. */
+const headerText = (text: string) =>
+  /^[\x20-\x7e]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString("base64")}?=`;

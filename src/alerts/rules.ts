@@ -46,7 +46,8 @@ export interface Facts {
   attempts: readonly RouteAttempts[];
   sources: readonly WatchedSource[];
   disk: { freeBytes: number; minFreeBytes: number; isPaused: boolean } | null;
-  certificateEndsAt: number | null;
+  /** Null without a certificate. */
+  certificateEndsAt: number | null | "unknown";
 }
 
 /** What is wrong, and what is unknown. */
@@ -61,7 +62,8 @@ const GRACE = 1.2;
 /** Compares facts with rules. `samples` has the earlier facts. */
 export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): Findings {
   const unknown = new Set<AlertName>();
-  if (facts.disk === null) unknown.add("AuthserveDiskLow");
+  if (facts.disk === null && rules.disk !== null) unknown.add("AuthserveDiskLow");
+  if (facts.certificateEndsAt === "unknown" && rules.certificate !== null) unknown.add("AuthserveCertificateExpiring");
   const growing = rules.queue === null ? false : isGrowing(samples, rules.queue.growingForMs);
   if (growing === null) unknown.add("AuthserveQueueGrowing");
   const conditions = [
@@ -89,11 +91,20 @@ function failureRates({ now, attempts }: Facts, { failureRate }: AlertRules, sam
   });
 }
 
-function silence({ name, expectEveryMs, lastReceivedAt }: WatchedSource, { now }: Facts): Condition[] {
-  // What is new never alerts.
-  if (expectEveryMs === null || lastReceivedAt === null) return [];
+/** For how long a source has been silent for too long, in milliseconds. Null if it is not. What is new never is. */
+export function silenceOf(
+  { expectEveryMs, lastReceivedAt }: Pick<WatchedSource, "expectEveryMs" | "lastReceivedAt">,
+  now: number,
+): number | null {
+  if (expectEveryMs === null || lastReceivedAt === null) return null;
   const silentMs = now - lastReceivedAt;
-  if (silentMs <= expectEveryMs * GRACE) return [];
+  return silentMs > expectEveryMs * GRACE ? silentMs : null;
+}
+
+function silence(source: WatchedSource, { now }: Facts): Condition[] {
+  const { name, expectEveryMs } = source;
+  const silentMs = silenceOf(source, now);
+  if (silentMs === null || expectEveryMs === null) return [];
   const summary = `the source ${name} has received nothing for ${durationText(silentMs)}, and something is expected every ${durationText(expectEveryMs)}`;
   return [
     { name: "AuthserveSourceSilent", labels: { source: name }, summary, remedy: "check the webhook at the sender" },
@@ -147,7 +158,7 @@ function oldSecret({ name, oldSecret: secret }: WatchedSource, rules: AlertRules
 }
 
 function certificate({ now, certificateEndsAt }: Facts, rules: AlertRules): Condition[] {
-  if (rules.certificate === null || certificateEndsAt === null) return [];
+  if (rules.certificate === null || typeof certificateEndsAt !== "number") return [];
   const leftMs = certificateEndsAt - now;
   if (leftMs >= rules.certificate.withinMs) return [];
   const summary =

@@ -15,7 +15,10 @@ export function withSample(samples: Samples, sample: Sample, keptMs: number): Sa
   // One more is kept: it tells what was before the window.
   const first = samples.findLastIndex(({ at }) => at <= sample.at - keptMs);
   // The clock may have been set back.
-  return [...samples.slice(Math.max(0, first)).filter(({ at }) => at < sample.at), sample];
+  const kept = samples.slice(Math.max(0, first)).filter(({ at }) => at < sample.at);
+  // Of earlier minutes the store knows the end.
+  const attempts = sample.attempts.filter(({ at }) => at === minuteOf(sample.at));
+  return [...kept, { ...sample, attempts }];
 }
 
 // A queue that grows while it is worked on goes up and down from one measurement to the next.

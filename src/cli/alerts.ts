@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { ALERTS, type AlertName, type AlertRecord } from "../alerts/alert.ts";
+import { ALERTS, type AlertName, type AlertRecord, LONGEST_SILENCE_MS } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { createNotify, type Notifier } from "../alerts/notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
@@ -40,7 +40,7 @@ export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean
     for (const { name, labels, reason, until } of stored.silences.filter((silence) => silence.until > now)) {
       const only = Object.entries(labels).map(([label, value]) => ` ${label}=${value}`);
       say(
-        `${name ?? "Every alert"}${only.join("")} is silenced, and ends ${time(until)}${reason === null ? "" : `: ${reason}`}.`,
+        `${name ?? "Every alert"}${only.join("")} is silenced. The silence ends ${time(until)}${reason === null ? "" : `: ${reason}`}.`,
       );
     }
   });
@@ -76,7 +76,7 @@ function requireName(name: string): AlertName {
   const names = Object.keys(ALERTS) as AlertName[];
   const found = names.find((known) => [known, known.replace("Authserve", "")].includes(name));
   if (found !== undefined) return found;
-  const meant = nearest(name, names);
+  const meant = nearest(name, names) ?? nearest(`Authserve${name}`, names);
   const remedy = meant === undefined ? `name one of ${names.join(", ")}` : `did you mean ${meant}?`;
   throw new OperatorError({ found: "There is no such alert", remedy });
 }
@@ -89,8 +89,8 @@ function parseLabel(text: string): [string, string] {
 
 function parseFor(text: string): number {
   const ms = parseDurationMs(text);
-  if (ms !== null && ms > 0) return ms;
-  throw new OperatorError({ found: "--for is not usable", remedy: "give a duration, e.g. 2h" });
+  if (ms !== null && ms > 0 && ms <= LONGEST_SILENCE_MS) return ms;
+  throw new OperatorError({ found: "--for is not usable", remedy: "give a duration of at most 365d, e.g. 2h" });
 }
 
 /** Sends a test message to each notifier of the configuration file. Throws if one of them did not take it. */

@@ -1,16 +1,15 @@
 const UNITS = [
-  { ms: 86_400_000, one: "1 day", many: "days" },
-  { ms: 3_600_000, one: "1 h", many: "h" },
-  { ms: 60_000, one: "1 min", many: "min" },
-  { ms: 1000, one: "1 s", many: "s" },
+  { ms: 86_400_000, name: "days" },
+  { ms: 3_600_000, name: "h" },
+  { ms: 60_000, name: "min" },
+  { ms: 1000, name: "s" },
 ];
 
 /** A duration in the largest unit that it has at least two of, e.g. `90 s`, rounded down. */
 export function durationText(ms: number): string {
   const unit = UNITS.find((candidate) => ms >= 2 * candidate.ms) ?? UNITS.findLast((candidate) => ms >= candidate.ms);
   if (unit === undefined) return `${Math.max(0, Math.round(ms))} ms`;
-  const count = Math.floor(ms / unit.ms);
-  return count === 1 ? unit.one : `${count} ${unit.many}`;
+  return `${Math.floor(ms / unit.ms)} ${unit.name}`;
 }
 
 const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB"];

@@ -71,12 +71,14 @@ export async function readWatchedSources({
   });
 }
 
-/** When the certificate ends, in Unix milliseconds. Null without one, or if it cannot be read, which a reload reports. */
-export function readCertificateEnd({ TLS_CERT_FILE: file }: Pick<Settings, "TLS_CERT_FILE">): number | null {
+/** When the certificate ends, in Unix milliseconds. Null without one. Unknown if it cannot be read, which a reload reports. */
+export function readCertificateEnd({
+  TLS_CERT_FILE: file,
+}: Pick<Settings, "TLS_CERT_FILE">): Facts["certificateEndsAt"] {
   if (file === undefined) return null;
   try {
     return new X509Certificate(readFileSync(file)).validToDate.getTime();
   } catch {
-    return null;
+    return "unknown";
   }
 }

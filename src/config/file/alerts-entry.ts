@@ -150,7 +150,7 @@ function urlNotifier(
 function readUrl(given: string, path: Path, reading: Reading): string | null {
   const url = /^https?:/.test(given) ? given : readValue(given, path, reading);
   if (url === null) return null;
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).href;
   reading.faults.push({ path, message: "found text that is no URL, expected an http or https URL" });
   return null;
 }
@@ -164,10 +164,12 @@ function readValue(reference: string, path: Path, { context, faults }: Reading):
 
 /** Numbers the notifiers whose names are the same. */
 function named(notifiers: readonly Notifier[]): Notifier[] {
-  const seen = new Map<string, number>();
+  const taken = new Set<string>();
+  const configured = new Set(notifiers.map(({ name }) => name));
   return notifiers.map((notifier) => {
-    const count = (seen.get(notifier.name) ?? 0) + 1;
-    seen.set(notifier.name, count);
-    return count === 1 ? notifier : { ...notifier, name: `${notifier.name}-${count}` };
+    let { name } = notifier;
+    for (let n = 2; taken.has(name) || (n > 2 && configured.has(name)); n++) name = `${notifier.name}-${n}`;
+    taken.add(name);
+    return { ...notifier, name };
   });
 }

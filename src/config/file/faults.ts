@@ -65,7 +65,7 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
 /** Whether a path is that of a URL or a command, or of text in its place. These may have passwords. */
 function isPrivate(path: Path): boolean {
   const [top, , key, below] = path;
-  if (top === "alerts") return path[1] === "notify" && below !== "name" && path.length > 2;
+  if (top === "alerts") return path[1] === "notify" && below !== "name";
   if (top !== "routes") return false;
   return path.length <= 2 || key === "to" || ((key === "http" || key === "exec") && below !== "timeout");
 }

@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { AlertName } from "../../src/alerts/alert.ts";
+import { type AlertRules, DEFAULT_RULES, type Facts, findingsOf, type WatchedSource } from "../../src/alerts/rules.ts";
+import type { Samples } from "../../src/alerts/samples.ts";
+
+// The beginning of a minute.
+const NOW = 1_800_000_000_000;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const GIB = 1024 ** 3;
+
+/** Facts of a server that is well, with some members set by the test. */
+const facts = (changes: Partial<Facts> = {}): Facts => ({
+  now: NOW,
+  backlog: { queued: 0, oldestQueuedAt: null },
+  routes: [],
+  attempts: [],
+  sources: [],
+  disk: { freeBytes: 100 * GIB, minFreeBytes: GIB, isPaused: false },
+  certificateEndsAt: null,
+  ...changes,
+});
+
+const source = (changes: Partial<WatchedSource> = {}): WatchedSource => ({
+  name: "shop",
+  expectEveryMs: null,
+  lastReceivedAt: null,
+  oldSecret: null,
+  ...changes,
+});
+
+const attempts = (failed: number, all: number, route = "all") => ({ at: NOW - MINUTE, route, failed, all });
+
+/** A queue that has grown by one every 5 seconds. */
+const GROWN: Samples = Array.from({ length: 181 }, (_, n) => ({
+  at: NOW - (180 - n) * 5000,
+  queued: n,
+  attempts: [],
+}));
+
+const find = (changes: Partial<Facts>, rules: Partial<AlertRules> = {}, samples: Samples = GROWN.slice(-1)) =>
+  findingsOf(facts(changes), { ...DEFAULT_RULES, ...rules }, samples);
+
+const namesOf = (...parameters: Parameters<typeof find>) => find(...parameters).conditions.map(({ name }) => name);
+
+test("nothing is wrong with a server that is well", () => {
+  assert.deepEqual(namesOf({}), []);
+});
+
+suite("an alert fires beyond its bound and not at it, with the defaults:", () => {
+  const certificate = (leftMs: number) => ({ certificateEndsAt: NOW + leftMs });
+  const disk = (freeBytes: number) => ({ disk: { freeBytes, minFreeBytes: GIB, isPaused: false } });
+  const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs } });
+  const silent = (silentMs: number) => ({
+    sources: [source({ expectEveryMs: 10 * MINUTE, lastReceivedAt: NOW - silentMs })],
+  });
+  for (const [name, beyond, at] of [
+    ["AuthserveFailureRate", { attempts: [attempts(11, 20)] }, { attempts: [attempts(10, 20)] }],
+    ["AuthserveFailureRate", { attempts: [attempts(20, 20)] }, { attempts: [attempts(19, 19)] }],
+    ["AuthserveSourceSilent", silent(12 * MINUTE + 1), silent(12 * MINUTE)],
+    ["AuthserveQueueOld", queued(5 * MINUTE + 1), queued(5 * MINUTE)],
+    ["AuthserveDeadLetters", { routes: [{ route: "all", failed: 1 }] }, { routes: [{ route: "all", failed: 0 }] }],
+    ["AuthserveDiskLow", disk(2 * GIB - 1), disk(2 * GIB)],
+    ["AuthserveOldSecret", { sources: [source({ oldSecret: "env:OLD" })] }, { sources: [source()] }],
+    ["AuthserveCertificateExpiring", certificate(14 * DAY - 1), certificate(14 * DAY)],
+  ] satisfies [AlertName, Partial<Facts>, Partial<Facts>][]) {
+    test(name, () => {
+      assert.deepEqual(namesOf(beyond), [name]);
+      assert.deepEqual(namesOf(at), []);
+    });
+  }
+
+  test("AuthserveQueueGrowing", () => {
+    const backlog = (queued: number) => ({ backlog: { queued, oldestQueuedAt: null } });
+    assert.deepEqual(namesOf(backlog(10), {}, GROWN), ["AuthserveQueueGrowing"]);
+    assert.deepEqual(namesOf(backlog(9), {}, GROWN), []);
+    const steady = GROWN.map((sample) => ({ ...sample, queued: 10 }));
+    assert.deepEqual(namesOf(backlog(10), {}, steady), []);
+  });
+});
+
+suite("a rule has the bounds of the configuration:", () => {
+  for (const [what, rules, beyond, at] of [
+    [
+      "failureRate",
+      { failureRate: { above: 0, overMs: 2 * MINUTE, atLeast: 1 } },
+      { attempts: [attempts(1, 100)] },
+      { attempts: [attempts(0, 100), { ...attempts(1, 1), at: NOW - 3 * MINUTE }] },
+    ],
+    [
+      "queue",
+      { queue: { olderThanMs: 1000, growingForMs: 15 * MINUTE, atLeast: 1 } },
+      { backlog: { queued: 1, oldestQueuedAt: NOW - 1001 } },
+      { backlog: { queued: 1, oldestQueuedAt: NOW - 1000 } },
+    ],
+    [
+      "deadLetters",
+      { deadLetters: { above: 3 } },
+      {
+        routes: [
+          { route: "a", failed: 2 },
+          { route: "b", failed: 2 },
+        ],
+      },
+      {
+        routes: [
+          { route: "a", failed: 2 },
+          { route: "b", failed: 1 },
+        ],
+      },
+    ],
+    [
+      "disk",
+      { disk: { below: 5 } },
+      { disk: { freeBytes: 4, minFreeBytes: 100, isPaused: false } },
+      { disk: { freeBytes: 5, minFreeBytes: 100, isPaused: false } },
+    ],
+    [
+      "certificate",
+      { certificate: { withinMs: DAY } },
+      { certificateEndsAt: NOW + DAY - 1 },
+      { certificateEndsAt: NOW + DAY },
+    ],
+  ] satisfies [string, Partial<AlertRules>, Partial<Facts>, Partial<Facts>][]) {
+    test(what, () => {
+      assert.equal(namesOf(beyond, rules).length, 1);
+      assert.deepEqual(namesOf(at, rules), []);
+    });
+  }
+
+  test("oldSecret waits for so long", () => {
+    const sources = [source({ oldSecret: "env:OLD" })];
+    assert.equal(find({ sources }).conditions[0]?.forMs, DAY);
+    assert.equal(find({ sources }, { oldSecret: { afterMs: 1000 } }).conditions[0]?.forMs, 1000);
+  });
+});
+
+suite("a rule that is off finds nothing:", () => {
+  const BAD: Partial<Facts> = {
+    backlog: { queued: 500, oldestQueuedAt: NOW - DAY },
+    routes: [{ route: "all", failed: 7 }],
+    attempts: [attempts(100, 100)],
+    sources: [source({ oldSecret: "env:OLD" })],
+    disk: { freeBytes: 0, minFreeBytes: GIB, isPaused: true },
+    certificateEndsAt: NOW - 1,
+  };
+  for (const [rule, ...names] of [
+    ["failureRate", "AuthserveFailureRate"],
+    ["queue", "AuthserveQueueOld", "AuthserveQueueGrowing"],
+    ["deadLetters", "AuthserveDeadLetters"],
+    ["disk", "AuthserveDiskLow"],
+    ["oldSecret", "AuthserveOldSecret"],
+    ["certificate", "AuthserveCertificateExpiring"],
+  ] satisfies [keyof AlertRules, ...AlertName[]][]) {
+    test(rule, () => {
+      const all = namesOf(BAD, {}, GROWN);
+      const others = all.filter((name) => !(names as string[]).includes(name));
+      assert.equal(all.length, others.length + names.length);
+      assert.deepEqual(namesOf(BAD, { [rule]: null }, GROWN), others);
+    });
+  }
+});
+
+suite("what is unknown", () => {
+  test("is the disk before it was measured", () => {
+    const { conditions, unknown } = find({ disk: null }, {}, GROWN);
+    assert.deepEqual([conditions, [...unknown]], [[], ["AuthserveDiskLow"]]);
+  });
+
+  test("is a queue that was not yet measured for long enough", () => {
+    const { conditions, unknown } = find({ backlog: { queued: 500, oldestQueuedAt: NOW } }, {}, GROWN.slice(1));
+    assert.deepEqual([conditions, [...unknown]], [[], ["AuthserveQueueGrowing"]]);
+  });
+
+  test("is nothing whose rule is off, so that its alerts end", () => {
+    const { unknown } = find({ disk: null }, { disk: null, queue: null }, []);
+    assert.deepEqual([...unknown], []);
+  });
+});
+
+suite("a silent source", () => {
+  test("that has never received anything is new", () => {
+    assert.deepEqual(namesOf({ sources: [source({ expectEveryMs: 1, lastReceivedAt: null })] }), []);
+  });
+
+  test("of which nothing is expected does not fire", () => {
+    assert.deepEqual(namesOf({ sources: [source({ lastReceivedAt: NOW - 400 * DAY })] }), []);
+  });
+
+  test("whose last delivery has a later time does not fire", () => {
+    assert.deepEqual(namesOf({ sources: [source({ expectEveryMs: 1000, lastReceivedAt: NOW + DAY })] }), []);
+  });
+});
+
+test("each route and each source has an alert of its own", () => {
+  const { conditions } = find({
+    attempts: [attempts(30, 30, "a"), attempts(1, 30, "b"), attempts(29, 30, "c")],
+    sources: ["x", "y"].map((name) => source({ name, expectEveryMs: 1000, lastReceivedAt: NOW - DAY })),
+  });
+  assert.deepEqual(
+    conditions.map(({ labels }) => labels),
+    [{ route: "a" }, { route: "c" }, { source: "x" }, { source: "y" }],
+  );
+});
+
+test("deliveries that the full disk has paused fire, even if there is space again", () => {
+  const disk = { freeBytes: 100 * GIB, minFreeBytes: GIB, isPaused: true };
+  assert.equal(
+    find({ disk }).conditions[0]?.summary,
+    "100 GiB are free on the disk of DATA_DIR, and deliveries are refused",
+  );
+});
+
+suite("a summary says what was measured:", () => {
+  for (const [changes, summary] of [
+    [{ attempts: [attempts(15, 20)] }, "15 of 20 attempts of the route all failed in the last 5 min"],
+    [
+      { sources: [source({ expectEveryMs: 3_600_000, lastReceivedAt: NOW - 3 * 3_600_000 })] },
+      "the source shop has received nothing for 3 h, and something is expected every 60 min",
+    ],
+    [{ backlog: { queued: 1, oldestQueuedAt: NOW - 10 * MINUTE } }, "an event has been queued for 10 min"],
+    [
+      {
+        routes: [
+          { route: "a", failed: 1 },
+          { route: "b", failed: 0 },
+          { route: "c", failed: 2 },
+        ],
+      },
+      "jobs are in the dead letters: 1 of the route a, 2 of the route c",
+    ],
+    [
+      { disk: { freeBytes: 1.5 * GIB, minFreeBytes: GIB, isPaused: false } },
+      "1.5 GiB are free on the disk of DATA_DIR",
+    ],
+    [
+      { sources: [source({ oldSecret: "env:OLD" })] },
+      "the sender of shop still signs with the old secret env:OLD only",
+    ],
+    [{ certificateEndsAt: NOW + 3 * DAY }, "the certificate ends in 3 days"],
+    [{ certificateEndsAt: NOW - 3 * DAY }, "the certificate ended 3 days ago"],
+  ] satisfies [Partial<Facts>, string][]) {
+    test(summary, () => {
+      const [condition, ...others] = find(changes).conditions;
+      assert.equal(condition?.summary, summary);
+      assert.deepEqual(others, []);
+      assert.notEqual(condition?.remedy, "");
+    });
+  }
+
+  test("the queue has been growing for 15 min, to 180 events", () => {
+    const [condition] = find({ backlog: { queued: 180, oldestQueuedAt: NOW } }, {}, GROWN).conditions;
+    assert.equal(condition?.summary, "the queue has been growing for 15 min, to 180 events");
+  });
+});
