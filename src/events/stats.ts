@@ -23,7 +23,7 @@ export interface StatRow {
   source: string;
   route: string;
   outcome: Outcome;
-  /** The class of the latency, see {@link slotOf}. 0 if no latency was measured. */
+  /** 0 counts the outcome. Above 0 it counts the events processed within a class of latencies, see {@link slotOf}. */
   slot: number;
   count: number;
 }
@@ -58,14 +58,19 @@ export interface StatCounts {
 /** Creates an empty collection. */
 export function createStatCounts(): StatCounts {
   const rows = new Map<string, StatRow>();
+
+  function addRow({ at, source, route = "", outcome }: Stat, slot: number, count: number): void {
+    const minute = minuteOf(at);
+    const name = `${minute} ${outcome} ${slot} ${source} ${route}`;
+    const known = rows.get(name);
+    if (known) known.count += count;
+    else rows.set(name, { at: minute, source, route, outcome, slot, count });
+  }
+
   return {
-    add({ at, source, route = "", outcome, latencyMs }, count = 1) {
-      const minute = minuteOf(at);
-      const slot = latencyMs === undefined ? 0 : slotOf(latencyMs);
-      const name = `${minute} ${outcome} ${slot} ${source} ${route}`;
-      const known = rows.get(name);
-      if (known) known.count += count;
-      else rows.set(name, { at: minute, source, route, outcome, slot, count });
+    add({ latencyMs, ...stat }, count = 1) {
+      addRow(stat, 0, count);
+      if (latencyMs !== undefined) addRow(stat, slotOf(latencyMs), count);
     },
     rows: () => [...rows.values()],
   };
@@ -146,11 +151,13 @@ export function chartOf(
   };
 }
 
-function countsOf(rows: readonly Pick<StatRow, "outcome" | "count">[]): Counts {
-  const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Counts;
-  for (const { outcome, count } of rows) counts[outcome] += count;
+function countsOf(rows: readonly (Pick<StatRow, "outcome" | "count"> & { slot?: number })[]): Counts {
+  const counts = { ...NO_COUNTS };
+  for (const { outcome, count, slot = 0 } of rows) if (slot === 0) counts[outcome] += count;
   return counts;
 }
+
+const NO_COUNTS = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Counts;
 
 function summed(rows: Stats["points"]): Counts & { latency: Latency | null } {
   return { ...countsOf(rows), latency: latencyOf(rows) };

@@ -20,45 +20,50 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::tex
 /** A time in SQL as the beginning of its minute. */
 export const minuteInSql = (time: string) => `${time} / ${MINUTE_MS} * ${MINUTE_MS}`;
 
-const addSums = (table: string, at: string) => `
-INSERT INTO authserve.${table} AS known (at, outcome, slot, source, route, count)
-SELECT ${at}, outcome, slot, source, route, sum(count) FROM old GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-ON CONFLICT (at, outcome, slot, source, route) DO UPDATE SET count = known.count + excluded.count`;
+const HOUR = `at / ${HOUR_MS} * ${HOUR_MS}`;
+
+/** Adds old rows to a table: their time, and what they are counted by besides source and route. */
+const addSums = (table: string, at: string, by: "outcome" | "slot") => `
+INSERT INTO authserve.${table} AS known (at, ${by}, source, route, count)
+SELECT ${at}, ${by}, source, route, sum(count) FROM old WHERE slot ${by === "slot" ? ">" : "="} 0 GROUP BY 1, 2, 3, 4
+ORDER BY 1, 2, 3, 4
+ON CONFLICT (at, ${by}, source, route) DO UPDATE SET count = known.count + excluded.count`;
 
 /** Moves what transactions have added to the tables by minute and by hour. Of two at once, the second one finds no rows. */
 export const FOLD_STATS = `
 WITH old AS (DELETE FROM authserve.stats_added RETURNING *),
-minutes AS (${addSums("stats_minutes", "at")})
-${addSums("stats_hours", `at / ${HOUR_MS} * ${HOUR_MS}`)}`;
+minutes AS (${addSums("stats_minutes", "at", "outcome")}),
+hours AS (${addSums("stats_hours", HOUR, "outcome")}),
+latency_of_minutes AS (${addSums("latency_minutes", "at", "slot")})
+${addSums("latency_hours", HOUR, "slot")}`;
 
-const COUNTS = {
-  minute: "SELECT * FROM authserve.stats_minutes UNION ALL SELECT * FROM authserve.stats_added",
-  hour: `SELECT * FROM authserve.stats_hours
-    UNION ALL SELECT at / ${HOUR_MS} * ${HOUR_MS}, outcome, slot, source, route, count FROM authserve.stats_added`,
-};
+/** All rows of a step, as {@link StatRow}. */
+const rowsBy = (step: "minute" | "hour") => `
+SELECT at, outcome, 0 AS slot, source, route, count FROM authserve.stats_${step}s
+UNION ALL SELECT at, 'processed', slot, source, route, count FROM authserve.latency_${step}s
+UNION ALL SELECT ${step === "minute" ? "at" : HOUR}, outcome, slot, source, route, count FROM authserve.stats_added`;
 
 const CHOSEN = `
 at >= $1 AND at < $2 AND ($3::text IS NULL OR source = $3) AND ($4::text IS NULL OR route = $4)`;
 
 /** Counts over time: since, until, source, route. */
-const points = (step: keyof typeof COUNTS) => `
-SELECT at, outcome, slot, sum(count) AS count FROM (${COUNTS[step]}) AS counts WHERE ${CHOSEN}
-GROUP BY at, outcome, slot ORDER BY at`;
+const points = (step: "minute" | "hour") => `
+SELECT at, outcome, slot, sum(count) AS count FROM (${rowsBy(step)}) AS counts WHERE ${CHOSEN}
+GROUP BY at, outcome, slot ORDER BY at, slot, outcome`;
 
 /** The sums by source and route: since, until, source, route. */
-const sums = (step: keyof typeof COUNTS) => `
-SELECT source, route, outcome, sum(count) AS count FROM (${COUNTS[step]}) AS counts WHERE ${CHOSEN}
+const sums = (step: "minute" | "hour") => `
+SELECT source, route, outcome, sum(count) AS count FROM (${rowsBy(step)}) AS counts WHERE slot = 0 AND ${CHOSEN}
 GROUP BY source, route, outcome ORDER BY source, route`;
 
 /** The attempts of each route by the minute, since a minute: the minute. */
 const ATTEMPTS = `
 SELECT at, route, sum(count) AS all, coalesce(sum(count) FILTER (WHERE outcome <> 'processed'), 0) AS failed
-FROM (${COUNTS.minute}) AS counts WHERE at >= $1 AND outcome IN ('processed', 'retried', 'dead_lettered')
+FROM (${rowsBy("minute")}) AS counts WHERE slot = 0 AND at >= $1 AND outcome IN ('processed', 'retried', 'dead_lettered')
 GROUP BY at, route ORDER BY at, route`;
 
 /** Removes counts before a time: the time. */
-const REMOVE_MINUTES = "DELETE FROM authserve.stats_minutes WHERE at < $1";
-const REMOVE_HOURS = "DELETE FROM authserve.stats_hours WHERE at < $1";
+const remove = (table: string) => `DELETE FROM authserve.${table} WHERE at < $1`;
 
 /** Adds counts in a transaction. */
 export async function addStats(queries: Queries, rows: readonly StatRow[]): Promise<void> {
@@ -76,8 +81,10 @@ export async function addStats(queries: Queries, rows: readonly StatRow[]): Prom
 /** Removes counts that are too old, also of a server that has been idle since it added them. */
 export async function removeOldStats(queries: Queries, now: number): Promise<void> {
   await queries.run(FOLD_STATS);
-  await queries.run(REMOVE_MINUTES, [now - MINUTES_KEPT_MS]);
-  await queries.run(REMOVE_HOURS, [now - HOURS_KEPT_MS]);
+  for (const table of ["stats", "latency"]) {
+    await queries.run(remove(`${table}_minutes`), [now - MINUTES_KEPT_MS]);
+    await queries.run(remove(`${table}_hours`), [now - HOURS_KEPT_MS]);
+  }
 }
 
 /** Reads counts. */

@@ -1,4 +1,5 @@
 import type { Transferable } from "node:worker_threads";
+import type { Outcome, Stats } from "../events/stats.ts";
 import type { NewEvent } from "../events/store.ts";
 
 /**
@@ -63,4 +64,32 @@ export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEve
     offset += bytes;
   }
   return batch;
+}
+
+/** Points of statistics as they are sent from the reading thread. Thousands of objects would take longer to send than to read. */
+export interface PackedPoints {
+  times: number[];
+  outcomes: Outcome[];
+  slots: number[];
+  counts: number[];
+}
+
+/** Packs points into columns. */
+export function packPoints(points: Stats["points"]): PackedPoints {
+  return {
+    times: points.map(({ at }) => at),
+    outcomes: points.map(({ outcome }) => outcome),
+    slots: points.map(({ slot }) => slot),
+    counts: points.map(({ count }) => count),
+  };
+}
+
+/** Unpacks points in their order. */
+export function unpackPoints({ times, outcomes, slots, counts }: PackedPoints): Stats["points"] {
+  return times.map((at, index) => ({
+    at,
+    outcome: outcomes[index] as Outcome,
+    slot: slots[index] as number,
+    count: counts[index] as number,
+  }));
 }

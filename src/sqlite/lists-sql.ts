@@ -3,7 +3,7 @@ import { EVENT } from "./events-sql.ts";
 
 /** Lists events before fan-out, newest first. They count as queued. */
 export function listUnroutedStatement(filter: EventFilter): string {
-  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id")];
+  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id", false)];
   return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
 }
 
@@ -11,11 +11,11 @@ const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.
 
 /** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
 export function listRoutedStatement(filter: EventFilter): string {
-  const { status, type, source, since, error } = filter;
+  const { status, type, source, error } = filter;
   const isOpen = status === "queued" || status === "failed";
   // Identities without contents are not listed. There may be many of them.
   let [from, event] = ["contents CROSS JOIN events ON events.id = contents.event", "contents.event"];
-  let chosen = "contents.event <= (SELECT routed_to FROM tally)";
+  let chosen = upToRouted(filter);
   if (isOpen) {
     [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
     chosen = "jobs.status = @status AND jobs.status <> 'processed'";
@@ -24,21 +24,30 @@ export function listRoutedStatement(filter: EventFilter): string {
     [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
     chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
   }
-  const conditions = [chosen, ...conditionsOf(filter, event)];
+  const isAll = event === "contents.event";
+  const conditions = [chosen, ...conditionsOf(isAll ? withoutBefore(filter) : filter, event, true)];
   if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
   if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
   if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
-  if (since !== undefined) {
-    conditions.push(
-      `${event} >= (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))`,
-    );
-  }
   const group = isOpen ? "GROUP BY jobs.event " : "";
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }
 
-/** `event` is the column that orders the list. */
-function conditionsOf(filter: EventFilter, event: string): string[] {
+/** The first event that fan-out has noted since a time. */
+const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))";
+
+// SQLite seeks one upper and one lower bound only. With two it could read all events above the cursor.
+
+/** All events with jobs, before the cursor. */
+const upToRouted = ({ before }: EventFilter) =>
+  before === undefined
+    ? "contents.event <= (SELECT routed_to FROM tally)"
+    : "contents.event <= min(CAST(@before AS INTEGER) - 1, (SELECT routed_to FROM tally))";
+
+const withoutBefore = ({ before: _, ...filter }: EventFilter): EventFilter => filter;
+
+/** `event` is the column that orders the list. Events before fan-out are not noted by their minute. */
+function conditionsOf(filter: EventFilter, event: string, isRouted: boolean): string[] {
   const { type, source, since, until, search, before, after } = filter;
   const conditions: string[] = [];
   if (type !== undefined) conditions.push("events.type = @type");
@@ -52,7 +61,11 @@ function conditionsOf(filter: EventFilter, event: string): string[] {
     );
   }
   if (before !== undefined) conditions.push(`${event} < CAST(@before AS INTEGER)`);
-  if (after !== undefined) conditions.push(`${event} > CAST(@after AS INTEGER)`);
+  const lower = [
+    after === undefined ? [] : "CAST(@after AS INTEGER) + 1",
+    since === undefined || !isRouted ? [] : FIRST_SINCE,
+  ].flat();
+  if (lower.length > 0) conditions.push(`${event} >= ${lower.length === 1 ? lower[0] : `max(${lower.join(", ")})`}`);
   return conditions;
 }
 

@@ -12,23 +12,33 @@ import type { EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 
-type Table = "stats_minutes" | "stats_hours";
+const STEPS = ["minutes", "hours"] as const;
+type Step = (typeof STEPS)[number];
 
-/** Adds a count: time, outcome, slot, source, route, count. */
-const add = (table: Table) => `
-INSERT INTO ${table} (at, outcome, slot, source, route, count) VALUES (?, ?, ?, ?, ?, ?)
+/** Adds a count: time, outcome, source, route, count. */
+const addCount = (step: Step) => `
+INSERT INTO stats_${step} (at, outcome, source, route, count) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET count = count + excluded.count`;
+
+/** Adds to a class of latencies: time, class, source, route, count. */
+const addLatency = (step: Step) => `
+INSERT INTO latency_${step} (at, slot, source, route, count) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET count = count + excluded.count`;
 
 const CHOSEN = `
 at >= @since AND at < @until AND (@source IS NULL OR source = @source) AND (@route IS NULL OR route = @route)`;
 
 /** Counts over time. */
-const points = (table: Table) => `
-SELECT at, outcome, slot, sum(count) AS count FROM ${table} WHERE ${CHOSEN} GROUP BY at, outcome, slot`;
+const counts = (step: Step) => `
+SELECT at, outcome, 0 AS slot, sum(count) AS count FROM stats_${step} WHERE ${CHOSEN} GROUP BY at, outcome`;
+
+/** Latencies over time. */
+const latencies = (step: Step) => `
+SELECT at, 'processed' AS outcome, slot, sum(count) AS count FROM latency_${step} WHERE ${CHOSEN} GROUP BY at, slot`;
 
 /** The sums by source and route. */
-const sums = (table: Table) => `
-SELECT source, route, outcome, sum(count) AS count FROM ${table} WHERE ${CHOSEN} GROUP BY source, route, outcome`;
+const sums = (step: Step) => `
+SELECT source, route, outcome, sum(count) AS count FROM stats_${step} WHERE ${CHOSEN} GROUP BY source, route, outcome`;
 
 /** The attempts of each route by the minute, since a minute: the minute. */
 const ATTEMPTS = `
@@ -36,7 +46,7 @@ SELECT at, route, sum(count) AS "all", coalesce(sum(count) FILTER (WHERE outcome
 FROM stats_minutes WHERE at >= ? AND outcome IN ('processed', 'retried', 'dead_lettered') GROUP BY at, route ORDER BY at, route`;
 
 /** Removes counts before a time, at most an hour or a day of them, because deliveries wait: the time, the most milliseconds. */
-const removeOld = (table: Table) => `
+const removeOld = (table: string) => `
 DELETE FROM ${table} WHERE at < min(?, (SELECT min(at) FROM ${table}) + ?)`;
 
 /** Collects counts in a transaction. */
@@ -49,24 +59,32 @@ export interface StatWriter {
 
 /** Prepares the writing of counts. */
 export function statWriter(database: Database): StatWriter {
-  const addMinute = database.prepare(add("stats_minutes"));
-  const addHour = database.prepare(add("stats_hours"));
-  const removeMinutes = database.prepare(removeOld("stats_minutes"));
-  const removeHours = database.prepare(removeOld("stats_hours"));
+  const add = STEPS.map((step) => ({
+    stepMs: step === "hours" ? HOUR_MS : 1,
+    count: database.prepare(addCount(step)),
+    latency: database.prepare(addLatency(step)),
+  }));
+  const remove = STEPS.flatMap((step) =>
+    [`stats_${step}`, `latency_${step}`].map((table) => ({ step, statement: database.prepare(removeOld(table)) })),
+  );
 
   return {
     count(part) {
       const stats = createStatCounts();
       const result = part(stats);
       for (const { at, outcome, slot, source, route, count } of stats.rows()) {
-        addMinute.run(at, outcome, slot, source, route, count);
-        addHour.run(at - (at % HOUR_MS), outcome, slot, source, route, count);
+        for (const { stepMs, ...to } of add) {
+          if (slot === 0) to.count.run(at - (at % stepMs), outcome, source, route, count);
+          else to.latency.run(at - (at % stepMs), slot, source, route, count);
+        }
       }
       return result;
     },
     removeOld(now) {
-      removeMinutes.run(now - MINUTES_KEPT_MS, HOUR_MS);
-      removeHours.run(now - HOURS_KEPT_MS, 24 * HOUR_MS);
+      for (const { step, statement } of remove) {
+        if (step === "minutes") statement.run(now - MINUTES_KEPT_MS, HOUR_MS);
+        else statement.run(now - HOURS_KEPT_MS, 24 * HOUR_MS);
+      }
     },
   };
 }
@@ -77,11 +95,12 @@ export function statReads(database: Database): SyncPort<Pick<EventStore, "stats"
 
   return {
     stats: database.transaction(({ step, source, route, since, until }) => {
-      const table = step === "minute" ? "stats_minutes" : "stats_hours";
+      const from = step === "minute" ? "minutes" : "hours";
       const chosen = { since, until, source: source ?? null, route: route ?? null };
+      const rows = <Row>(text: string) => database.prepare<unknown[], Row>(text).all(chosen);
       return {
-        points: database.prepare<unknown[], Stats["points"][number]>(points(table)).all(chosen),
-        sums: database.prepare<unknown[], Stats["sums"][number]>(sums(table)).all(chosen),
+        points: [counts(from), latencies(from)].flatMap((text) => rows<Stats["points"][number]>(text)),
+        sums: rows<Stats["sums"][number]>(sums(from)),
       };
     }),
     attemptsSince: (since) => attempts.all(minuteOf(since)),
