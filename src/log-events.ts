@@ -63,6 +63,11 @@ export const LOG_EVENTS = {
     meaning: "The alerts could not be checked, because the store does not answer. Logged once for each error.",
     fields: ["error"],
   },
+  held_trim_error: {
+    level: "warn",
+    meaning: "Refused deliveries that `keepRejected` no longer keeps were not removed. Tried again after a minute.",
+    fields: ["error"],
+  },
   nodes_changed: {
     level: "info",
     meaning: "The number of live servers on the PostgreSQL database has changed. `rate` of a route is divided by it.",

@@ -24,6 +24,7 @@ import type { PostgresOptions } from "./postgres/connection.ts";
 import type { RedisOptions, RedisServers } from "./redis/client.ts";
 import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
+import type { HeldStore } from "./webhook/held-store.ts";
 import type { SourceStore } from "./webhook/source-store.ts";
 
 /** The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there. */
@@ -33,6 +34,7 @@ export interface Stores {
   throttle: ThrottleStore;
   sources: SourceStore;
   alerts: AlertStore;
+  held: HeldStore;
   /** What servers that share the database know of each other. Null with SQLite, which has one server. */
   shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */

@@ -40,6 +40,11 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events stats --since 1h", "See what came and what failed in the last hour"],
     ["authserve events stats --since 30d --json", "Print counts by the hour for a program"],
   ],
+  "events held": [["authserve events held --source shop", "See which deliveries were refused for their signature"]],
+  "events reverify": [
+    ["authserve events reverify --source shop --dry-run", "Count what the mended secret would admit"],
+    ["authserve events reverify --source shop --since 2h", "Admit what came in the last two hours"],
+  ],
   "alerts list": [["authserve alerts list --all", "See what fires, and what fired in the last week"]],
   "alerts silence": [
     [

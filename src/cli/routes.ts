@@ -7,8 +7,8 @@ import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 import { printable } from "../lib/printable.ts";
-import type { HandlerConfig, Route } from "../worker/route.ts";
-import { overviewOfRoutes, type RouteOverview } from "../worker/route-overview.ts";
+import type { Route } from "../worker/route.ts";
+import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -83,19 +83,6 @@ function describe({ name, configured: route, queued, processed, failed, discarde
     discarded,
     pausedAt,
   };
-}
-
-function targetOf(handler: HandlerConfig): string | null {
-  switch (handler.kind) {
-    case "http":
-      return handler.url;
-    case "exec":
-      return handler.command.join(" ");
-    case "module":
-      return handler.file;
-    case "log":
-      return null;
-  }
 }
 
 /** Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a pause. */

@@ -3,11 +3,13 @@ import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Leases, NodeStore } from "../nodes/store.ts";
+import type { HeldStore } from "../webhook/held-store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import { createPostgresAlertStore } from "./alerts.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { postgresEvents } from "./events.ts";
+import { createPostgresHeldStore } from "./held.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
 import { createPostgresSourceStore } from "./source-counts.ts";
@@ -20,6 +22,7 @@ export interface PostgresStores {
   throttle: ThrottleStore;
   sources: SourceStore;
   alerts: AlertStore;
+  held: HeldStore;
   nodes: NodeStore;
   leases: Leases;
   /** The database's clock in Unix milliseconds. Leases use it. */
@@ -40,6 +43,7 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
     alerts: createPostgresAlertStore(postgres),
+    held: createPostgresHeldStore(postgres),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
     now: clock.now,

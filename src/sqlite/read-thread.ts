@@ -1,6 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { StatRequest } from "../events/stats.ts";
 import { serveCalls } from "../lib/thread-rpc.ts";
 import { translatingErrors } from "./async-store.ts";
+import { packPoints } from "./codec.ts";
 import { openReader } from "./database.ts";
 import { eventReads } from "./event-reads.ts";
 import { openJobReads } from "./open-job-pages.ts";
@@ -13,7 +15,11 @@ function run(): void {
   const reader = openReader(workerData as string);
   const { list, get } = eventReads(reader);
   const { stats } = statReads(reader);
-  const events = translatingErrors({ list, get, ...openJobReads(reader), stats });
+  const packedStats = (request: StatRequest) => {
+    const { points, sums } = stats(request);
+    return { points: packPoints(points), sums };
+  };
+  const events = translatingErrors({ list, get, ...openJobReads(reader), stats: packedStats });
   serveCalls({ events }, port, (call) => call());
 }
 

@@ -100,14 +100,18 @@ const STEPS: readonly string[] = [
   ) STRICT;
 
   -- Counts by minute and by hour, see events/stats.ts. Minutes and hours are written at once, so that neither has to be
-  -- computed later. In the order of charts.
+  -- computed later. In the order of charts. Latencies are apart, because sums do not need them.
   CREATE TABLE stats_minutes (
-    at INTEGER, outcome TEXT, slot INTEGER, source TEXT, route TEXT, count INTEGER NOT NULL,
-    PRIMARY KEY (at, outcome, slot, source, route)
+    at INTEGER, outcome TEXT, source TEXT, route TEXT, count INTEGER NOT NULL, PRIMARY KEY (at, outcome, source, route)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE stats_hours (
-    at INTEGER, outcome TEXT, slot INTEGER, source TEXT, route TEXT, count INTEGER NOT NULL,
-    PRIMARY KEY (at, outcome, slot, source, route)
+    at INTEGER, outcome TEXT, source TEXT, route TEXT, count INTEGER NOT NULL, PRIMARY KEY (at, outcome, source, route)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE latency_minutes (
+    at INTEGER, slot INTEGER, source TEXT, route TEXT, count INTEGER NOT NULL, PRIMARY KEY (at, slot, source, route)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE latency_hours (
+    at INTEGER, slot INTEGER, source TEXT, route TEXT, count INTEGER NOT NULL, PRIMARY KEY (at, slot, source, route)
   ) STRICT, WITHOUT ROWID;
 
   -- What each source has received and refused.
@@ -117,6 +121,17 @@ const STEPS: readonly string[] = [
   -- When each secret, by name, verified deliveries of a source.
   CREATE TABLE source_secrets (
     source TEXT, name TEXT, first_used_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, PRIMARY KEY (source, name)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Deliveries that were refused for their signature, of sources that keep them, and how many each source has.
+  CREATE TABLE held (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, reason TEXT NOT NULL, method TEXT NOT NULL,
+    origin TEXT NOT NULL, target TEXT NOT NULL, headers TEXT NOT NULL, media_type TEXT NOT NULL, address TEXT NOT NULL,
+    received_at INTEGER NOT NULL, body BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX held_source ON held (source, id);
+  CREATE TABLE held_tally (
+    source TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
   -- Alerts and silences as JSON, see alerts/alert.ts.

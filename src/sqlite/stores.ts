@@ -1,14 +1,17 @@
 import type { AlertStore } from "../alerts/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
+import type { Stats } from "../events/stats.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
+import type { HeldStore } from "../webhook/held-store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
-import { packEvents } from "./codec.ts";
+import { type PackedPoints, packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
+import { sqliteHeld } from "./held.ts";
 import type { ReadThread } from "./read-thread-client.ts";
 import { createEmbeddedSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
@@ -23,6 +26,7 @@ export interface SqliteStores {
   throttle: ThrottleStore;
   sources: SourceStore;
   alerts: AlertStore;
+  held: HeldStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
@@ -36,6 +40,7 @@ export function localStores(database: Database, reader?: Database): SqliteStores
     throttle: createSqliteThrottleStore(database),
     sources: asAsync<SourceStore>(sqliteSources(database)),
     alerts: asAsync<AlertStore>(sqliteAlerts(database)),
+    held: asAsync<HeldStore>(sqliteHeld(database)),
   };
 }
 
@@ -73,7 +78,11 @@ export function storesOnThreads(
       backlog: events.backlog,
       routes: events.routes,
       attemptsSince: events.attemptsSince,
-      stats: (request) => readThread.call("events.stats", [request]),
+      async stats(request) {
+        type PackedStats = Omit<Stats, "points"> & { points: PackedPoints };
+        const { points, sums } = await readThread.call<PackedStats>("events.stats", [request]);
+        return { points: unpackPoints(points), sums };
+      },
       list: (filter) => readThread.call("events.list", [filter]),
       get: (eventId, source) => readThread.call("events.get", [eventId, source]),
       count: (filter, page) => readThread.call("events.count", [filter, page]),
@@ -88,6 +97,7 @@ export function storesOnThreads(
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
+    held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
   };
 }

@@ -4,6 +4,7 @@ import { sqliteAlerts } from "./alerts.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { assertInPlace, type FileId, openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
+import { sqliteHeld } from "./held.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
@@ -27,6 +28,7 @@ function run(): void {
   const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);
+  const held = sqliteHeld(database);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
   const end = () => {
     reader.close();
@@ -57,6 +59,13 @@ function run(): void {
     throttle: sqliteFailures(database),
     sources: sqliteSources(database),
     alerts: sqliteAlerts(database),
+    held: {
+      ...held,
+      hold(batch: Parameters<typeof held.hold>[0]) {
+        writes.requireRoom(batch.reduce((sum, { delivery }) => sum + delivery.body.length, 0));
+        return held.hold(batch);
+      },
+    },
     thread: {
       ready: () => {},
       // After the answer to this call is sent.

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
@@ -10,7 +9,9 @@ import { sentOrigin } from "../http/sent-url.ts";
 import type { Log } from "../log.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
 import { openContent } from "./content.ts";
-import { identify, requirePayload } from "./identity.ts";
+import { eventOf, headersOf } from "./delivered-event.ts";
+import type { Holding } from "./holding.ts";
+import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
 import { createVerifier } from "./signature.ts";
 import type { Source } from "./source.ts";
@@ -26,6 +27,8 @@ export interface DeliveryParts {
   intake: Intake;
   log: Log;
   trustedProxies: BlockList | undefined;
+  /** Keeps a refused delivery if its source asks for that. */
+  hold: Holding["hold"];
   /** Called for each stored delivery, also a duplicate. */
   onReceived(source: string, secret: string, at: number, appended: Appended): void;
   /** Called for each refused delivery. */
@@ -62,24 +65,14 @@ export function sourceRoute(source: Source, parts: DeliveryParts): Route {
   };
 }
 
-/** The headers in which a source looks for signatures, tokens and credentials. */
-function headersOf({ schemes }: Source): string[] {
-  return schemes.flatMap((scheme) => {
-    if (scheme.type === "basic") return ["authorization"];
-    if (scheme.type === "token") return [scheme.header];
-    return "headers" in scheme.signature ? scheme.signature.headers : [];
-  });
-}
-
 /**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
  * So no body is read without a plausible signature, and none is parsed before it is verified, unless the signature is in it.
  * The answer 200 is sent when the event is on disk.
  */
 function receive(source: Source, parts: DeliveryParts): Handler {
-  const { intake, log, trustedProxies, onReceived, now = Date.now } = parts;
+  const { intake, log, trustedProxies, hold, onReceived, now = Date.now } = parts;
   const verifier = createVerifier(source);
-  const own = new Set(headersOf(source));
   return async ({ request, requestId, address }) => {
     const { headers, method = "", url: target = "" } = request;
     const mediaType = requireMediaType(request, source.contentTypes);
@@ -97,22 +90,24 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies);
     const verified = verifier.verify({ method, origin, target, headers, content }, read.candidates);
-    if (typeof verified === "string") throw notGenuine(verified);
+    if (typeof verified === "string") {
+      const delivery = {
+        source: source.name,
+        reason: verified,
+        method,
+        origin,
+        target,
+        mediaType,
+        address,
+        receivedAt,
+      };
+      await hold(source, { ...delivery, headers: JSON.stringify(headers), body: content.bytes });
+      throw notGenuine(verified);
+    }
     requirePayload(source, content);
-    const { eventId, bytesSha256, type } = identify({ source, verified, headers, content });
-
-    const appended = await intake.append({
-      source: source.name,
-      eventId,
-      type,
-      bytesSha256: source.dedupe === "id" ? null : bytesSha256,
-      secret: verified.secret.name,
-      contentType: headers["content-type"] ?? "application/octet-stream",
-      payload: content.bytes,
-      address,
-      headers: storedHeaders(request, own),
-      receivedAt,
-    });
+    const event = eventOf({ source, verified, headers, content, address, receivedAt });
+    const appended = await intake.append(event);
+    const { eventId } = event;
     onReceived(source.name, verified.secret.name, receivedAt, appended);
     if (appended.conflict) {
       log.warn(
@@ -127,33 +122,3 @@ function receive(source: Source, parts: DeliveryParts): Handler {
 function notGenuine(reason: RefusalReason): AppError {
   return new AppError("signature_mismatch", { reason });
 }
-
-// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets and passwords. The specific names are
-// those of senders, and of proxies that log users in.
-const CONFIDENTIAL =
-  /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
-
-// The results are cached, because senders use few names. The limit is for a sender that uses many.
-const MAX_CACHED_NAMES = 1000;
-const confidentialNames = new Map<string, boolean>();
-
-function isConfidential(name: string): boolean {
-  const known = confidentialNames.get(name);
-  if (known !== undefined) return known;
-  const confidential = CONFIDENTIAL.test(name);
-  if (confidentialNames.size < MAX_CACHED_NAMES) confidentialNames.set(name, confidential);
-  return confidential;
-}
-
-/** Returns the headers to store with a delivery, as JSON: names in lower case, without confidential and omitted ones. */
-export function storedHeaders(request: IncomingMessage, omitted: ReadonlySet<string> = NONE): string {
-  const kept: Record<string, string> = {};
-  for (const name in request.headers) {
-    const value = request.headers[name];
-    if (value === undefined || isConfidential(name) || omitted.has(name)) continue;
-    kept[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return JSON.stringify(kept);
-}
-
-const NONE: ReadonlySet<string> = new Set();

@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import type { HeldBounds } from "./held-store.ts";
 import type { Place, Scheme } from "./schemes.ts";
 
 /** A sender of webhooks, as data. */
@@ -34,6 +35,8 @@ export interface Source {
   bodyLimitBytes: number;
   /** The longest usual time between two deliveries, in milliseconds. Longer silence is an alert. */
   expectEveryMs?: number;
+  /** How many deliveries that were refused for their signature are kept. Undefined: none. */
+  keepRejected?: HeldBounds;
 }
 
 /** A secret of a source. */

@@ -42,7 +42,7 @@ suite("authserve completion", () => {
     [["ev"], ["events"]],
     [
       ["events", ""],
-      ["list", "show", "replay", "discard", "prune", "stats", "send-test", "--help"],
+      ["list", "show", "replay", "discard", "prune", "stats", "held", "reverify", "send-test", "--help"],
     ],
     [
       ["events", "list", "--s"],
@@ -69,7 +69,7 @@ suite("authserve completion", () => {
   for (const [words, expected] of [
     [
       ["events", ""],
-      ["list", "show", "replay", "discard", "prune", "stats", "send-test", "--help"],
+      ["list", "show", "replay", "discard", "prune", "stats", "held", "reverify", "send-test", "--help"],
     ],
     [
       ["events", "list", "--status", ""],

@@ -10,6 +10,7 @@ import { createPostgresSourceStore } from "../../src/postgres/source-counts.ts";
 import { createPostgresThrottleStore } from "../../src/postgres/throttle.ts";
 import { type Database, databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
+import { alertChanges, alertRecord } from "../contract/alert-store.ts";
 import { needsPostgres } from "../helpers/back-end.ts";
 import { authserve, EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { overwrite } from "../helpers/damage.ts";
@@ -52,9 +53,21 @@ const withEvents =
     await fanOut(events);
   };
 
+const HELD = {
+  source: "shop",
+  reason: "signature_mismatch",
+  method: "POST",
+  origin: "https://hooks.example",
+  target: "/webhook/shop",
+  headers: "{}",
+  mediaType: "application/json",
+  address: "192.0.2.1",
+  receivedAt: NOW,
+};
+
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
-  const { events, sessions, throttle, sources } = localStores(database);
+  const { events, sessions, throttle, sources, alerts, held } = localStores(database);
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
     const added = numbersOf(await events.unrouted(1));
@@ -94,6 +107,10 @@ async function fillAll(database: Database): Promise<void> {
     cursor = (await events.purge({ retention, now: NOW + 500, limit: 100, ...(cursor && { cursor }) })).next;
   }
 
+  await alerts.save(alertChanges({ changed: [alertRecord()] }));
+  await alerts.addSilence({ id: "s-1", name: null, labels: { é: "ñ" }, reason: null, until: NOW }, 1);
+  const delivery = { ...HELD, body: Buffer.from([0, 255]) };
+  await held.hold([{ delivery, bounds: { count: 1, bytes: 100, forMs: 1000 } }]);
   await sources.add(
     [
       {
@@ -142,6 +159,14 @@ const SAME = {
   conflicts: "event",
   reroutes: "event",
   paused_routes: "route",
+  stats_minutes: "at, outcome, source, route",
+  stats_hours: "at, outcome, source, route",
+  latency_minutes: "at, slot, source, route",
+  latency_hours: "at, slot, source, route",
+  alerts: "id",
+  alert_silences: "id",
+  held: "id",
+  held_tally: "source",
   source_counts: "source",
   source_secrets: "source, name",
   supersessions: "user_id, sid",

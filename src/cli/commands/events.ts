@@ -64,6 +64,23 @@ export function addEventCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
   events
+    .command("held")
+    .description("List deliveries that were refused for their signature, of sources with keepRejected")
+    .option("--source <name>", "Only deliveries of this source")
+    .option("--since <time>", "Only deliveries received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--limit <count>", "Maximum number of deliveries", "50")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../events-held.ts")).runEventsHeld(options));
+  events
+    .command("reverify")
+    .description("Admit held deliveries that the present secrets of their source verify, in order of arrival")
+    .requiredOption("--source <name>", "Source of the deliveries")
+    .option("--since <time>", "Only deliveries received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--dry-run", "Only count them")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../events-held.ts")).runEventsReverify(options));
+  events
     .command("send-test")
     .description("Send a signed test event to the running server")
     .option("--type <type>", "Type of the event", "payment_intent.succeeded")

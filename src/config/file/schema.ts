@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { nearest } from "../../lib/nearest.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
-import { duration, LONGEST_AGE, networks, oneOf, path, size } from "../fields.ts";
+import { diskSize, duration, integer, LONGEST_AGE, networks, oneOf, path, size } from "../fields.ts";
 import { AlertsSchema } from "./alerts-schema.ts";
 import { key, NAME, numberOrText, TEXT, textLike } from "./fields.ts";
 import { RetentionSchema } from "./retention-entry.ts";
@@ -117,6 +117,20 @@ export const SourceSchema = v.strictObject(
     addressMode: key(
       oneOf("enforce", "watch"),
       "`enforce` refuses other addresses. `watch` only logs them. Default: `enforce`.",
+    ),
+    keepRejected: key(
+      v.strictObject(
+        {
+          count: key(numberOrText(integer(1, 100_000_000)), "How many. Default: `1000`."),
+          bytes: key(
+            numberOrText(diskSize, "expected a size such as 64m"),
+            "How many bytes of bodies. Default: `64m`.",
+          ),
+          for: key(duration(1000, "7d", LONGEST_AGE), "How long. Default: `7d`."),
+        },
+        "expected a map, which may be empty: {}",
+      ),
+      "Keeps deliveries whose signature matches no secret, within bounds, the newest ones. `authserve events reverify` admits them when the secret is mended.",
     ),
     expectEvery: key(
       duration(1000, "24h", LONGEST_AGE),

@@ -1,3 +1,5 @@
+import { defined } from "../../lib/defined.ts";
+import type { HeldBounds } from "../../webhook/held-store.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import type { Preset } from "../../webhook/presets/preset.ts";
 import type { Place, Scheme } from "../../webhook/schemes.ts";
@@ -103,8 +105,15 @@ function sourceOf(
     ...(allowedAddresses && { allowedAddresses }),
     addressMode: entry.addressMode ?? "enforce",
     bodyLimitBytes: entry.bodyLimit ?? preset.bodyLimitBytes ?? context.bodyLimitBytes,
+    ...(entry.keepRejected !== undefined && { keepRejected: boundsOf(entry.keepRejected) }),
     ...(entry.expectEvery !== undefined && { expectEveryMs: entry.expectEvery }),
   };
+}
+
+const DEFAULT_BOUNDS: HeldBounds = { count: 1000, bytes: 64 * 1024 ** 2, forMs: 7 * 86_400_000 };
+
+function boundsOf({ count, bytes, for: forMs }: NonNullable<SourceEntry["keepRejected"]>): HeldBounds {
+  return { ...DEFAULT_BOUNDS, ...defined({ count, bytes, forMs }) };
 }
 
 /** The place that an entry names. Names of headers are in lower case. */

@@ -75,7 +75,7 @@ export async function beginImport(
     },
     finish: (finishedAt) =>
       postgres.transaction(async (queries) => {
-        await queries.run(SET_SEQUENCE);
+        for (const table of ["events", "held"]) await queries.run(setSequence(table));
         await queries.run(REMOVE_MARKS);
         await writeMigration(queries, { source, startedAt, finishedAt });
       }),
@@ -94,8 +94,8 @@ const MARKS = `SELECT key, value FROM authserve.metadata WHERE starts_with(key, 
 const REMOVE_MARKS = `DELETE FROM authserve.metadata WHERE starts_with(key, '${MARK_PREFIX}')`;
 
 /** Lets the next event have the number after the largest one. */
-const SET_SEQUENCE = `
-SELECT setval('authserve.events_id_seq', greatest(max(id), 1), max(id) IS NOT NULL) FROM authserve.events`;
+const setSequence = (table: string) => `
+SELECT setval('authserve.${table}_id_seq', greatest(max(id), 1), max(id) IS NOT NULL) FROM authserve.${table}`;
 
 async function requireEmpty(queries: Queries, tables: readonly CopiedTable[]): Promise<void> {
   const filled = tables.map(({ name }) => `SELECT '${name}' AS name WHERE EXISTS (SELECT FROM authserve.${name})`);

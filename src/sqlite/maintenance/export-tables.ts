@@ -51,15 +51,9 @@ UNION ALL SELECT route, queued, processed, failed, discarded, 0, 0, 0, 0, 0, 0 F
 const JOB: Record<string, ColumnKind> = { event: "integer", route: "text" };
 const CONTENT: Record<string, ColumnKind> = { secret: "text", address: "text", headers: "text", content_type: "text" };
 
-const STAT_KEY = ["at", "outcome", "slot", "source", "route"];
-const STAT: Record<string, ColumnKind> = {
-  at: "integer",
-  outcome: "text",
-  slot: "integer",
-  source: "text",
-  route: "text",
-  count: "integer",
-};
+const STAT: Record<string, ColumnKind> = { at: "integer", outcome: "text", source: "text", route: "text" };
+const LATENCY: Record<string, ColumnKind> = { at: "integer", slot: "integer", source: "text", route: "text" };
+const NUMBER: Record<string, ColumnKind> = { count: "integer" };
 
 /** All tables that are copied. Two are copied at a time, so that the longest ones come first. */
 export const EXPORTED: readonly ExportedTable[] = [
@@ -136,8 +130,16 @@ export const EXPORTED: readonly ExportedTable[] = [
   },
   { name: "reroutes", key: ["event"], columns: { event: "integer" } },
   { name: "paused_routes", key: ["route"], columns: { route: "text", paused_at: "integer" } },
-  { name: "stats_minutes", key: STAT_KEY, columns: STAT },
-  { name: "stats_hours", key: STAT_KEY, columns: STAT },
+  ...["stats_minutes", "stats_hours"].map((name) => ({
+    name,
+    key: Object.keys(STAT),
+    columns: { ...STAT, ...NUMBER },
+  })),
+  ...["latency_minutes", "latency_hours"].map((name) => ({
+    name,
+    key: Object.keys(LATENCY),
+    columns: { ...LATENCY, ...NUMBER },
+  })),
   {
     name: "source_counts",
     key: ["source"],
@@ -148,6 +150,24 @@ export const EXPORTED: readonly ExportedTable[] = [
     key: ["source", "name"],
     columns: { source: "text", name: "text", first_used_at: "integer", last_used_at: "integer" },
   },
+  {
+    name: "held",
+    key: ["id"],
+    columns: {
+      id: "integer",
+      source: "text",
+      reason: "text",
+      method: "text",
+      origin: "text",
+      target: "text",
+      headers: "text",
+      media_type: "text",
+      address: "text",
+      received_at: "integer",
+      body: "bytes",
+    },
+  },
+  { name: "held_tally", key: ["source"], columns: { source: "text", count: "integer", bytes: "integer" } },
   { name: "alerts", key: ["id"], columns: { id: "text", record: "text" } },
   {
     name: "alert_silences",

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { readEnvironment } from "../config/env-file.ts";
+import { readSources } from "../config/sources.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held-store.ts";
+import { createReverify, type Reverified } from "../webhook/reverify.ts";
+import { findSource } from "./find-source.ts";
+import { counted, printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
+import { parseTime, timeFormat } from "./time.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface HeldOptions {
+  source?: string;
+  since?: string;
+  limit?: string;
+  utc?: boolean;
+  json?: boolean;
+}
+
+const MOST_LISTED = 1_000_000;
+
+/** Prints the deliveries that were refused for their signature and are kept, the oldest first. */
+export function runEventsHeld({ source, since, limit = "50", utc, json }: HeldOptions): Promise<void> {
+  const most = wholeNumber("--limit", limit, MOST_LISTED);
+  return withStores(async ({ held, now: clock }) => {
+    const now = clock();
+    const rows = await held.list({ ...filterOf(source, since, now), limit: most });
+    if (json) return printJson(rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) })));
+    const time = timeFormat(utc, now);
+    printTable(
+      ["ID", "SOURCE", "REASON", "RECEIVED", "ADDRESS", "BYTES"],
+      rows.map(({ id, source, reason, receivedAt, address, bytes }) => [
+        String(id),
+        source,
+        reason,
+        time(receivedAt),
+        address,
+        String(bytes),
+      ]),
+    );
+  });
+}
+
+interface ReverifyOptions {
+  source: string;
+  since?: string;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+const PAGE = 500;
+// A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
+const PAUSE_MS = 100;
+
+/** Stores the held deliveries of a source that its present secrets verify, in order of arrival. Others stay held. */
+export function runEventsReverify({ source: name, since, dryRun = false, json }: ReverifyOptions): Promise<void> {
+  const source = findSource(readSources(readEnvironment()), name);
+  const reverify = createReverify(source);
+  return withStores(async ({ held, events, now }) => {
+    const totals = { genuine: 0, admitted: 0, duplicates: 0, refused: 0 };
+    for await (const page of pagesOf(held, filterOf(name, since, now()))) {
+      for await (const part of partsOf(held, page)) {
+        const results = part.map((delivery) => ({ id: delivery.id, ...reverify(delivery) }));
+        const genuine = results.filter(
+          (result): result is { id: number } & Extract<Reverified, { event: object }> => "event" in result,
+        );
+        totals.genuine += genuine.length;
+        totals.refused += results.length - genuine.length;
+        if (dryRun || genuine.length === 0) continue;
+        const appended = await events.append(genuine.map(({ event }) => event));
+        const isStored = (_: unknown, place: number) => appended[place]?.error === undefined;
+        // After a break in between they are duplicates the next time.
+        await held.remove(genuine.filter(isStored).map(({ id }) => id));
+        totals.duplicates += appended.filter(({ duplicate }) => duplicate).length;
+        totals.admitted += appended.filter(({ duplicate, error }) => !duplicate && error === undefined).length;
+      }
+      if (!dryRun) await delay(PAUSE_MS);
+    }
+    const { genuine, admitted, duplicates, refused } = totals;
+    if (json)
+      return printJson(dryRun ? { matched: genuine, refused } : { matched: genuine, admitted, duplicates, refused });
+    if (dryRun) say(`${counted(genuine, "delivery", "deliveries")} would be admitted, and ${refused} would stay held.`);
+    else say(`Admitted ${counted(admitted, "event")}. ${duplicates} were stored before, and ${refused} stay held.`);
+  });
+}
+
+function filterOf(source: string | undefined, since: string | undefined, now: number): Omit<HeldFilter, "limit"> {
+  return {
+    ...(source !== undefined && { source }),
+    ...(since !== undefined && { since: parseTime("--since", since, now) }),
+  };
+}
+
+async function* pagesOf(held: HeldStore, filter: Omit<HeldFilter, "limit">): AsyncGenerator<HeldSummary[]> {
+  for (let after = 0; ; ) {
+    const page = await held.list({ ...filter, after, limit: PAGE });
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)?.id ?? after;
+  }
+}
+
+/** Reads the deliveries of a page, in parts that fit into memory. */
+async function* partsOf(held: HeldStore, page: readonly HeldSummary[]) {
+  let ids = page.map(({ id }) => id);
+  while (ids.length > 0) {
+    const part = await held.read(ids);
+    const last = part.at(-1)?.id;
+    if (last === undefined) return;
+    yield part;
+    ids = ids.filter((id) => id > last);
+  }
+}

@@ -1,0 +1,92 @@
+import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held-store.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { bytes, integers, texts } from "./values.ts";
+
+/** Locks the numbers of sources, in order, so that two servers do not wait for each other: sources. */
+const LOCK = `
+INSERT INTO authserve.held_tally (source, count, bytes) SELECT source, 0, 0
+FROM (SELECT DISTINCT unnest($1::text[]) AS source) AS named ORDER BY source
+ON CONFLICT (source) DO UPDATE SET count = held_tally.count`;
+
+/** Adds deliveries: a column each. */
+const ADD = `
+WITH given AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
+    $10::bytea[]) WITH ORDINALITY
+    AS given (source, reason, method, origin, target, headers, media_type, address, received_at, body, nth)),
+added AS (
+  INSERT INTO authserve.held (source, reason, method, origin, target, headers, media_type, address, received_at, body)
+  SELECT source, reason, method, origin, target, headers, media_type, address, received_at, body FROM given ORDER BY nth
+  RETURNING source, length(body) AS bytes)
+UPDATE authserve.held_tally AS tally SET count = tally.count + new.count, bytes = tally.bytes + new.bytes
+FROM (SELECT source, count(*) AS count, sum(bytes) AS bytes FROM added GROUP BY source) AS new WHERE tally.source = new.source`;
+
+/** Removes the oldest deliveries of a source beyond its bounds, some at a time: source, count, bytes, time. */
+const TRIM = `
+WITH oldest AS MATERIALIZED (
+  SELECT id, received_at, length(body) AS size,
+    row_number() OVER in_order - 1 AS removed, sum(length(body)) OVER in_order - length(body) AS removed_bytes
+  FROM (SELECT * FROM authserve.held WHERE source = $1 ORDER BY id LIMIT 100) AS first
+  WINDOW in_order AS (ORDER BY id)),
+over AS (
+  SELECT id, size FROM oldest, authserve.held_tally AS tally WHERE tally.source = $1
+    AND (tally.count - removed > $2 OR tally.bytes - removed_bytes > $3 OR received_at < $4)),
+gone AS (DELETE FROM authserve.held USING over WHERE held.id = over.id RETURNING over.size)
+UPDATE authserve.held_tally SET count = count - (SELECT count(*) FROM gone),
+  bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
+WHERE source = $1 AND (SELECT count(*) FROM gone) > 0`;
+
+/** Removes deliveries: ids. */
+const REMOVE = `
+WITH gone AS (DELETE FROM authserve.held WHERE id = ANY($1::bigint[]) RETURNING source, length(body) AS size)
+UPDATE authserve.held_tally AS tally SET count = tally.count - old.count, bytes = tally.bytes - old.bytes
+FROM (SELECT source, count(*) AS count, sum(size) AS bytes FROM gone GROUP BY source) AS old WHERE tally.source = old.source`;
+
+/** After this delivery, source, since, limit. */
+const LIST = `
+SELECT id, source, reason, media_type AS "mediaType", address, received_at AS "receivedAt", length(body) AS bytes
+FROM authserve.held WHERE id > $1 AND (source = $2 OR $2::text IS NULL) AND received_at >= $3 ORDER BY id LIMIT $4`;
+
+/** The first of these deliveries that fit, at least one: ids, bytes. */
+const READ = `
+SELECT id, source, reason, method, origin, target, headers, media_type AS "mediaType", address, received_at AS "receivedAt", body
+FROM (
+  SELECT *, row_number() OVER in_order AS nth, sum(length(body)) OVER in_order AS total
+  FROM authserve.held WHERE id = ANY($1::bigint[]) WINDOW in_order AS (ORDER BY id)) AS sized
+WHERE nth = 1 OR total <= $2 ORDER BY id`;
+
+// One answer with more would hold as much memory.
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Keeps refused deliveries in PostgreSQL. */
+export function createPostgresHeldStore(postgres: Postgres): HeldStore {
+  async function trim(queries: Queries, source: string, bounds: HeldBounds, now: number): Promise<void> {
+    const values = [source, bounds.count, bounds.bytes, Math.round(now - bounds.forMs)];
+    while ((await queries.run(TRIM, values)) > 0);
+  }
+
+  return {
+    hold: (batch) =>
+      postgres.transaction(async (queries) => {
+        const deliveries = batch.map(({ delivery }) => delivery);
+        await queries.run(LOCK, [texts(deliveries.map(({ source }) => source))]);
+        await queries.run(ADD, columnsOf(deliveries));
+        const bySource = new Map(batch.map(({ delivery, bounds }) => [delivery.source, { delivery, bounds }]));
+        for (const [source, { delivery, bounds }] of bySource) await trim(queries, source, bounds, delivery.receivedAt);
+      }),
+    trim: (source, bounds, now) => postgres.transaction((queries) => trim(queries, source, bounds, now)),
+    list: ({ source = null, since = 0, after = 0, limit }) =>
+      postgres.rows<HeldSummary>(LIST, [after, source, since, limit]),
+    read: (ids) => postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_BYTES]),
+    remove: async (ids) => void (await postgres.run(REMOVE, [integers(ids)])),
+  };
+}
+
+function columnsOf(deliveries: readonly HeldDelivery[]): Buffer[] {
+  const named = ["source", "reason", "method", "origin", "target", "headers", "mediaType", "address"] as const;
+  return [
+    ...named.map((name) => texts(deliveries.map((delivery) => delivery[name]))),
+    integers(deliveries.map(({ receivedAt }) => receivedAt)),
+    bytes(deliveries.map(({ body }) => body)),
+  ];
+}

@@ -1,0 +1,95 @@
+import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held-store.ts";
+import type { SyncPort } from "./async-store.ts";
+import { atomic, type Database } from "./database.ts";
+
+const ADD = `
+INSERT INTO held (source, reason, method, origin, target, headers, media_type, address, received_at, body)
+VALUES (@source, @reason, @method, @origin, @target, @headers, @mediaType, @address, @receivedAt, @body)`;
+
+/** Adds to the numbers of a source: source, deliveries, bytes. */
+const COUNT = `
+INSERT INTO held_tally (source, count, bytes) VALUES (?, ?, ?)
+ON CONFLICT (source) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes`;
+
+/** The oldest deliveries of a source: source. */
+const OLDEST = `
+SELECT id, received_at AS receivedAt, length(body) AS bytes FROM held WHERE source = ? ORDER BY id LIMIT 100`;
+
+const LIST = `
+SELECT id, source, reason, media_type AS mediaType, address, received_at AS receivedAt, length(body) AS bytes FROM held
+WHERE id > @after AND (@source IS NULL OR source = @source) AND received_at >= @since ORDER BY id LIMIT @limit`;
+
+const READ = `
+SELECT id, source, reason, method, origin, target, headers, media_type AS mediaType, address, received_at AS receivedAt, body
+FROM held WHERE id = ?`;
+
+// One answer with more would hold as much memory.
+const MAX_BYTES = 8 * 1024 * 1024;
+
+type OldRow = Pick<HeldSummary, "id" | "receivedAt" | "bytes">;
+
+/** The synchronous form of the store of refused deliveries. */
+export function sqliteHeld(database: Database): SyncPort<HeldStore> {
+  const add = database.prepare(ADD);
+  const count = database.prepare(COUNT);
+  const totals = database.prepare<unknown[], { count: number; bytes: number }>(
+    "SELECT count, bytes FROM held_tally WHERE source = ?",
+  );
+  const oldest = database.prepare<unknown[], OldRow>(OLDEST);
+  const list = database.prepare<unknown[], HeldSummary>(LIST);
+  const read = database.prepare<unknown[], HeldDelivery & { id: number }>(READ);
+  const sizeOf = database.prepare<unknown[], { source: string; bytes: number }>(
+    "SELECT source, length(body) AS bytes FROM held WHERE id = ?",
+  );
+  const remove = database.prepare("DELETE FROM held WHERE id = ?");
+
+  function removeOne(source: string, { id, bytes }: Pick<OldRow, "id" | "bytes">): void {
+    remove.run(id);
+    count.run(source, -1, -bytes);
+  }
+
+  function trim(source: string, bounds: HeldBounds, now: number): void {
+    for (;;) {
+      const kept = totals.get(source) ?? { count: 0, bytes: 0 };
+      const rows = oldest.all(source);
+      for (const row of rows) {
+        const isOver = kept.count > bounds.count || kept.bytes > bounds.bytes || row.receivedAt < now - bounds.forMs;
+        if (!isOver) return;
+        removeOne(source, row);
+        kept.count--;
+        kept.bytes -= row.bytes;
+      }
+      if (rows.length === 0) return;
+    }
+  }
+
+  return {
+    hold: atomic(database, (batch) => {
+      for (const { delivery, bounds } of batch) {
+        add.run(delivery);
+        count.run(delivery.source, 1, delivery.body.length);
+        trim(delivery.source, bounds, delivery.receivedAt);
+      }
+    }),
+    trim: atomic(database, trim),
+    list: ({ source = null, since = 0, after = 0, limit }) => list.all({ source, since, after, limit }),
+    read(ids) {
+      const found: (HeldDelivery & { id: number })[] = [];
+      let bytes = 0;
+      for (const id of ids) {
+        const row = read.get(id);
+        if (row === undefined) continue;
+        bytes += row.body.length;
+        if (found.length > 0 && bytes > MAX_BYTES) break;
+        found.push(row);
+      }
+      return found;
+    },
+    remove: atomic(database, (ids) => {
+      for (const id of ids) {
+        const row = sizeOf.get(id);
+        if (row) removeOne(row.source, { id, bytes: row.bytes });
+      }
+    }),
+  };
+}

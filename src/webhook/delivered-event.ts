@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { NewEvent } from "../events/store.ts";
+import type { Verified } from "./bound-scheme.ts";
+import type { Content } from "./content.ts";
+import { identify } from "./identity.ts";
+import type { Source } from "./source.ts";
+
+/** A verified delivery. `receivedAt` is in Unix milliseconds. */
+export interface VerifiedDelivery {
+  source: Source;
+  verified: Verified;
+  headers: IncomingHttpHeaders;
+  content: Content;
+  address: string;
+  receivedAt: number;
+}
+
+/** The event of a verified delivery. Throws `invalid_payload` if its id or type cannot be stored. */
+export function eventOf({ source, verified, headers, content, address, receivedAt }: VerifiedDelivery): NewEvent {
+  const { eventId, bytesSha256, type } = identify({ source, verified, headers, content });
+  return {
+    source: source.name,
+    eventId,
+    type,
+    bytesSha256: source.dedupe === "id" ? null : bytesSha256,
+    secret: verified.secret.name,
+    contentType: headers["content-type"] ?? "application/octet-stream",
+    payload: content.bytes,
+    address,
+    headers: storedHeaders(headers, ownHeaders(source)),
+    receivedAt,
+  };
+}
+
+/** The headers in which a source looks for signatures, tokens and credentials. */
+export function headersOf({ schemes }: Pick<Source, "schemes">): string[] {
+  return schemes.flatMap((scheme) => {
+    if (scheme.type === "basic") return ["authorization"];
+    if (scheme.type === "token") return [scheme.header];
+    return "headers" in scheme.signature ? scheme.signature.headers : [];
+  });
+}
+
+const known = new WeakMap<Source, ReadonlySet<string>>();
+
+function ownHeaders(source: Source): ReadonlySet<string> {
+  const own = known.get(source) ?? new Set(headersOf(source));
+  known.set(source, own);
+  return own;
+}
+
+// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets and passwords. The specific names are
+// those of senders, and of proxies that log users in.
+const CONFIDENTIAL =
+  /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
+
+// The results are cached, because senders use few names. The limit is for a sender that uses many.
+const MAX_CACHED_NAMES = 1000;
+const confidentialNames = new Map<string, boolean>();
+
+function isConfidential(name: string): boolean {
+  const known = confidentialNames.get(name);
+  if (known !== undefined) return known;
+  const confidential = CONFIDENTIAL.test(name);
+  if (confidentialNames.size < MAX_CACHED_NAMES) confidentialNames.set(name, confidential);
+  return confidential;
+}
+
+/** Returns the headers to store with a delivery, as JSON: names in lower case, without confidential and omitted ones. */
+export function storedHeaders(headers: IncomingHttpHeaders, omitted: ReadonlySet<string> = NONE): string {
+  const kept: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || isConfidential(name) || omitted.has(name)) continue;
+    kept[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return JSON.stringify(kept);
+}
+
+const NONE: ReadonlySet<string> = new Set();

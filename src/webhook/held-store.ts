@@ -1,0 +1,51 @@
+/** A delivery that was refused for its signature, as it came. */
+export interface HeldDelivery {
+  source: string;
+  reason: string;
+  method: string;
+  /** Scheme and host as the sender wrote them. */
+  origin: string;
+  /** The request target. */
+  target: string;
+  /** All headers, also signatures: a JSON object as Node has them. */
+  headers: string;
+  mediaType: string;
+  address: string;
+  /** Unix milliseconds. */
+  receivedAt: number;
+  body: Uint8Array;
+}
+
+/** How much is kept of a source. The oldest is removed first. */
+export interface HeldBounds {
+  count: number;
+  bytes: number;
+  forMs: number;
+}
+
+/** A held delivery in a list. Numbers grow in order of arrival. */
+export interface HeldSummary extends Pick<HeldDelivery, "source" | "reason" | "mediaType" | "address" | "receivedAt"> {
+  id: number;
+  bytes: number;
+}
+
+/** Selects held deliveries after one, in order of arrival. */
+export interface HeldFilter {
+  source?: string;
+  /** Unix milliseconds: received at or after. */
+  since?: number;
+  after?: number;
+  limit: number;
+}
+
+/** Keeps refused deliveries. Each method is one transaction. */
+export interface HeldStore {
+  /** Keeps deliveries, each within the bounds of its source. */
+  hold(batch: { delivery: HeldDelivery; bounds: HeldBounds }[]): Promise<void>;
+  /** Removes what is beyond the bounds of a source. `now` is in Unix milliseconds. */
+  trim(source: string, bounds: HeldBounds, now: number): Promise<void>;
+  list(filter: HeldFilter): Promise<HeldSummary[]>;
+  /** The first of these deliveries, as many as fit into one answer; at least one. */
+  read(ids: number[]): Promise<(HeldDelivery & { id: number })[]>;
+  remove(ids: number[]): Promise<void>;
+}

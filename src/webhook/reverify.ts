@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError } from "../errors.ts";
+import type { NewEvent } from "../events/store.ts";
+import { openContent } from "./content.ts";
+import { eventOf } from "./delivered-event.ts";
+import type { HeldDelivery } from "./held-store.ts";
+import { requirePayload } from "./identity.ts";
+import { createVerifier } from "./signature.ts";
+import type { Source } from "./source.ts";
+
+/** The event of a held delivery, or why there is none. */
+export type Reverified = { event: NewEvent } | { refused: string };
+
+/** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
+export function createReverify(source: Source): (held: HeldDelivery) => Reverified {
+  const verifier = createVerifier(source);
+  return ({ method, origin, target, headers: text, mediaType, address, receivedAt, body }) => {
+    const headers = JSON.parse(text) as IncomingHttpHeaders;
+    const read = verifier.read(headers, receivedAt);
+    if ("reason" in read) return { refused: read.reason };
+    const content = openContent(Buffer.from(body), mediaType);
+    const verified = verifier.verify({ method, origin, target, headers, content }, read.candidates);
+    if (typeof verified === "string") return { refused: verified };
+    try {
+      requirePayload(source, content);
+      return { event: eventOf({ source, verified, headers, content, address, receivedAt }) };
+    } catch (error) {
+      if (error instanceof AppError) return { refused: error.code };
+      throw error;
+    }
+  };
+}

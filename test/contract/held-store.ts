@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { HeldBounds, HeldDelivery, HeldStore } from "../../src/webhook/held-store.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
+
+const NOW = 1_800_000_000_000;
+const AMPLE: HeldBounds = { count: 1000, bytes: 1_000_000, forMs: 60_000 };
+
+function delivery(n: number, changes: Partial<HeldDelivery> = {}): HeldDelivery {
+  return {
+    source: "shop",
+    reason: "signature_mismatch",
+    method: "POST",
+    origin: "https://hooks.example",
+    target: "/webhook/shop?a=b",
+    headers: '{"x-sig":"00"}',
+    mediaType: "application/json",
+    address: "192.0.2.1",
+    receivedAt: NOW + n,
+    body: Buffer.from(`{"n":${n}}`),
+    ...changes,
+  };
+}
+
+/** The contract of every store of refused deliveries. `open` returns an empty one, which is closed after the test. */
+export function heldStoreContract(adapter: string, open: (context: Cleanup) => Promise<HeldStore>): void {
+  const hold = (store: HeldStore, deliveries: HeldDelivery[], bounds = AMPLE) =>
+    store.hold(deliveries.map((one) => ({ delivery: one, bounds })));
+  const timesOf = async (store: HeldStore, source?: string) =>
+    (await store.list({ limit: 100, ...(source !== undefined && { source }) })).map(
+      ({ receivedAt }) => receivedAt - NOW,
+    );
+
+  suite(`held store: ${adapter}`, () => {
+    test("deliveries are kept as they came, in order of arrival", async (t) => {
+      const store = await open(t);
+      const odd = delivery(2, { body: Buffer.from([0, 255, 10]), reason: "é" });
+      await hold(store, [delivery(1), odd]);
+      const listed = await store.list({ limit: 10 });
+      assert.deepEqual(
+        listed.map(({ id: _, ...rest }) => rest),
+        [delivery(1), odd].map(({ source, reason, mediaType, address, receivedAt, body }) => ({
+          source,
+          reason,
+          mediaType,
+          address,
+          receivedAt,
+          bytes: body.length,
+        })),
+      );
+      const read = await store.read(listed.map(({ id }) => id));
+      assert.deepEqual(
+        read.map(({ id: _, body, ...rest }) => ({ ...rest, body: Buffer.from(body) })),
+        [delivery(1), odd],
+      );
+    });
+
+    test("a list goes on after a delivery, and has those of a source since a time", async (t) => {
+      const store = await open(t);
+      await hold(store, [delivery(1), delivery(2, { source: "other" }), delivery(3)]);
+      const [first] = await store.list({ limit: 1 });
+      const rest = await store.list({ limit: 10, after: first?.id ?? 0 });
+      assert.deepEqual(
+        rest.map(({ receivedAt }) => receivedAt - NOW),
+        [2, 3],
+      );
+      assert.deepEqual(await timesOf(store, "shop"), [1, 3]);
+      assert.equal((await store.list({ limit: 10, since: NOW + 3 })).length, 1);
+    });
+
+    test("beyond the number, the bytes or the time of a source, the oldest are removed", async (t) => {
+      const store = await open(t);
+      await hold(
+        store,
+        [1, 2, 3].map((n) => delivery(n)),
+        { ...AMPLE, count: 2 },
+      );
+      assert.deepEqual(await timesOf(store), [2, 3]);
+      await hold(store, [delivery(4)], { ...AMPLE, bytes: 2 * delivery(1).body.length });
+      assert.deepEqual(await timesOf(store), [3, 4]);
+      await hold(store, [delivery(5, { source: "other" })], { ...AMPLE, count: 1 });
+      assert.deepEqual(await timesOf(store), [3, 4, 5], "each source has its own bounds");
+      await store.trim("shop", AMPLE, NOW + 4 + AMPLE.forMs);
+      assert.deepEqual(await timesOf(store), [4, 5]);
+    });
+
+    test("removed deliveries leave room, also many at once", async (t) => {
+      const store = await open(t);
+      await hold(
+        store,
+        Array.from({ length: 250 }, (_, n) => delivery(n)),
+      );
+      const ids = (await store.list({ limit: 1000 })).map(({ id }) => id);
+      await store.remove(ids.slice(0, 200));
+      await hold(store, [delivery(300)], { ...AMPLE, count: 51 });
+      assert.equal((await timesOf(store)).length, 51);
+      await store.trim("shop", { ...AMPLE, count: 0 }, NOW);
+      assert.deepEqual(await timesOf(store), []);
+    });
+
+    test("one answer has as many bodies as fit, and at least one", async (t) => {
+      const store = await open(t);
+      const large = (n: number) => delivery(n, { body: Buffer.alloc(5 * 1024 * 1024) });
+      await hold(store, [large(1), large(2)], { ...AMPLE, bytes: 100_000_000 });
+      const ids = (await store.list({ limit: 10 })).map(({ id }) => id);
+      const read = await store.read(ids);
+      assert.deepEqual(
+        read.map(({ id }) => id),
+        ids.slice(0, 1),
+      );
+    });
+  });
+}
