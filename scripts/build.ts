@@ -7,6 +7,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { manPage } from "../src/cli/man.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { type Component, productionComponents } from "../src/platform/licences.ts";
+import { bundlePage } from "../src/platform/page-bundle.ts";
 import { type Entry, tarGz, zip } from "./build/archive.ts";
 import { ROOT } from "./build/bundle.ts";
 import { buildExecutable } from "./build/executable.ts";
@@ -63,7 +64,12 @@ async function build(
   nodeArchive?: string,
 ): Promise<void> {
   rmSync(output, { force: true });
-  const texts = { "licenses.json": JSON.stringify(components) };
+  const { script, style } = await bundlePage();
+  const texts = {
+    "licenses.json": JSON.stringify(components),
+    "page.js": script.toString(),
+    "page.css": style.toString(),
+  };
   await buildExecutable(target, { texts, output, scratch, nodeArchive });
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { fillIn, openChromium, openProfile } from "../test/helpers/browser.ts";
 import { type Server, startServer } from "../test/helpers/server.ts";
+import { makeShop, SECRETS } from "./pictures/shop.ts";
 
 const DESKTOP = { viewport: { width: 1280, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 844 } };
@@ -55,15 +56,62 @@ const PICTURES: Record<string, Picture> = {
   },
 };
 
+/** Logs in, and opens a view of the admin page. */
+const view =
+  (hash: string, text: string): Picture["show"] =>
+  async (page, { url }) => {
+    await page.goto(`${url}/admin/`);
+    await fillIn(page);
+    await page.goto(`${url}/admin/${hash}`);
+    await page.getByText(text).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    await page.evaluate("document.activeElement.blur()");
+  };
+
+/** The newest event that has failed. */
+const failedEvent: Picture["show"] = async (page, server, browser) => {
+  await view("#/events?status=failed", "503")(page, server, browser);
+  await page.locator("a.row").first().click();
+  await page.getByText("Attempt 1").first().waitFor();
+};
+
+/** The overview with the charts of a day. */
+const overview: Picture["show"] = async (page, server, browser) => {
+  await view("#/", "stripe")(page, server, browser);
+  const drawn = page.waitForResponse((response) => response.url().includes("/stats?"));
+  await page.getByText("24 hours", { exact: true }).click();
+  await drawn;
+  await page.locator(".u-over").first().waitFor();
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  await page.evaluate("document.activeElement.blur()");
+};
+
+const ADMIN: Record<string, Picture> = {
+  "admin-overview": { show: overview },
+  "admin-overview-dark": { options: { colorScheme: "dark" }, show: overview },
+  "admin-overview-phone": { options: PHONE, show: overview },
+  "admin-events": { show: view("#/events?status=failed", "503") },
+  "admin-event": { show: failedEvent },
+  "admin-dead-letters": { show: view("#/dead-letters", "503") },
+};
+
 const folder = process.argv[2];
 if (folder === undefined)
   throw new Error("name the folder of the pictures, e.g. node scripts/pictures.ts docs/pictures");
 mkdirSync(folder, { recursive: true });
 
-await using server = await startServer({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
 const browser = await openChromium();
+const env = { TRUSTED_PROXIES: "127.0.0.1" };
 try {
-  for (const [name, { options, show }] of Object.entries(PICTURES)) {
+  await take(PICTURES, await startServer({ env }));
+  await take(ADMIN, await startServer({ dir: makeShop(Date.now()), env: { ...env, ...SECRETS } }));
+} finally {
+  await browser.close();
+}
+
+/** Takes pictures of a server, and ends it. */
+async function take(pictures: Record<string, Picture>, server: Server): Promise<void> {
+  for (const [name, { options, show }] of Object.entries(pictures)) {
     const profile = await openProfile(browser, {
       ...DESKTOP,
       extraHTTPHeaders: { "x-forwarded-for": "203.0.113.7" },
@@ -71,9 +119,8 @@ try {
     });
     const page = await profile.newPage();
     await show(page, server, browser);
-    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await page.screenshot({ path: join(folder as string, `${name}.png`) });
     await profile.close();
   }
-} finally {
-  await browser.close();
+  await server.stop();
 }

@@ -1,7 +1,8 @@
 import type { BlockList } from "node:net";
 import packageJson from "../package.json" with { type: "json" };
+import type { PageParts } from "./admin/host/routes.ts";
 import type { AdminParts } from "./admin/routes.ts";
-import { adminRoutes } from "./app/admin.ts";
+import { adminRoutes, pageOfAdmin } from "./app/admin.ts";
 import type { AuthenticateRequest } from "./auth/browser/guard.ts";
 import {
   type BrowserParts,
@@ -47,6 +48,8 @@ export interface AppParts {
   browser: (BrowserParts & VerifyParts) | null;
   /** Null if `ADMIN` is off. */
   admin: AdminParts | null;
+  /** Null without the API, and without pages for browsers. */
+  page: PageParts | null;
   /** Origins whose pages may call `/auth/*`. */
   corsOrigins: readonly string[];
   sessions: SessionStore;
@@ -132,6 +135,7 @@ function listOthers(parts: AppParts): Route[] {
     ...withCors(api, parts.corsOrigins),
     ...(parts.browser ? browserRoutes(parts.browser) : []),
     ...(parts.admin ? adminRoutes(parts.admin) : []),
+    ...(parts.page ? pageOfAdmin(parts.page) : []),
     ...sources.map((source) => sourceRoute(source, deliveries)),
     {
       method: "GET",

@@ -19,7 +19,7 @@ import { countAppends, countPurged, countRefused } from "./instrument.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { openAdmin } from "./serve/admin.ts";
+import { openAdmin, openPage } from "./serve/admin.ts";
 import { openAdmission } from "./serve/admission.ts";
 import { openAlerts, readCertificateEnd, readWatchedSources } from "./serve/alerts.ts";
 import { openBrowser } from "./serve/browser.ts";
@@ -29,6 +29,7 @@ import { openLogin } from "./serve/login.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
+import { createHolding } from "./webhook/holding.ts";
 import { createIntake } from "./webhook/intake.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
 import { createPurger } from "./worker/purger.ts";
@@ -102,6 +103,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     now: stores.now,
   });
   const countRefusal = countRefused(metrics);
+  const holding = createHolding({
+    store: stores.held,
+    sources: () => sourcesOf(settings, config.current),
+    log,
+    now: stores.now,
+  });
   const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
@@ -112,6 +119,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       log,
       trustedProxies,
       now: stores.now,
+      hold: holding.hold,
       onReceived: counter.received,
       onRefused(source: string, code: ErrorCode, reason?: string) {
         countRefusal(code, reason);
@@ -147,18 +155,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const url = urlOf(settings, port);
   const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET, now: stores.now });
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
-  const admin = openAdmin({
-    settings,
-    stores,
-    authenticate: guard,
-    file: () => config.current,
-    paused: admission.pausedBy,
-    isAvailable: worker.isAvailable,
-  });
+  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
+  const page = openPage(wiring, admin, browser !== null);
   const publicUrl = publicOriginOf(settings, url) ?? "";
   const alerts = openAlerts(wiring, { admission, isAlerting: sharing.isAlerting, url: publicUrl });
   const routesFor = (file: ConfigFile | null) =>
-    listRoutes({ ...parts, authenticate: guard, browser, admin, sources: sourcesOf(settings, file) });
+    listRoutes({ ...parts, authenticate: guard, browser, admin, page, sources: sourcesOf(settings, file) });
   // No request is read before: the listener was called in this turn of the event loop.
   replaceRoutes(routesFor(config.current));
   instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });
@@ -177,6 +179,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   worker.start();
   purger.start();
   alerts.start();
+  holding.start();
 
   /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
   async function drain(): Promise<void> {
@@ -189,6 +192,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     unwatchConfig();
     const [purgerStopped, alertsStopped] = [purger.stop(), alerts.stop()];
     await intake.flush();
+    await holding.stop();
     await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
     await purgerStopped;

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { needs } from "./helpers/back-end.ts";
 import { BINARY, binaryIsMissing, runBinary } from "./helpers/binary.ts";
-import { deliver, event, logIn, me } from "./helpers/client.ts";
+import { ask, deliver, event, logIn, me } from "./helpers/client.ts";
 import { runProgram, startProgram } from "./helpers/command.ts";
 import { settings } from "./helpers/server.ts";
 import { tempDir } from "./helpers/temp-dir.ts";
@@ -73,7 +73,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  test("it serves: login, signed delivery, replay, SIGTERM", async (context) => {
+  test("it serves: login, page, signed delivery, replay, SIGTERM", async (context) => {
     const dir = tempDir(context);
     const env = { ...settings(dir), ADDON_DIR: join(dir, "addons") };
     const command = startProgram(BINARY, ["serve"], { dir, env });
@@ -81,6 +81,9 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     const url = await until(() => /"url":"([^"]+)"/.exec(command.stdout())?.[1], 15_000);
     const token = await logIn({ url });
     assert.equal((await me({ url }, token)).status, 200);
+    const page = await ask({ url }, "/admin/", { headers: { Authorization: `Bearer ${token}` } });
+    const [script] = /assets\/app-\w+\.js/.exec(page.text) ?? [];
+    assert.match((await ask({ url }, `/admin/${script}`)).text, /admin|overview/i);
     assert.equal((await deliver({ url }, event("evt_binary"))).status, 200);
     const run = (...args: string[]) => runBinary(args, { dir, env });
     await until(async () => (await run("events", "stats", "--json")).stdout.includes('"processed":1'));

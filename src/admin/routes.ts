@@ -11,12 +11,16 @@ import { type Handler, reply } from "../http/route.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type Action, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
+import { groupErrors } from "./error-groups.ts";
 import { findEvent } from "./find-event.ts";
 import {
   type AlertItem,
   DiscardBody,
+  ErrorsQuery,
   EventQuery,
   EventsQuery,
+  type HeldAnswer,
+  HeldQuery,
   JobsQuery,
   ReplayBody,
   type SourceItem,
@@ -30,20 +34,53 @@ export interface AdminParts {
   authenticate: (request: IncomingMessage) => Promise<unknown>;
   events: Pick<
     EventStore,
-    "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll" | "jobs" | "stats"
+    | "list"
+    | "get"
+    | "count"
+    | "replay"
+    | "replayAll"
+    | "discard"
+    | "discardAll"
+    | "jobs"
+    | "stats"
+    | "pauseRoute"
+    | "resumeRoute"
   >;
   readStatus: () => Promise<InferOutput<typeof StatusAnswer>>;
   readSources: () => Promise<InferOutput<typeof SourceItem>[]>;
+  readHeld: (filter: InferOutput<typeof HeldQuery>) => Promise<InferOutput<typeof HeldAnswer>>;
   readAlerts: () => Promise<InferOutput<typeof AlertItem>[]>;
+  alerts: {
+    /** Returns false if there is no alert of this name. */
+    silence(silence: NewSilence): Promise<boolean>;
+    /** Returns the number of silences that have ended. Null: all. */
+    unsilence(name: string | null): Promise<number>;
+  };
+  session: { userId: string; email: string; find(): Promise<SessionFound | null>; revoke(): Promise<boolean> };
   /** Null: from any address. */
   access: ClientAccess | null;
   now: () => number;
 }
 
+/** Keeps an alert, or with null every alert, from being sent. `until` is in Unix milliseconds. */
+export interface NewSilence {
+  name: string | null;
+  labels: Record<string, string>;
+  reason: string | null;
+  until: number;
+}
+
+interface SessionFound {
+  sid: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+  origin: { network: string; userAgent: string | null } | null;
+}
+
 const BODY_LIMIT = 256 * 1024;
 
 /** Lets a handler run for the live session, from allowed addresses only. All others get 401 or 404. */
-function guarded({ authenticate, access }: AdminParts, handler: Handler): Handler {
+export function guarded({ authenticate, access }: AdminParts, handler: Handler): Handler {
   return async (context) => {
     const { request, address } = context;
     if (access !== null) requireAllowedClient(request, address, access);
@@ -80,6 +117,19 @@ export function jobsRoute(parts: AdminParts): Handler {
   });
 }
 
+/** Answers `GET /admin/api/jobs/errors`: the dead letters by route and error, the most frequent first. */
+export function errorsRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => {
+    const { groups, cursor } = await groupErrors(parts.events, readQuery(request, ErrorsQuery).cursor);
+    const items = groups.map(({ oldestAt, newestAt, ...group }) => ({
+      ...group,
+      oldestAt: isoTime(oldestAt),
+      newestAt: isoTime(newestAt),
+    }));
+    return reply(200, { items, cursor });
+  });
+}
+
 /** Answers `GET /admin/api/stats`: what was counted over time. */
 export function statsRoute(parts: AdminParts): Handler {
   return guarded(parts, async ({ request }) => {
@@ -94,6 +144,11 @@ export function statsRoute(parts: AdminParts): Handler {
       ...chartJson(chart),
     });
   });
+}
+
+/** Answers `GET /admin/api/held`: a page of deliveries that were refused for their signature, the oldest first. */
+export function heldRoute(parts: AdminParts): Handler {
+  return guarded(parts, async ({ request }) => reply(200, await parts.readHeld(readQuery(request, HeldQuery))));
 }
 
 /** Answers `GET /admin/api/alerts`: what fires or waits to fire, and what was over in the last week. */

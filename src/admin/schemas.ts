@@ -118,6 +118,9 @@ export const SourceItem = v.object({
   refused: count,
   lastReceivedAt: v.nullable(isoTime),
   lastSecret: v.nullable(v.string()),
+  secretUses: v.array(v.object({ name: v.string(), firstUsedAt: isoTime, lastUsedAt: isoTime })),
+  expectEvery: v.pipe(v.nullable(count), v.description("Milliseconds.")),
+  silent: v.pipe(v.boolean(), v.description("Whether nothing came for longer than `expectEvery`.")),
 });
 
 export const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
@@ -139,6 +142,24 @@ export const JobsAnswer = v.object({
       type: v.string(),
       receivedAt: isoTime,
       ...v.omit(JobItem, ["discarded", "history"]).entries,
+    }),
+  ),
+  cursor,
+});
+
+/** The query of groups of dead letters. */
+export const ErrorsQuery = v.object({ cursor: v.optional(bulkCursor) });
+
+export const ErrorsAnswer = v.object({
+  items: v.array(
+    v.object({
+      route: v.string(),
+      error: v.string(),
+      count,
+      oldestAt: isoTime,
+      newestAt: isoTime,
+      eventId: v.string(),
+      source: v.string(),
     }),
   ),
   cursor,
@@ -174,6 +195,29 @@ export const StatsAnswer = v.object({
   sums: v.array(v.object({ source: v.string(), route: v.string(), ...COUNTS })),
 });
 
+/** The query of a list of held deliveries. */
+export const HeldQuery = v.object({
+  source: v.optional(text),
+  since: v.optional(time),
+  limit: v.optional(limit, "50"),
+  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this list"))),
+});
+
+export const HeldAnswer = v.object({
+  items: v.array(
+    v.object({
+      id: count,
+      source: v.string(),
+      reason: v.string(),
+      mediaType: v.string(),
+      address: v.string(),
+      receivedAt: isoTime,
+      bytes: count,
+    }),
+  ),
+  cursor,
+});
+
 export const AlertItem = v.object({
   id: v.string(),
   name: v.string(),
@@ -194,6 +238,11 @@ export const StatusAnswer = v.object({
   version: v.string(),
   startedAt: isoTime,
   store: v.picklist(["sqlite", "postgres"]),
+  nodes: v.pipe(count, v.description("The live servers on this database.")),
+  disk: v.object({
+    freeBytes: v.pipe(v.nullable(count), v.description("Null if it is unknown or has no limit.")),
+    minFreeBytes: v.nullable(count),
+  }),
   /** Why deliveries are refused now; null if they are taken. */
   paused: v.nullable(v.string()),
   events: v.object({
@@ -211,6 +260,8 @@ export const StatusAnswer = v.object({
     v.object({
       name: v.string(),
       configured: v.boolean(),
+      handler: v.nullable(v.picklist(["http", "exec", "module", "log"])),
+      target: v.nullable(v.string()),
       queued: count,
       processed: count,
       failed: count,
@@ -243,3 +294,35 @@ export const TakenAnswer = v.object({
   refused: v.array(v.object({ eventId: v.string(), reason: v.string() })),
   cursor,
 });
+
+export const RouteBody = v.object({ route: text });
+export const ChangedAnswer = v.object({ changed: v.boolean() });
+
+const LONGEST_SILENCE_MS = 365 * 86_400_000;
+
+export const SilenceBody = v.object({
+  name: v.optional(v.pipe(text, v.description("Default: every alert."))),
+  labels: v.optional(v.record(v.string(), text)),
+  reason: v.optional(text),
+  forMs: v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be above 0"),
+    v.maxValue(LONGEST_SILENCE_MS, "must be at most a year"),
+    v.description("Milliseconds."),
+  ),
+});
+export const SilencedAnswer = v.object({ until: isoTime });
+export const UnsilenceBody = v.object({ name: v.optional(v.pipe(text, v.description("Default: all."))) });
+export const UnsilencedAnswer = v.object({ removed: count });
+
+export const SessionAnswer = v.object({
+  userId: v.string(),
+  email: v.string(),
+  sid: v.nullable(v.string()),
+  network: v.nullable(v.string()),
+  userAgent: v.nullable(v.string()),
+  expiresAt: v.nullable(isoTime),
+});
+export const NoMembers = v.object({});
+export const RevokedAnswer = v.object({ revoked: v.boolean() });

@@ -1,9 +1,13 @@
+import { pauseRoute, revokeRoute, sessionRoute, silenceRoute, unsilenceRoute } from "../admin/control/routes.ts";
+import { PageAnswer, type PageParts, pageRoutes } from "../admin/host/routes.ts";
 import {
   type AdminParts,
   alertsRoute,
   discardRoute,
+  errorsRoute,
   eventRoute,
   eventsRoute,
+  heldRoute,
   jobsRoute,
   payloadRoute,
   replayRoute,
@@ -13,20 +17,33 @@ import {
 } from "../admin/routes.ts";
 import {
   AlertsAnswer,
+  ChangedAnswer,
   DiscardBody,
+  ErrorsAnswer,
+  ErrorsQuery,
   EventAnswer,
   EventQuery,
   EventsAnswer,
   EventsQuery,
+  HeldAnswer,
+  HeldQuery,
   JobsAnswer,
   JobsQuery,
+  NoMembers,
   PayloadAnswer,
   ReplayBody,
+  RevokedAnswer,
+  RouteBody,
+  SessionAnswer,
+  SilenceBody,
+  SilencedAnswer,
   SourcesAnswer,
   StatsAnswer,
   StatsQuery,
   StatusAnswer,
   TakenAnswer,
+  UnsilenceBody,
+  UnsilencedAnswer,
 } from "../admin/schemas.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Route } from "../http/route.ts";
@@ -132,6 +149,18 @@ export function adminRoutes(admin: AdminParts): Route[] {
     },
     {
       method: "GET",
+      path: "/admin/api/jobs/errors",
+      summary:
+        "Groups the dead letters by route and error. If `cursor` is not null, ask again with it, and add the groups up.",
+      isGuarded: true,
+      query: ErrorsQuery,
+      response: ErrorsAnswer,
+      problems: QUERIED,
+      handler: errorsRoute(admin),
+      quiet: true,
+    },
+    {
+      method: "GET",
       path: "/admin/api/stats",
       summary:
         "Counts deliveries and attempts by minute (kept for two days), hour (kept for 400 days) or day, in all and by source and route. `since` is a day before `until` by default. Latency is from receipt to the end of processing in milliseconds, estimated within a factor of two.",
@@ -140,6 +169,18 @@ export function adminRoutes(admin: AdminParts): Route[] {
       response: StatsAnswer,
       problems: QUERIED,
       handler: statsRoute(admin),
+      quiet: true,
+    },
+    {
+      method: "GET",
+      path: "/admin/api/held",
+      summary:
+        "Lists deliveries that were refused for their signature, of sources with `keepRejected`, in order of arrival.",
+      isGuarded: true,
+      query: HeldQuery,
+      response: HeldAnswer,
+      problems: QUERIED,
+      handler: heldRoute(admin),
       quiet: true,
     },
     {
@@ -160,6 +201,105 @@ export function adminRoutes(admin: AdminParts): Route[] {
       response: SourcesAnswer,
       problems: ADMIN_PROBLEMS,
       handler: sourcesRoute(admin),
+      quiet: true,
+    },
+    {
+      method: "POST",
+      path: "/admin/api/routes/pause",
+      summary: "Pauses a route: its jobs wait, and running attempts end as usual.",
+      isGuarded: true,
+      request: RouteBody,
+      response: ChangedAnswer,
+      problems: WITH_BODY,
+      handler: pauseRoute(admin, "pause"),
+    },
+    {
+      method: "POST",
+      path: "/admin/api/routes/resume",
+      summary: "Ends the pause of a route.",
+      isGuarded: true,
+      request: RouteBody,
+      response: ChangedAnswer,
+      problems: WITH_BODY,
+      handler: pauseRoute(admin, "resume"),
+    },
+    {
+      method: "POST",
+      path: "/admin/api/alerts/silence",
+      summary: "Keeps an alert, or every alert, from being sent for a while.",
+      isGuarded: true,
+      request: SilenceBody,
+      response: SilencedAnswer,
+      problems: WITH_BODY,
+      handler: silenceRoute(admin),
+    },
+    {
+      method: "POST",
+      path: "/admin/api/alerts/unsilence",
+      summary: "Ends the silences of an alert, or all silences.",
+      isGuarded: true,
+      request: UnsilenceBody,
+      response: UnsilencedAnswer,
+      problems: WITH_BODY,
+      handler: unsilenceRoute(admin),
+    },
+    {
+      method: "GET",
+      path: "/admin/api/session",
+      summary: "Shows who is logged in, and from where.",
+      isGuarded: true,
+      response: SessionAnswer,
+      problems: ADMIN_PROBLEMS,
+      handler: sessionRoute(admin),
+      quiet: true,
+    },
+    {
+      method: "POST",
+      path: "/admin/api/session/revoke",
+      summary: "Ends the session, also that of this request. The body is `{}`.",
+      isGuarded: true,
+      request: NoMembers,
+      response: RevokedAnswer,
+      problems: WITH_BODY,
+      handler: revokeRoute(admin),
+    },
+  ];
+}
+
+const PAGE_PROBLEMS: ErrorCode[] = ["not_found", "store_unavailable"];
+
+/** The page itself, for browsers. */
+export function pageOfAdmin(parts: PageParts): Route[] {
+  const { page, asset, withoutSlash } = pageRoutes(parts);
+  return [
+    {
+      method: "GET",
+      path: "/admin/",
+      summary: "Shows the page. Without the live session it redirects to the login page.",
+      response: PageAnswer,
+      statuses: [200, 302],
+      mediaTypes: { 200: "text/html" },
+      problems: PAGE_PROBLEMS,
+      handler: page,
+    },
+    {
+      method: "GET",
+      path: "/admin",
+      summary: "Redirects to `/admin/`.",
+      response: PageAnswer,
+      statuses: [302],
+      problems: ["not_found"],
+      handler: withoutSlash,
+      quiet: true,
+    },
+    {
+      method: "GET",
+      path: "/admin/assets/:name",
+      summary: "Returns the script or the style of the page.",
+      response: PageAnswer,
+      mediaTypes: { 200: ["text/javascript", "text/css"] },
+      problems: ["not_found"],
+      handler: asset,
       quiet: true,
     },
   ];

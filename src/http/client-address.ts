@@ -93,3 +93,10 @@ export function requireAllowedClient(
 ): void {
   if (!isIn(allowedAddresses, address) || isFromUnknownClient(request, trustedProxies)) throw new AppError("not_found");
 }
+
+/** The part of the path that a trusted proxy has removed, from `X-Forwarded-Prefix`; empty if there is none. */
+export function removedPrefix({ socket, headers }: IncomingMessage, trustedProxies: BlockList | undefined): string {
+  const prefix = headers["x-forwarded-prefix"];
+  if (typeof prefix !== "string" || !isTrusted(peerAddress(socket), trustedProxies)) return "";
+  return /^(?:\/[A-Za-z0-9._~-]+)+$/.test(prefix) ? prefix : "";
+}

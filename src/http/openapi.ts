@@ -123,8 +123,8 @@ function responsesOf(route: Route): JsonObject {
 }
 
 function answerOf({ response, mediaTypes = {} }: Route, status: number): JsonObject {
-  const type = response.type === "string" ? (mediaTypes[status] ?? "text/plain") : "application/json";
-  return { [type]: { schema: schemaOf(response) } };
+  const types = response.type === "string" ? (mediaTypes[status] ?? "text/plain") : "application/json";
+  return Object.fromEntries([types].flat().map((type) => [type, { schema: schemaOf(response) }]));
 }
 
 function refusalOf(codes: readonly ErrorCode[] | undefined): JsonObject {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { AppError, type ErrorCode, PROBLEMS } from "../errors.ts";
 
-/** A response before it is written. A string body is sent unchanged, any other value as JSON. */
+/** A response before it is written. A body of text or bytes is sent unchanged, any other value as JSON. */
 export interface Reply {
   status: number;
   body: unknown;

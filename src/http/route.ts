@@ -26,7 +26,7 @@ export type PathParams = Record<string, string>;
 /** Handles one request. An error that it throws becomes a problem response. */
 export type Handler = (context: RequestContext) => Promise<Reply> | Reply;
 
-/** A response without headers of its own. A string body is sent unchanged, any other value as JSON. */
+/** A response without headers of its own. Text and bytes are sent unchanged, any other value as JSON. */
 export function reply(status: number, body: unknown): Reply {
   return { status, body };
 }
@@ -54,7 +54,7 @@ export interface Route {
   /** The statuses of that body; 200 by default. */
   statuses?: readonly number[];
   /** The media types of a text body by status; `text/plain` by default. */
-  mediaTypes?: Readonly<Record<number, string>>;
+  mediaTypes?: Readonly<Record<number, string | readonly string[]>>;
   /** Its error codes, besides those of any request. */
   problems?: readonly ErrorCode[];
   handler: Handler;
@@ -152,26 +152,27 @@ function send(
 ): void {
   if (response.destroyed) return;
   const { req } = response;
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const isRaw = typeof body === "string" || body instanceof Uint8Array;
+  const content = isRaw ? body : JSON.stringify(body);
   // A reply may override these headers.
   const head: Record<string, string | number> = {
     ...commonHeaders(requestId, (req.socket as TLSSocket).encrypted === true),
     "Content-Type": "application/json",
     ...headers,
-    "Content-Length": Buffer.byteLength(text),
+    "Content-Length": Buffer.byteLength(content),
   };
   // The rest of an unread body may never arrive, and a proxy would send another client's request after it (RFC 9112, 9.3).
   // While stopping, only the latest response closes the connection: Node would drop responses after it.
   if (!req.complete || (isStopping && isLatest(req))) head.Connection = "close";
   if (head.Connection === "close") markClosing(req.socket);
   response.writeHead(status, head);
-  if (req.complete) response.end(text);
-  else endAfterBody(response, text, status === 413 || status === 431);
+  if (req.complete) response.end(content);
+  else endAfterBody(response, content, status === 413 || status === 431);
 }
 
 /** Ends the response after the body. Closing while the client sends would reset the connection and lose the response. */
-function endAfterBody(response: ServerResponse, text: string, isTooLarge: boolean): void {
-  response.write(text);
+function endAfterBody(response: ServerResponse, content: string | Uint8Array, isTooLarge: boolean): void {
+  response.write(content);
   const discard = () => discardBody(response.req, isTooLarge, () => response.end());
   // A response without a socket waits for earlier ones on its connection.
   if (response.socket) discard();

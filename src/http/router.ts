@@ -67,13 +67,19 @@ function createTable(routes: readonly Route[], options: RouteOptions): { app: H3
     // h3 throws for request targets that it cannot parse. Handlers do not throw.
     onError: (_error, event) => runUnmatched(event),
   });
-  for (const route of routes) {
-    const matched = { ...route, handler: refusingAmbiguous(route.handler) };
+  // h3 takes a path with a slash at its end for the one without it.
+  const alike = Map.groupBy(routes, ({ method, path }) => `${method} ${path.replace(/(.)\/$/, "$1")}`);
+  for (const group of alike.values()) {
+    const matched = group.map((route) => ({ ...route, handler: refusingAmbiguous(route.handler) }));
     const handle = (event: H3Event) => {
-      const params = paramsOf(route.path, nodeOf(event).req.url ?? "");
-      return params === null ? runUnmatched(event) : run(event, matched, params);
+      for (const route of matched) {
+        const params = paramsOf(route.path, nodeOf(event).req.url ?? "");
+        if (params !== null) return run(event, route, params);
+      }
+      return runUnmatched(event);
     };
-    for (const method of methodsOf(route)) app.on(method, route.path, handle);
+    const [first] = matched as [MatchedRoute & Route];
+    for (const method of methodsOf(first)) app.on(method, first.path, handle);
   }
   app.all("/**", runUnmatched);
   return { app, refusal };

@@ -1,6 +1,7 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readAsset } from "./assets.ts";
 import type { Component } from "./licences.ts";
+import type { PageFiles } from "./page-bundle.ts";
 
 export { reportAddons } from "./addons.ts";
 
@@ -8,6 +9,10 @@ export const COMMAND = process.execPath;
 
 export function startThread(name: string, options: WorkerOptions): Worker {
   return new Worker(readAsset(`${name}-thread.cjs`).toString("utf8"), { ...options, eval: true });
+}
+
+export async function readPage(): Promise<PageFiles> {
+  return { script: readAsset("page.js"), style: readAsset("page.css") };
 }
 
 export function readComponents(): Component[] {

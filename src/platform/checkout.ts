@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { Fault } from "../errors.ts";
 import { type Component, productionComponents } from "./licences.ts";
+import { bundlePage, type PageFiles } from "./page-bundle.ts";
 
 const SRC = join(import.meta.dirname, "..");
 
@@ -32,6 +33,11 @@ export interface AddonReport {
 /** Reports no faults: in a checkout npm has verified the add-ons against the lock file. */
 export function reportAddons(): AddonReport {
   return { place: "node_modules", faults: [] };
+}
+
+/** Bundles the page, so that a checkout needs no build. */
+export function readPage(): Promise<PageFiles> {
+  return bundlePage();
 }
 
 /** The packages in the program, with licences. */

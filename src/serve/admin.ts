@@ -1,68 +1,123 @@
+import { randomUUID } from "node:crypto";
 import packageJson from "../../package.json" with { type: "json" };
+import type { PageParts } from "../admin/host/routes.ts";
 import type { AdminParts } from "../admin/routes.ts";
+import { ALERTS, type AlertName } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
-import type { ConfigFile } from "../config/file/config-file.ts";
+import { silenceOf } from "../alerts/rules.ts";
+import { textsFor } from "../auth/browser/texts.ts";
 import { routesOf } from "../config/routes.ts";
-import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
+import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import type { ServerStores } from "../stores.ts";
+import { readPage } from "../platform/checkout.ts";
+import type { Admission } from "../webhook/admission.ts";
 import { overviewOf } from "../webhook/source-overview.ts";
-import { overviewOfRoutes } from "../worker/route-overview.ts";
+import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
+import type { Wiring } from "./configuration.ts";
 
-/** What the API reads of other parts. */
+/** What the API of the page uses of other parts. */
 interface AdminSources extends Pick<AdminParts, "authenticate"> {
-  settings: Settings;
-  stores: ServerStores;
-  /** The configuration file in use. */
-  file: () => ConfigFile | null;
-  /** Why deliveries are refused now; null if they are taken. */
-  paused: () => string | null;
+  admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
-export function openAdmin({ settings, stores, authenticate, file, ...state }: AdminSources): AdminParts | null {
+export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable }: AdminSources): AdminParts | null {
+  const { settings, config, stores } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
-  const { events, sources, now } = stores;
+  const { events, sources, alerts, held, sessions, shared, now } = stores;
+  const { DEMO_USER_ID: userId, DEMO_EMAIL: email } = settings;
   const startedAt = isoTime(now());
 
   async function readRoutes() {
-    return overviewOfRoutes(routesOf(settings, file()), await events.routes()).map(
-      ({ name, configured, queued, processed, failed, discarded, pausedAt }) => ({
+    return overviewOfRoutes(routesOf(settings, config.current), await events.routes()).map(
+      ({ name, configured, pausedAt, ...counts }) => ({
         name,
         configured: configured !== null,
-        queued,
-        processed,
-        failed,
-        discarded,
+        handler: configured?.handler.kind ?? null,
+        target: configured && targetOf(configured.handler),
+        ...counts,
         pausedAt: isoTime(pausedAt),
-        available: state.isAvailable(name),
+        available: isAvailable(name),
       }),
     );
+  }
+
+  async function countNodes(): Promise<number> {
+    return shared === null ? 1 : (await shared.nodes.list()).filter(({ isAlive }) => isAlive).length;
   }
 
   return {
     authenticate,
     events,
     async readStatus() {
-      const { oldestQueuedAt, ...backlog } = await events.backlog();
+      const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
+        events.backlog(),
+        readRoutes(),
+        countNodes(),
+      ]);
       return {
         version: packageJson.version,
         startedAt,
         store: settings.DATABASE_URL === undefined ? "sqlite" : "postgres",
-        paused: state.paused(),
+        nodes,
+        disk: { freeBytes: finite(admission.freeBytes), minFreeBytes: finite(admission.minFreeBytes) },
+        paused: admission.pausedBy(),
         events: { ...backlog, oldestQueuedAt: isoTime(oldestQueuedAt) },
-        routes: await readRoutes(),
+        routes,
       };
     },
     async readSources() {
-      const overview = overviewOf(sourcesOf(settings, file()), await sources.list());
-      return overview.map((source) => ({ ...source, lastReceivedAt: isoTime(source.lastReceivedAt) }));
+      const configured = sourcesOf(settings, config.current);
+      const records = await sources.list();
+      return overviewOf(configured, records).map((source, index) => {
+        const expectEveryMs = configured[index]?.expectEveryMs ?? null;
+        const uses = records.find((record) => record.source === source.name)?.secrets ?? [];
+        return {
+          ...source,
+          lastReceivedAt: isoTime(source.lastReceivedAt),
+          secretUses: uses.map(({ name, firstUsedAt, lastUsedAt }) => ({
+            name,
+            firstUsedAt: isoTime(firstUsedAt),
+            lastUsedAt: isoTime(lastUsedAt),
+          })),
+          expectEvery: expectEveryMs,
+          silent: silenceOf({ expectEveryMs, lastReceivedAt: source.lastReceivedAt }, now()) !== null,
+        };
+      });
     },
-    readAlerts: async () => listAlerts(await stores.alerts.read(), now()),
+    async readHeld({ cursor, limit, ...filter }) {
+      const after = cursor === undefined ? 0 : Number(cursor);
+      const rows = await held.list({ ...defined(filter), after, limit });
+      const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
+      return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
+    },
+    readAlerts: async () => listAlerts(await alerts.read(), now()),
+    alerts: {
+      async silence({ name, ...silence }) {
+        if (name !== null && !isAlertName(name)) return false;
+        await alerts.addSilence({ id: randomUUID(), name, ...silence }, now());
+        return true;
+      },
+      unsilence: (name) => alerts.removeSilences(name),
+    },
+    session: { userId, email, find: () => sessions.find(userId), revoke: () => sessions.remove(userId) },
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
     now,
   };
+}
+
+const isAlertName = (name: string): name is AlertName => Object.hasOwn(ALERTS, name);
+
+/** JSON has no infinity. */
+const finite = (bytes: number | null) => (bytes === null || Number.isFinite(bytes) ? bytes : null);
+
+/** The parts of the page itself. Null without the API, and without pages for browsers, because then nobody can log in to it. */
+export function openPage({ settings }: Wiring, admin: AdminParts | null, hasBrowser: boolean): PageParts | null {
+  if (admin === null || !hasBrowser) return null;
+  const { authenticate, access } = admin;
+  const languageFor: PageParts["languageFor"] = (acceptLanguage) => textsFor(acceptLanguage).lang;
+  return { authenticate, access, readFiles: readPage, languageFor, trustedProxies: settings.TRUSTED_PROXIES };
 }

@@ -1,5 +1,5 @@
 import type { RouteRecord } from "../events/store.ts";
-import type { Route } from "./route.ts";
+import type { HandlerConfig, Route } from "./route.ts";
 
 /** A route with the numbers of its jobs. `configured` is null if its jobs are there and it is not configured. */
 export interface RouteOverview extends Omit<RouteRecord, "route"> {
@@ -18,4 +18,18 @@ export function overviewOfRoutes(routes: readonly Route[], records: readonly Rou
     configured: configured.get(name) ?? null,
     ...(byName.get(name) ?? NO_JOBS),
   }));
+}
+
+/** What a handler sends events to, as text. */
+export function targetOf(handler: HandlerConfig): string | null {
+  switch (handler.kind) {
+    case "http":
+      return handler.url;
+    case "exec":
+      return handler.command.join(" ");
+    case "module":
+      return handler.file;
+    case "log":
+      return null;
+  }
 }

@@ -5,15 +5,18 @@ import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import {
   AlertsAnswer,
+  ErrorsAnswer,
   EventAnswer,
   EventsAnswer,
   JobsAnswer,
+  SessionAnswer,
   SourcesAnswer,
   StatsAnswer,
   StatusAnswer,
   TakenAnswer,
 } from "../../src/admin/schemas.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
+import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -272,6 +275,50 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       assert.deepEqual([alert?.name, alert?.state, alert?.silencedUntil], ["AuthserveDeadLetters", "firing", null]);
       await server.run(["alerts", "silence", "DeadLetters", "--for", "1h"]);
       assert.ok(Date.parse(String((await alerts())[0]?.silencedUntil)) > Date.now());
+    });
+
+    test("groups dead letters by route and error", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      for (let n = 0; n < 3; n++) await deliver(server, { id: `evt_${n}`, type: "order.refused" });
+      const groups = async () => shaped(ErrorsAnswer, await get("jobs/errors"));
+      await until(async () => (await groups()).items[0]?.count === 3);
+      const { items, cursor } = await groups();
+      assert.deepEqual(
+        items.map(({ route, error, count, eventId }) => [route, error, count, eventId]),
+        [["all", "the target answered 500", 3, "evt_2"]],
+      );
+      assert.equal(cursor, null);
+    });
+
+    test("pauses and resumes a route", async (t) => {
+      const { server, get, send } = await startAdmin(t, await settings(t));
+      const change = async (action: string) => (await send(`routes/${action}`, { route: "all" })).json.changed;
+      assert.deepEqual([await change("pause"), await change("pause")], [true, false]);
+      await deliver(server, event("evt_1"));
+      const [route] = shaped(StatusAnswer, await get("status")).routes;
+      assert.ok(route?.pausedAt);
+      assert.equal(route.handler, "http");
+      assert.equal(await change("resume"), true);
+      await until(async () => shaped(StatusAnswer, await get("status")).events.processed === 1);
+      assertProblem(await send("routes/pause", { route: "nope" }), 404, "not_found");
+    });
+
+    test("silences alerts, and ends silences", async (t) => {
+      const { send } = await startAdmin(t, await settings(t));
+      const silence = await send("alerts/silence", { name: "AuthserveDeadLetters", forMs: 60_000 });
+      assert.ok(Date.parse(String(silence.json.until)) > Date.now());
+      assert.equal((await send("alerts/unsilence", {})).json.removed, 1);
+      for (const body of [{ name: "Nope", forMs: 1 }, { forMs: 0 }, { forMs: 1.5 }, {}]) {
+        assertProblem(await send("alerts/silence", body), 400, "validation_failed");
+      }
+    });
+
+    test("shows who is logged in, and ends the session", async (t) => {
+      const { get, send } = await startAdmin(t, await settings(t));
+      const session = shaped(SessionAnswer, await get("session"));
+      assert.deepEqual([session.email, session.network], [EMAIL, "127.0.0.0/24"]);
+      assert.deepEqual((await send("session/revoke", {})).json, { revoked: true });
+      assertProblem(await get("session"), 401, "session_invalidated");
     });
   });
 }

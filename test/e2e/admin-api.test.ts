@@ -6,8 +6,27 @@ import { ask, assertProblem, logIn, post } from "../helpers/client.ts";
 adminApiSuite("SQLite", async () => ({}));
 
 suite("the API of the page is closed", () => {
-  const PATHS = ["status", "events", "events/evt_1", "events/evt_1/payload", "sources", "jobs", "stats", "alerts"];
-  const POSTS = ["events/replay", "events/discard"];
+  const PATHS = [
+    "status",
+    "events",
+    "events/evt_1",
+    "events/evt_1/payload",
+    "sources",
+    "jobs",
+    "jobs/errors",
+    "stats",
+    "alerts",
+    "session",
+  ];
+  const POSTS = [
+    "events/replay",
+    "events/discard",
+    "routes/pause",
+    "routes/resume",
+    "alerts/silence",
+    "alerts/unsilence",
+    "session/revoke",
+  ];
 
   test("without the live session", async (t) => {
     const { server, headers } = await startAdmin(t);

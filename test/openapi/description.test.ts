@@ -40,8 +40,9 @@ suite("the description of a server", needsPackages(), async () => {
     });
 
   test("has no fault that a lint finds", async () => {
-    // A form of the login page is answered with a redirect or a refusal, never with 2xx.
-    const rules = ["--extends=recommended", "--skip-rule=operation-2xx-response"];
+    // A form of the login page is answered with a redirect or a refusal, never with 2xx. The page is a folder.
+    const skipped = ["operation-2xx-response", "no-path-trailing-slash"];
+    const rules = ["--extends=recommended", ...skipped.map((rule) => `--skip-rule=${rule}`)];
     const lint = join(PACKAGES, "@redocly/cli/bin/cli.js");
     const { stdout, stderr } = await run(lint, "lint", "openapi.json", "--format=json", ...rules);
     const { totals, problems } = JSON.parse(stdout || JSON.stringify({ problems: stderr }));

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { ICON, MARK } from "../../http/icon.ts";
 import type { Reply } from "../../http/problem.ts";
 
 /** A piece of HTML. Everything else that is put into a page is escaped. */
@@ -60,13 +61,6 @@ dd{margin:0;font-weight:500}
 `.trim();
 
 const STYLE_HASH = hash("sha256", STYLE, "base64");
-
-const MARK =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" fill="#1b5bc0"/>' +
-  '<path d="M12 5a3.6 3.6 0 0 0-1.7 6.8L9.3 18.5h5.4l-1-6.7A3.6 3.6 0 0 0 12 5z" fill="#fff"/></svg>';
-
-// Without an icon in the page, browsers request /favicon.ico.
-const ICON = `data:image/svg+xml,${encodeURIComponent(MARK)}`;
 
 /** What a page is made of. */
 export interface Page {

@@ -30,7 +30,7 @@ export function loginPage(
   const invalid = status === 400 || status === 401 ? html` aria-invalid="true"` : null;
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
   const body = html`<h1>${texts.login}</h1>
-${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${note === undefined ? null : noteOf(note)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="/login">
+${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${note === undefined ? null : noteOf(note)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="login">
 <input type="hidden" name="rd" value="${target}">
 <label for="email">${texts.email}</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" inputmode="email" maxlength="254" required${focusEmail}${describedBy}${invalid}>
@@ -68,7 +68,7 @@ export function homePage(texts: Texts, { email, since, until, loggedInFrom }: Si
 <dl>
 ${facts}</dl>
 <p class="hint">${texts.endsElsewhere}</p>
-<form method="post" action="/logout">
+<form method="post" action="logout">
 <button type="submit" class="quiet">${texts.logOut}</button>
 </form>`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });

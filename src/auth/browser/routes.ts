@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
+import { removedPrefix } from "../../http/client-address.ts";
 import { readForm } from "../../http/form.ts";
 import type { Reply } from "../../http/problem.ts";
 import type { Handler } from "../../http/route.ts";
@@ -29,6 +31,7 @@ export interface BrowserParts {
   lifetimes: Lifetimes;
   /** Signs renewed tokens. */
   secret: string;
+  trustedProxies: BlockList | undefined;
   log: Log;
   now: () => number;
 }
@@ -90,24 +93,26 @@ function refusedLogin(error: unknown, page: { texts: Texts; target: string; orig
 }
 
 /** Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. */
-export function logoutFormRoute({ authenticate, sessions, cookie, log }: BrowserParts): Handler {
+export function logoutFormRoute({ authenticate, sessions, cookie, trustedProxies, log }: BrowserParts): Handler {
   return async ({ request, requestId, address }) => {
     requireSameSite(request, []);
     await readForm(request, FORM_LIMIT);
     const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
       log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
-    return redirect("/login", { "Set-Cookie": cookie.clear() });
+    return redirect(`${removedPrefix(request, trustedProxies)}/login`, { "Set-Cookie": cookie.clear() });
   };
 }
 
 /** Answers `GET /login/renew`: prolongs a live session, and redirects to `rd`. A session that has ended leads to the login page. */
-export function renewRoute({ authenticate, sessions, cookie, rules, lifetimes, secret, now }: BrowserParts): Handler {
+export function renewRoute(parts: BrowserParts): Handler {
+  const { authenticate, sessions, cookie, rules, lifetimes, secret, trustedProxies, now } = parts;
   const sign = createSignToken(secret);
   return async ({ request }) => {
     const target = redirectTarget(queryOf(request).get("rd"), rules);
     const { claims } = await sessionOf(request, cookie, authenticate);
-    const toLogin = redirect(`/login?rd=${encodeURIComponent(target)}`);
+    const path = `${removedPrefix(request, trustedProxies)}/login`;
+    const toLogin = redirect(`${path}?rd=${encodeURIComponent(target)}`);
     if (!claims) return toLogin;
     const at = Math.floor(now() / 1000);
     const exp = renewedExpiry(claims, lifetimes, at);
@@ -120,11 +125,11 @@ export function renewRoute({ authenticate, sessions, cookie, rules, lifetimes, s
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-export function homeRoute({ authenticate, sessions, cookie }: BrowserParts): Handler {
+export function homeRoute({ authenticate, sessions, cookie, trustedProxies }: BrowserParts): Handler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);
-    if (!claims) return redirect("/login");
+    if (!claims) return redirect(`${removedPrefix(request, trustedProxies)}/login`);
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;

@@ -1,0 +1,152 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { gzipSync } from "node:zlib";
+import * as v from "valibot";
+import { AppError } from "../../errors.ts";
+import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/client-address.ts";
+import { ICON } from "../../http/icon.ts";
+import type { Reply } from "../../http/problem.ts";
+import type { Handler } from "../../http/route.ts";
+
+/** What serves the page to browsers. */
+export interface PageParts {
+  /** Throws unless the request has the live session. */
+  authenticate: (request: IncomingMessage) => Promise<unknown>;
+  /** The script and the style. They are read at the first request. */
+  readFiles: () => Promise<{ script: Buffer; style: Buffer }>;
+  /** The language for an `Accept-Language`. */
+  languageFor: (acceptLanguage: string | undefined) => string;
+  /** Null: from any address. */
+  access: ClientAccess | null;
+  trustedProxies: BlockList | undefined;
+}
+
+interface Asset {
+  name: string;
+  type: string;
+  bytes: Buffer;
+  gzipped: Buffer;
+}
+
+interface Assets {
+  script: Asset;
+  style: Asset;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** For the reference: the body of the page, and of its assets. */
+export const PageAnswer = v.string();
+
+/** Creates the handlers of the page and of its assets. */
+export function pageRoutes(parts: PageParts): { page: Handler; asset: Handler; withoutSlash: Handler } {
+  let assets: Promise<Assets> | undefined;
+  const readAssets = () => {
+    assets ??= loadAssets(parts).catch((error: unknown) => {
+      assets = undefined;
+      throw error;
+    });
+    return assets;
+  };
+
+  function requireClient({ request, address }: Parameters<Handler>[0]): void {
+    if (parts.access !== null) requireAllowedClient(request, address, parts.access);
+  }
+
+  return {
+    async page(context) {
+      requireClient(context);
+      const { request } = context;
+      try {
+        await parts.authenticate(request);
+      } catch (error) {
+        if (error instanceof AppError && error.code !== "store_unavailable") return toLogin(request, parts);
+        throw error;
+      }
+      return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
+    },
+    async asset(context) {
+      requireClient(context);
+      const { script, style } = await readAssets();
+      const asset = [script, style].find(({ name }) => name === context.params.name);
+      if (!asset) throw new AppError("not_found");
+      return assetReply(asset, context.request);
+    },
+    withoutSlash(context) {
+      requireClient(context);
+      return redirect(`${removedPrefix(context.request, parts.trustedProxies)}/admin/`);
+    },
+  };
+}
+
+async function loadAssets({ readFiles }: PageParts): Promise<Assets> {
+  const { script, style } = await readFiles();
+  return { script: assetOf("js", "text/javascript", script), style: assetOf("css", "text/css", style) };
+}
+
+function assetOf(extension: string, type: string, bytes: Buffer): Asset {
+  const name = `app-${hash("sha256", bytes).slice(0, 12)}.${extension}`;
+  return { name, type: `${type}; charset=utf-8`, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
+}
+
+function assetReply({ type, bytes, gzipped }: Asset, { headers }: IncomingMessage): Reply {
+  const takesGzip = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(headers["accept-encoding"] ?? ""));
+  return {
+    status: 200,
+    body: takesGzip ? gzipped : bytes,
+    headers: { "Content-Type": type, Vary: "Accept-Encoding", ...(takesGzip && { "Content-Encoding": "gzip" }) },
+  };
+}
+
+function pageReply({ script, style }: Assets, lang: string): Reply {
+  // Addresses are relative: a proxy may have removed a part of the path.
+  const body = `<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>authserve</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="assets/${style.name}">
+<script type="module" src="assets/${script.name}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This page needs JavaScript. The same is in the commands: authserve --help</noscript>
+</body>
+</html>
+`;
+  return {
+    status: 200,
+    body,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": POLICY,
+      "Referrer-Policy": "same-origin",
+      "X-Frame-Options": "DENY",
+      Vary: "Accept-Language, Cookie",
+    },
+  };
+}
+
+function toLogin(request: IncomingMessage, { trustedProxies }: PageParts): Reply {
+  const prefix = removedPrefix(request, trustedProxies);
+  return redirect(`${prefix}/login?rd=${prefix}/admin/`);
+}
+
+const redirect = (location: string): Reply => ({
+  status: 302,
+  body: "",
+  headers: { "Content-Type": "text/plain", Location: location },
+});

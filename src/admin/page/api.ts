@@ -1,0 +1,88 @@
+import { signal } from "@preact/signals";
+
+/** Why the session of this page is over; null while it lives. */
+export const sessionEnd = signal<"over" | "revoked" | null>(null);
+
+/** Why a request failed. `code` is that of the API, or `network`, `timeout` or `not_json`. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly requestId: string | null;
+  constructor(code: string, { detail = "", requestId = null }: { detail?: string; requestId?: string | null } = {}) {
+    super(detail);
+    this.code = code;
+    this.requestId = requestId;
+  }
+}
+
+type Query = Record<string, string | number | undefined>;
+
+const TIMEOUT_MS = 60_000;
+
+/** The address of an endpoint, relative to the page: a proxy may have removed a part of the path. */
+export function apiUrl(path: string, query: Query = {}): string {
+  const url = new URL(`api/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+/** Reads from the API. Throws {@link ApiError}, or `AbortError` if `signal` aborts. */
+export function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return send<T>(apiUrl(path, query), { signal: withTimeout(signal) });
+}
+
+/** Sends JSON to the API. Throws as {@link get} does. */
+export function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return send<T>(apiUrl(path), {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    signal: withTimeout(signal),
+  });
+}
+
+function withTimeout(signal: AbortSignal | undefined): AbortSignal {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  return signal ? AbortSignal.any([signal, timeout]) : timeout;
+}
+
+async function send<T>(url: string, init: RequestInit): Promise<T> {
+  try {
+    const response = await fetch(url, { cache: "no-store", ...init });
+    const body: unknown = await response.json().catch((error: unknown) => {
+      if (isAbort(error)) throw error;
+      return null;
+    });
+    if (!response.ok) throw problemOf(response.status, body);
+    if (body === null) throw new ApiError("not_json");
+    return body as T;
+  } catch (error) {
+    throw asApiError(error);
+  }
+}
+
+/** Whether a request was given up by the page itself. */
+export const isAbort = (error: unknown) => error instanceof DOMException && error.name === "AbortError";
+
+function asApiError(error: unknown): unknown {
+  if (error instanceof ApiError || isAbort(error)) return error;
+  return new ApiError(error instanceof DOMException ? "timeout" : "network");
+}
+
+interface Problem {
+  code?: string;
+  detail?: string;
+  requestId?: string;
+  errors?: { path: string; message: string }[];
+}
+
+function problemOf(status: number, body: unknown): ApiError {
+  const { code, detail, requestId, errors = [] } = (body ?? {}) as Problem;
+  if (status === 401) sessionEnd.value ??= "over";
+  const faults = errors.map(({ path, message }) => `${path} ${message}`.trim());
+  return new ApiError(code ?? `http_${status}`, {
+    detail: [detail, ...faults].filter(Boolean).join(" · "),
+    requestId: requestId ?? null,
+  });
+}

@@ -1,0 +1,44 @@
+import "./styles/styles.css";
+import { render, type VNode } from "preact";
+import { sessionEnd } from "./api.ts";
+import { heading } from "./components/heading.ts";
+import { layout } from "./components/layout.ts";
+import { element, html } from "./html.ts";
+import { place } from "./router.ts";
+import { t } from "./texts/texts.ts";
+import { Alerts } from "./views/alerts.ts";
+import { DeadLetters } from "./views/dead-letters.ts";
+import { EventView } from "./views/event.ts";
+import { Events } from "./views/events.ts";
+import { Overview } from "./views/overview.ts";
+import { Routes } from "./views/routes.ts";
+import { Session } from "./views/session.ts";
+import { sessionOver } from "./views/session-over.ts";
+import { Sources } from "./views/sources.ts";
+
+const VIEWS: Record<string, () => VNode> = {
+  "": Overview,
+  events: Events,
+  "dead-letters": DeadLetters,
+  routes: Routes,
+  sources: Sources,
+  alerts: Alerts,
+  session: Session,
+};
+
+function view(): VNode {
+  const { path, query } = place.value;
+  const [name = "", id] = path;
+  if (name === "events" && id !== undefined)
+    return element(EventView, { key: path.join("/"), id, source: query.source });
+  const View = Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined;
+  return View ? element(View, { key: name }) : notFound();
+}
+
+const notFound = () => html`${heading(t.notFound)}<p><a href="#/">${t.toOverview}</a></p>`;
+
+function App(): VNode {
+  return sessionEnd.value === null ? layout(view()) : sessionOver(sessionEnd.value);
+}
+
+render(element(App, {}), document.getElementById("app") as HTMLElement);

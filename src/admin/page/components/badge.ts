@@ -1,0 +1,23 @@
+import type { VNode } from "preact";
+import { html } from "../html.ts";
+import { t } from "../texts/texts.ts";
+import { type IconName, icon } from "./icon.ts";
+
+export type Tone = "good" | "bad" | "warn" | "note" | "calm";
+
+/** A short state: its colour is never the only sign. */
+export const badge = (tone: Tone, sign: IconName, text: string): VNode =>
+  html`<span class="badge ${tone}">${icon(sign)}${text}</span>`;
+
+const OF_STATUS = {
+  queued: ["note", "clock"],
+  processed: ["good", "check"],
+  failed: ["bad", "cross"],
+  discarded: ["calm", "minus"],
+} as const satisfies Record<string, [Tone, IconName]>;
+
+/** The status of an event or a job. */
+export function statusBadge(status: keyof typeof OF_STATUS): VNode {
+  const [tone, sign] = OF_STATUS[status];
+  return badge(tone, sign, t.status[status]);
+}

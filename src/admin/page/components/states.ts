@@ -1,0 +1,43 @@
+import type { ComponentChildren, VNode } from "preact";
+import { ApiError } from "../api.ts";
+import { html } from "../html.ts";
+import type { Resource } from "../resource.ts";
+import { t } from "../texts/texts.ts";
+
+/** What a failure means for the reader. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof ApiError)) return String(error);
+  return t.states.errors[error.code] ?? (error.message || error.code);
+}
+
+const requestOf = (error: unknown) => (error instanceof ApiError ? error.requestId : null);
+
+/** Stands for content until it comes. It takes about as much space. */
+export const skeleton = (lines = 6): VNode => html`<div class="skeleton" role="status">
+  <span class="offscreen">${t.states.loading}</span>
+  ${Array.from({ length: lines }, () => html`<span aria-hidden="true"></span>`)}
+</div>`;
+
+/** Nothing is there, and what to do about it. */
+export const emptyState = (title: string, hint: ComponentChildren = null): VNode => html`<div class="empty">
+  <p><strong>${title}</strong></p>
+  ${hint !== null && html`<p>${hint}</p>`}
+</div>`;
+
+/** Nothing could be loaded. */
+export const failedState = (error: unknown, retry: () => void): VNode => html`<div class="note error" role="alert">
+  <p><strong>${t.states.failed}</strong></p>
+  <p>${failureText(error)}</p>
+  ${requestOf(error) !== null && html`<p class="small">${t.states.request} <code>${requestOf(error)}</code></p>`}
+  <button type="button" onClick=${retry}>${t.retry}</button>
+</div>`;
+
+/** Shows a resource in the state that it is in. Data that could not be refreshed stays, see `StaleNotice`. */
+export function shown<T>(
+  { data, failure, reload }: Resource<T>,
+  render: (data: T) => ComponentChildren,
+  waiting: ComponentChildren = skeleton(),
+): ComponentChildren {
+  if (data.value === undefined) return failure.value ? failedState(failure.value, reload) : waiting;
+  return render(data.value);
+}

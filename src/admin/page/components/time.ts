@@ -1,0 +1,25 @@
+import type { VNode } from "preact";
+import { element, html } from "../html.ts";
+import { now } from "../live.ts";
+import { formats, t } from "../texts/texts.ts";
+
+function Ago({ at }: { at: string }): VNode {
+  const ms = Date.parse(at);
+  return html`<time datetime=${at} title=${formats.exact(ms)}>${formats.ago(ms, Math.max(now.value, ms))}</time>`;
+}
+
+function Until({ at }: { at: string }): VNode {
+  const ms = Date.parse(at);
+  return html`<time datetime=${at} title=${formats.exact(ms)}>${formats.ago(ms, now.value)}</time>`;
+}
+
+/** A past time, relative to now. The exact time is its title. */
+export const ago = (at: string | null, otherwise = t.never): VNode | string =>
+  at === null ? otherwise : element(Ago, { at });
+
+/** A coming time, relative to now. */
+export const until = (at: string): VNode => element(Until, { at });
+
+/** An exact time, and how long ago it was. */
+export const exactly = (at: string): VNode =>
+  html`<span><time datetime=${at}>${formats.exact(Date.parse(at))}</time> <span class="soft">(${element(Until, { at })})</span></span>`;

@@ -1,0 +1,67 @@
+import type {
+  Alert,
+  BulkAction,
+  ErrorsPage,
+  EventDetail,
+  EventFilter,
+  EventsPage,
+  JobsPage,
+  Selection,
+  Session,
+  Source,
+  Stats,
+  Status,
+  Taken,
+} from "./answers.ts";
+import { apiUrl, get, post } from "./api.ts";
+
+type Paging = { limit?: number; cursor?: string | undefined };
+
+export const readStatus = (signal?: AbortSignal) => get<Status>("status", {}, signal);
+export const readSources = (signal?: AbortSignal) => get<{ items: Source[] }>("sources", {}, signal);
+export const readAlerts = (signal?: AbortSignal) => get<{ items: Alert[] }>("alerts", {}, signal);
+export const readSession = (signal?: AbortSignal) => get<Session>("session", {}, signal);
+
+export const readStats = (query: { since: string; step: string }, signal?: AbortSignal) =>
+  get<Stats>("stats", query, signal);
+
+export const listEvents = (filter: EventFilter & Paging, signal?: AbortSignal) =>
+  get<EventsPage>("events", { ...filter }, signal);
+
+export const readEvent = (id: string, source: string | undefined, signal?: AbortSignal) =>
+  get<EventDetail>(`events/${encodeURIComponent(id)}`, { source }, signal);
+
+export const payloadUrl = ({ eventId, source }: { eventId: string; source: string }) =>
+  apiUrl(`events/${encodeURIComponent(eventId)}/payload`, { source });
+
+export const listFailedJobs = (query: { route: string; error?: string } & Paging, signal?: AbortSignal) =>
+  get<JobsPage>("jobs", { status: "failed", ...query }, signal);
+
+export const readErrors = (cursor: string | undefined, signal?: AbortSignal) =>
+  get<ErrorsPage>("jobs/errors", { cursor }, signal);
+
+/** Counts what a replay or discard would take. */
+export const countMatches = (
+  action: BulkAction,
+  selection: Selection,
+  cursor: string | undefined,
+  signal: AbortSignal,
+) => {
+  const reason = action === "discard" ? { reason: "dry run" } : {};
+  return post<Taken>(`events/${action}`, { ...selection, ...reason, dryRun: true, cursor }, signal);
+};
+
+export const replay = (selection: Selection, cursor: string | undefined, signal: AbortSignal) =>
+  post<Taken>("events/replay", { ...selection, cursor }, signal);
+
+export const discard = (selection: Selection, reason: string, cursor: string | undefined, signal: AbortSignal) =>
+  post<Taken>("events/discard", { ...selection, reason, cursor }, signal);
+
+export const pauseRoute = (route: string) => post<{ changed: boolean }>("routes/pause", { route });
+export const resumeRoute = (route: string) => post<{ changed: boolean }>("routes/resume", { route });
+
+export const silence = (body: { name: string; labels: Record<string, string>; forMs: number; reason?: string }) =>
+  post<{ until: string }>("alerts/silence", body);
+export const unsilence = (name?: string) => post<{ removed: number }>("alerts/unsilence", name ? { name } : {});
+
+export const revokeSession = () => post<{ revoked: boolean }>("session/revoke", {});

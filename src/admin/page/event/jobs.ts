@@ -1,0 +1,58 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { EventDetail, Job } from "../answers.ts";
+import { badge, statusBadge } from "../components/badge.ts";
+import { lazyDetails } from "../components/lazy-details.ts";
+import { terms } from "../components/table.ts";
+import { exactly, until } from "../components/time.ts";
+import { html } from "../html.ts";
+import { printable } from "../printable.ts";
+import { formats, t } from "../texts/texts.ts";
+
+type Attempt = Job["history"][number];
+
+/** What the routes did with an event. */
+export function jobs({ jobs: all, status }: EventDetail): VNode {
+  if (all.length > 0) return html`<ul class="cards">${all.map(card)}</ul>`;
+  return html`<p class="soft">${status === "queued" ? t.event.waitsForRoutes : t.event.noJobs}</p>`;
+}
+
+const card = (job: Job) => html`<li class="card" key=${job.route}>
+  <div class="bar"><h3>${job.route}</h3>${statusBadge(job.status)}</div>
+  ${terms(facts(job))}
+  ${timeline(job)}
+</li>`;
+
+function facts({ status, leased, nextAttemptAt, orderingKey, deadLetter, discarded }: Job) {
+  const pairs: (readonly [string, ComponentChildren])[] = [];
+  if (status === "queued" && leased) pairs.push([t.event.nextAttempt, t.event.running]);
+  else if (nextAttemptAt !== null) pairs.push([t.event.nextAttempt, until(nextAttemptAt)]);
+  if (orderingKey !== null) pairs.push([t.event.orderingKey, html`<code>${printable(orderingKey)}</code>`]);
+  if (deadLetter)
+    pairs.push([t.event.deadSince, html`${exactly(deadLetter.failedAt)}<br />${printable(deadLetter.reason)}`]);
+  if (discarded)
+    pairs.push([t.event.discardedAt, html`${exactly(discarded.discardedAt)}<br />${printable(discarded.reason)}`]);
+  return pairs;
+}
+
+function timeline({ history, attempts }: Job): VNode {
+  const missing = attempts - history.length;
+  if (history.length === 0 && missing <= 0) return html`<p class="soft">${t.event.noAttempts}</p>`;
+  return html`${missing > 0 && html`<p class="soft small">${t.event.olderAttempts(missing)}</p>`}<ol class="timeline">${history.map(attempt)}</ol>`;
+}
+
+const OUTCOMES = {
+  succeeded: ["good", "check"],
+  failed: ["bad", "cross"],
+  lease_expired: ["warn", "warning"],
+} as const;
+
+function attempt({ attempt: number, startedAt, finishedAt, outcome, error, response }: Attempt): VNode {
+  const [tone, sign] = OUTCOMES[outcome];
+  const tookMs = Date.parse(finishedAt) - Date.parse(startedAt);
+  return html`<li key=${`${number} ${startedAt}`}>
+    <div class="bar"><strong>${t.event.attempt(number)}</strong> ${badge(tone, sign, t.event.outcomes[outcome])}</div>
+    <p class="small">${exactly(startedAt)} <span class="soft">· ${t.event.took(formats.duration(tookMs))}</span></p>
+    ${error !== null && html`<p class="error-text">${printable(error)}</p>`}
+    ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`)}
+  </li>`;
+}

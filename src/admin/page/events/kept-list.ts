@@ -1,0 +1,58 @@
+import { type Signal, signal } from "@preact/signals";
+import type { EventFilter } from "../answers.ts";
+import { listEvents } from "../endpoints.ts";
+import { hashOf } from "../place.ts";
+import { filterOf, filterQuery } from "./filter.ts";
+import { createEventList, type EventList } from "./list.ts";
+
+/** A list with what the reader did to it. */
+export interface OpenList {
+  key: string;
+  filter: EventFilter;
+  list: EventList;
+  /** The keys of the chosen events. */
+  selected: Signal<ReadonlySet<string>>;
+  /** Where the reader was when the view closed: the position, and the link with the focus. */
+  scrollY: number;
+  focused: string | null;
+}
+
+let kept: OpenList | null = null;
+
+/** The query of the last list, for the way back to it. */
+let lastQuery: Readonly<Record<string, string>> = {};
+
+/** The link to the last list. */
+export const lastListHref = () => hashOf(["events"], lastQuery);
+
+/** What tells lists apart. */
+export const listKey = (query: Readonly<Record<string, string>>) => JSON.stringify(filterQuery(query));
+
+/** Opens the list of a query. The last one is kept: the way back from an event leads to the same place in it. */
+export function openList(query: Readonly<Record<string, string>>): OpenList {
+  const key = listKey(query);
+  lastQuery = query;
+  if (kept?.key === key) return kept;
+  kept?.list.stop();
+  const filter = filterOf(query, Date.now());
+  const list: EventList = createEventList((page, abort) =>
+    listEvents({ ...filter, ...page, ...(page.cursor === undefined && recentOnly(filter, list)) }, abort),
+  );
+  kept = { key, filter, list, selected: signal(new Set()), scrollY: 0, focused: null };
+  return kept;
+}
+
+/** Lets the next opening load the list anew. */
+export function forgetList(): void {
+  kept?.list.stop();
+  kept = null;
+}
+
+const OVERLAP_MS = 60_000;
+
+/** A search through all payloads every few seconds would load the server: only new events are searched. */
+function recentOnly({ search }: EventFilter, { rows }: EventList): EventFilter {
+  const newest = rows.value[0];
+  if (search === undefined || newest === undefined) return {};
+  return { since: new Date(Date.parse(newest.receivedAt) - OVERLAP_MS).toISOString() };
+}

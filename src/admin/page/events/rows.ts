@@ -1,0 +1,47 @@
+import type { Signal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { EventItem } from "../answers.ts";
+import { statusBadge } from "../components/badge.ts";
+import { table } from "../components/table.ts";
+import { ago } from "../components/time.ts";
+import { html } from "../html.ts";
+import { printable } from "../printable.ts";
+import { eventHref } from "../router.ts";
+import { formats, t } from "../texts/texts.ts";
+import { eventKey } from "./list.ts";
+
+/** The rows of a list of events. */
+export const eventRows = (rows: readonly EventItem[], selected: Signal<ReadonlySet<string>>): VNode =>
+  table({
+    caption: t.events.caption,
+    rows,
+    keyOf: eventKey,
+    columns: [
+      { label: t.events.selection, kind: "select", cell: (event) => checkbox(event, selected) },
+      { label: t.events.status, kind: "status", cell: ({ status }) => statusBadge(status) },
+      { label: t.events.event, kind: "id", cell: link, isHeader: true },
+      { label: t.events.type, kind: "word", cell: ({ type }) => printable(type) },
+      { label: t.events.source, kind: "word", cell: ({ source }) => source },
+      { label: t.events.attempts, kind: "number", cell: ({ attempts }) => formats.count(attempts) },
+      { label: t.events.received, kind: "time", cell: ({ receivedAt }) => ago(receivedAt) },
+      { label: t.events.lastError, kind: "wide", cell: errorOf },
+    ],
+  });
+
+const link = (event: EventItem) =>
+  html`<a class="row" href=${eventHref(event)} title=${event.eventId}>${printable(event.eventId)}</a>`;
+
+const errorOf = ({ lastError }: EventItem) =>
+  lastError !== null && html`<span class="clip" title=${lastError}>${printable(lastError)}</span>`;
+
+function checkbox(event: EventItem, selected: Signal<ReadonlySet<string>>): VNode {
+  const key = eventKey(event);
+  const onChange = () => toggle(key, selected);
+  return html`<input type="checkbox" aria-label=${t.events.select(event.eventId)} checked=${selected.value.has(key)} onChange=${onChange} />`;
+}
+
+function toggle(key: string, selected: Signal<ReadonlySet<string>>): void {
+  const next = new Set(selected.value);
+  if (!next.delete(key)) next.add(key);
+  selected.value = next;
+}

@@ -1,0 +1,95 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { Alert } from "../answers.ts";
+import { announce } from "../components/announcer.ts";
+import { badge } from "../components/badge.ts";
+import { heading } from "../components/heading.ts";
+import { emptyState, shown, skeleton } from "../components/states.ts";
+import { terms } from "../components/table.ts";
+import { exactly } from "../components/time.ts";
+import { unsilence } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { alerts } from "../live.ts";
+import { t } from "../texts/texts.ts";
+import { silenceDialog } from "./silence-dialog.ts";
+
+const STATES = ["firing", "pending", "resolved"] as const;
+
+const SEVERITIES = {
+  info: ["note", "bell"],
+  warning: ["warn", "warning"],
+  critical: ["bad", "warning"],
+} as const;
+
+interface Actions {
+  silence(alert: Alert): void;
+  unsilence(name?: string): void;
+}
+
+/** The alerts: what is wrong now, and what was. */
+export function Alerts(): VNode {
+  const chosen = useSignal<Alert | null>(null);
+  const result = useSignal("");
+  const actions: Actions = {
+    silence(alert) {
+      chosen.value = alert;
+    },
+    async unsilence(name) {
+      const { removed } = await unsilence(name);
+      await alerts.reload();
+      result.value = removed === 0 ? t.alerts.noneEnded : t.alerts.silencesEnded(removed);
+      announce(result.value);
+    },
+  };
+  const close = () => {
+    chosen.value = null;
+  };
+  return html`${heading(t.views.alerts)}
+    ${result.value !== "" && html`<p class="note">${result.value}</p>`}
+    ${shown(alerts, ({ items }) => html`${unsilenceAll(items, actions)}${STATES.map((state) => group(state, items, actions))}`, skeleton(8))}
+    ${chosen.value !== null && silenceDialog(chosen.value, close)}`;
+}
+
+function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
+  if (!items.some(({ silencedUntil }) => silencedUntil !== null)) return null;
+  return html`<div class="actions"><button type="button" class="quiet" onClick=${() => actions.unsilence()}>${t.alerts.unsilenceAll}</button></div>`;
+}
+
+function group(state: (typeof STATES)[number], items: readonly Alert[], actions: Actions): VNode | null {
+  const all = items.filter((alert) => alert.state === state);
+  if (all.length === 0 && state !== "firing") return null;
+  return html`<section key=${state}><h2>${t.alerts[state]}</h2>
+    ${all.length === 0 ? emptyState(t.alerts.noneFires, t.alerts.noneFiresHint) : html`<ul class="cards">${all.map((alert) => card(alert, actions))}</ul>`}
+  </section>`;
+}
+
+function card(alert: Alert, actions: Actions): VNode {
+  const { id, name, severity, labels, summary, remedy, silencedUntil } = alert;
+  const [tone, sign] = alert.state === "resolved" ? (["calm", "check"] as const) : SEVERITIES[severity];
+  return html`<li class="card" key=${id}>
+    <div class="bar"><h3>${name}</h3>${badge(tone, sign, t.alerts.severity[severity])}</div>
+    <p>${summary}</p>
+    ${terms([
+      ...Object.entries(labels).map(([label, value]) => [label, value] as const),
+      ...timesOf(alert),
+      [t.alerts.remedy, remedy],
+      ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),
+    ])}
+    ${
+      alert.state !== "resolved" &&
+      html`<div class="actions">
+      <button type="button" class="quiet" onClick=${() => actions.silence(alert)}>${t.alerts.silence}<span class="offscreen"> ${name}</span></button>
+      ${silencedUntil !== null && html`<button type="button" class="quiet" onClick=${() => actions.unsilence(name)}>${t.alerts.unsilence}<span class="offscreen"> ${name}</span></button>`}
+    </div>`
+    }
+  </li>`;
+}
+
+function timesOf({ since, startsAt, endsAt }: Alert): (readonly [string, VNode])[] {
+  const times = [
+    [t.alerts.since, since],
+    [t.alerts.fired, startsAt],
+    [t.alerts.ended, endsAt],
+  ] as const;
+  return times.flatMap(([label, at]) => (at === null ? [] : [[label, exactly(at)] as const]));
+}

@@ -1,0 +1,95 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { BulkAction, ErrorGroup } from "../answers.ts";
+import { bulkDialog } from "../components/bulk-dialog.ts";
+import { heading } from "../components/heading.ts";
+import { lazyDetails } from "../components/lazy-details.ts";
+import { emptyState, shown, skeleton } from "../components/states.ts";
+import { terms } from "../components/table.ts";
+import { ago } from "../components/time.ts";
+import { listFailedJobs, readErrors } from "../endpoints.ts";
+import { groupKey, readGroups } from "../error-groups.ts";
+import { element, html } from "../html.ts";
+import { status } from "../live.ts";
+import { hashOf } from "../place.ts";
+import { printable } from "../printable.ts";
+import { type Resource, useResource } from "../resource.ts";
+import { eventHref } from "../router.ts";
+import { formats, t } from "../texts/texts.ts";
+
+type Chosen = { group: ErrorGroup; action: BulkAction } | null;
+
+const EXAMPLES = 5;
+
+/** The dead letters, grouped by route and error. */
+export function DeadLetters(): VNode {
+  const groups = useResource("groups", (signal) => readGroups((cursor) => readErrors(cursor, signal)), 30_000);
+  const chosen = useSignal<Chosen>(null);
+  const onClose = (hasChanged: boolean) => {
+    chosen.value = null;
+    if (hasChanged) refresh(groups);
+  };
+  return html`${heading(t.views.deadLetters)}
+    <p class="soft">${t.deadLetters.intro}</p>
+    ${shown(groups, (all) => (all.length === 0 ? emptyState(t.deadLetters.empty, t.deadLetters.emptyHint) : list(all, chosen)), skeleton(8))}
+    ${chosen.value !== null && bulkDialog({ action: chosen.value.action, selections: [{ filter: filterOf(chosen.value.group) }], detail: detail(chosen.value.group), onClose })}`;
+}
+
+function refresh(groups: Resource<ErrorGroup[]>): void {
+  void groups.reload();
+  void status.reload();
+}
+
+const filterOf = ({ route, error }: ErrorGroup) => ({ status: "failed", route, error });
+
+const list = (groups: readonly ErrorGroup[], chosen: Signal<Chosen>) => {
+  const jobs = groups.reduce((sum, { count }) => sum + count, 0);
+  return html`<p>${t.deadLetters.total(jobs, groups.length)}</p>
+    <ul class="cards">${groups.map((group) => element(Group, { key: groupKey(group), group, chosen }))}</ul>`;
+};
+
+function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> }): VNode {
+  const { route, error, count, oldestAt, newestAt } = group;
+  const choose = (action: BulkAction) => () => {
+    chosen.value = { group, action };
+  };
+  return html`<li class="card">
+    <div class="bar"><h2>${route}</h2><strong>${t.deadLetters.jobs(count)}</strong></div>
+    <p class="error-text">${error === "" ? t.deadLetters.noError : printable(error)}</p>
+    ${terms([
+      [t.deadLetters.between, html`${ago(oldestAt)} – ${ago(newestAt)}`],
+      [t.deadLetters.newest, html`<a href=${eventHref(group)}>${group.eventId}</a>`],
+    ])}
+    ${lazyDetails(t.deadLetters.examples, () => element(Examples, { group }))}
+    <div class="actions">
+      ${
+        error !== "" &&
+        html`<button type="button" onClick=${choose("replay")}>${t.deadLetters.replay}</button>
+        <button type="button" class="quiet" onClick=${choose("discard")}>${t.deadLetters.discard}</button>
+        <a class="button" href=${hashOf(["events"], { status: "failed", error })}>${t.deadLetters.showEvents}</a>`
+      }
+    </div>
+  </li>`;
+}
+
+/** A few events of a group. */
+function Examples({ group: { route, error } }: { group: ErrorGroup }): VNode {
+  const jobs = useResource("jobs", (signal) => listFailedJobs({ route, error, limit: EXAMPLES }, signal));
+  return html`${shown(
+    jobs,
+    ({ items }) =>
+      html`<ul>${items.map(
+        (job) =>
+          html`<li key=${job.eventId}><a href=${eventHref(job)}>${job.eventId}</a> <span class="soft">${job.source} · ${job.type} · ${ago(job.receivedAt)}</span></li>`,
+      )}</ul>`,
+    skeleton(2),
+  )}`;
+}
+
+const detail = ({
+  route,
+  error,
+  count,
+}: ErrorGroup) => html`<p><strong>${route}</strong> <span class="soft">(${formats.count(count)})</span></p>
+  <p class="soft">${t.bulk.errorContains}</p>
+  <p class="error-text">${printable(error)}</p>`;

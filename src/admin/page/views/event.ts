@@ -1,0 +1,112 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import type { BulkAction, EventDetail } from "../answers.ts";
+import { statusBadge } from "../components/badge.ts";
+import { bulkDialog } from "../components/bulk-dialog.ts";
+import { copyButton } from "../components/copy-button.ts";
+import { heading } from "../components/heading.ts";
+import { payload } from "../components/payload.ts";
+import { shown, skeleton } from "../components/states.ts";
+import { table, terms } from "../components/table.ts";
+import { exactly } from "../components/time.ts";
+import { curlCommand } from "../curl.ts";
+import { payloadUrl, readEvent, readSources } from "../endpoints.ts";
+import { conflicts } from "../event/conflicts.ts";
+import { jobs } from "../event/jobs.ts";
+import { lastListHref } from "../events/kept-list.ts";
+import { element, html } from "../html.ts";
+import { status } from "../live.ts";
+import { printable } from "../printable.ts";
+import { poll, useResource } from "../resource.ts";
+import { eventHref } from "../router.ts";
+import { t } from "../texts/texts.ts";
+
+const QUEUED_MS = 3000;
+
+/** An event: what came, what was done with it, and what can be done. */
+export function EventView({ id, source }: { id: string; source: string | undefined }): VNode {
+  const event = useResource(JSON.stringify([id, source]), (signal) => readEvent(id, source, signal));
+  const isQueued = event.data.value?.status === "queued";
+  useEffect(() => (isQueued ? poll(event.reload, QUEUED_MS) : undefined), [event, isQueued]);
+  const isAmbiguous = event.failure.value?.code === "ambiguous_event";
+  return html`<p><a href=${lastListHref()}>← ${t.event.back}</a></p>
+    ${heading(printable(id))}
+    ${isAmbiguous ? element(SourceChoice, { id }) : shown(event, (data) => detail(data, event.reload), skeleton(12))}`;
+}
+
+function SourceChoice({ id }: { id: string }): VNode {
+  const sources = useResource("sources", readSources);
+  return html`<h2>${t.event.ambiguous}</h2><p>${t.event.chooseSource}</p>
+    ${shown(sources, ({ items }) => html`<ul>${items.map(({ name }) => html`<li key=${name}><a href=${eventHref({ eventId: id, source: name })}>${name}</a></li>`)}</ul>`)}`;
+}
+
+const detail = (event: EventDetail, reload: () => Promise<void>) => html`
+  <p class="badges">${statusBadge(event.status)} <span>${printable(event.type)}</span> <span class="soft">${event.source}</span></p>
+  ${element(Actions, { event, reload })}
+  <div class="columns">
+    <section><h2>${t.event.payload}</h2>${payloadOf(event)}</section>
+    <section><h2>${t.event.jobs}</h2>${jobs(event)}</section>
+    <div>
+      ${conflicts(event.conflicts)}
+      <section><h2>${t.event.origin}</h2><div class="card">${origin(event)}</div></section>
+      <section><h2>${t.event.headers}</h2>${headers(event)}</section>
+    </div>
+  </div>`;
+
+function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<void> }): VNode {
+  const chosen = useSignal<BulkAction | null>(null);
+  const choose = (action: BulkAction) => () => {
+    chosen.value = action;
+  };
+  const onClose = (hasChanged: boolean) => {
+    chosen.value = null;
+    if (hasChanged) void Promise.all([reload(), status.reload()]);
+  };
+  const statuses = event.jobs.map((job) => job.status);
+  const hasFailed = statuses.includes("failed");
+  const selections = [{ ids: [event.eventId], source: event.source }];
+  return html`<div class="actions">
+    ${hasFailed && html`<button type="button" onClick=${choose("replay")}>${t.events.replay}…</button>`}
+    ${(hasFailed || statuses.includes("queued")) && html`<button type="button" class="quiet" onClick=${choose("discard")}>${t.events.discard}…</button>`}
+    ${copyButton({ label: t.event.copyLink, done: t.event.linkCopied, text: () => new URL(eventHref(event), document.baseURI).href })}
+    ${copyCurl(event)}
+    <a class="button" href=${payloadUrl(event)} download>${t.event.download}</a>
+    ${chosen.value !== null && bulkDialog({ action: chosen.value, selections, count: 1, onClose })}
+  </div>`;
+}
+
+function copyCurl({ payload, contentType }: EventDetail): VNode | null {
+  if (payload === null) return null;
+  const command = curlCommand({ payload, contentType });
+  if (command === null) return html`<span class="soft small">${t.event.noCurl}</span>`;
+  return copyButton({ label: t.event.copyCurl, done: t.event.curlCopied, text: () => command });
+}
+
+function payloadOf(event: EventDetail): VNode {
+  if (event.payload !== null) return payload(event.payload);
+  return html`<div class="empty"><p>${t.event.tooLarge}</p><p><a class="button" href=${payloadUrl(event)} download>${t.event.download}</a></p></div>`;
+}
+
+const origin = ({ address, secret, contentType, receivedAt, processedAt }: EventDetail) =>
+  terms([
+    [t.event.received, exactly(receivedAt)],
+    ...(processedAt === null ? [] : [[t.event.processed, exactly(processedAt)] as const]),
+    [t.event.address, html`<code>${address}</code>`],
+    [t.event.secret, html`<code>${secret}</code>`],
+    [t.event.contentType, html`<code>${printable(contentType)}</code>`],
+  ]);
+
+function headers({ headers }: EventDetail): VNode {
+  const all = Object.entries(headers);
+  if (all.length === 0) return html`<p class="soft">${t.event.noHeaders}</p>`;
+  return table({
+    caption: t.event.headers,
+    rows: all,
+    keyOf: ([name]) => name,
+    columns: [
+      { label: t.event.name, cell: ([name]) => html`<code>${printable(name)}</code>`, isHeader: true },
+      { label: t.event.value, cell: ([, value]) => html`<code>${printable(value)}</code>` },
+    ],
+  });
+}

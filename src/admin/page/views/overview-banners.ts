@@ -1,0 +1,30 @@
+import type { VNode } from "preact";
+import { icon } from "../components/icon.ts";
+import { html } from "../html.ts";
+import { firing, status } from "../live.ts";
+import { hashOf } from "../place.ts";
+import { t } from "../texts/texts.ts";
+
+/** What needs attention: refused deliveries, alerts that fire, and paused routes. */
+export const banners = (): VNode => html`<div class="banners">${refused()}${fired()}${paused()}</div>`;
+
+function refused(): VNode | null {
+  const reason = status.data.value?.paused;
+  if (!reason) return null;
+  return html`<p class="note error" role="alert">${icon("warning")} <strong>${t.overview.paused}.</strong> ${t.overview.pausedBy[reason] ?? reason}</p>`;
+}
+
+function fired(): VNode | null {
+  const all = firing.value;
+  if (all.length === 0) return null;
+  return html`<div class="note error">
+    <p>${icon("bell")} <strong><a href=${hashOf(["alerts"])}>${t.overview.alertsFire(all.length)}</a></strong></p>
+    <ul>${all.slice(0, 3).map(({ id, summary }) => html`<li key=${id}>${summary}</li>`)}</ul>
+  </div>`;
+}
+
+function paused(): VNode | null {
+  const names = status.data.value?.routes.filter(({ pausedAt }) => pausedAt !== null).map(({ name }) => name) ?? [];
+  if (names.length === 0) return null;
+  return html`<p class="note">${icon("pause")} <a href=${hashOf(["routes"])}>${t.overview.routesPaused(names.join(", "))}</a></p>`;
+}

@@ -1,0 +1,39 @@
+import type { VNode } from "preact";
+import type { Source, Stats } from "../answers.ts";
+import { badge } from "../components/badge.ts";
+import { emptyState } from "../components/states.ts";
+import { table } from "../components/table.ts";
+import { ago } from "../components/time.ts";
+import { html } from "../html.ts";
+import { hashOf } from "../place.ts";
+import { formats, t } from "../texts/texts.ts";
+
+/** The sources with their last event. */
+export function overviewSources(items: readonly Source[], hour: Stats | undefined): VNode {
+  if (items.length === 0) return emptyState(t.sources.empty);
+  const inHour = (name: string) =>
+    hour?.sums.filter(({ source }) => source === name).reduce((sum, { received }) => sum + received, 0) ?? 0;
+  return table({
+    caption: t.sources.caption,
+    rows: items,
+    keyOf: ({ name }) => name,
+    columns: [
+      {
+        label: t.sources.source,
+        cell: ({ name }) => html`<a href=${hashOf(["events"], { source: name })}>${name}</a>`,
+        isHeader: true,
+      },
+      {
+        label: t.sources.last,
+        cell: ({ lastReceivedAt, silent }) =>
+          html`${ago(lastReceivedAt)} ${silent && badge("warn", "warning", t.sources.silent)}`,
+      },
+      { label: t.sources.expected, cell: ({ expectEvery }) => expectedText(expectEvery) },
+      { label: t.sources.inHour, kind: "number", cell: ({ name }) => formats.count(inHour(name)) },
+      { label: t.sources.refused, kind: "number", cell: ({ refused }) => formats.count(refused) },
+    ],
+  });
+}
+
+/** The longest usual time between two deliveries. */
+export const expectedText = (ms: number | null): string => (ms === null ? t.sources.notExpected : formats.duration(ms));

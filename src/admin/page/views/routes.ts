@@ -1,0 +1,77 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import type { RouteItem } from "../answers.ts";
+import { announce } from "../components/announcer.ts";
+import { badge } from "../components/badge.ts";
+import { confirm } from "../components/confirm.ts";
+import { heading } from "../components/heading.ts";
+import { emptyState, shown } from "../components/states.ts";
+import { table } from "../components/table.ts";
+import { pauseRoute, resumeRoute } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { now, status } from "../live.ts";
+import { formats, t } from "../texts/texts.ts";
+
+/** The routes: their jobs, their targets, and whether they run. */
+export function Routes(): VNode {
+  const chosen = useSignal<RouteItem | null>(null);
+  const choose = (route: RouteItem) => () => {
+    chosen.value = route;
+  };
+  const close = () => {
+    chosen.value = null;
+  };
+  return html`${heading(t.views.routes)}
+    ${shown(status, ({ routes }) => (routes.length === 0 ? emptyState(t.routes.empty) : list(routes, choose)))}
+    ${chosen.value !== null && switchDialog(chosen.value, close)}`;
+}
+
+const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => void) =>
+  table({
+    caption: t.routes.caption,
+    rows: routes,
+    keyOf: ({ name }) => name,
+    columns: [
+      { label: t.routes.route, cell: ({ name }) => name, isHeader: true },
+      { label: t.routes.target, kind: "wide", cell: targetOf },
+      { label: t.routes.state, cell: stateOf },
+      { label: t.routes.queued, kind: "number", cell: ({ queued }) => formats.count(queued) },
+      { label: t.routes.processed, kind: "number", cell: ({ processed }) => formats.count(processed) },
+      { label: t.routes.failed, kind: "number", cell: ({ failed }) => formats.count(failed) },
+      { label: t.routes.discarded, kind: "number", cell: ({ discarded }) => formats.count(discarded) },
+      { label: t.routes.actions, kind: "actions-cell", cell: (route) => switchButton(route, choose(route)) },
+    ],
+  });
+
+const targetOf = ({ handler, target }: RouteItem): ComponentChildren =>
+  handler !== null && html`<span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code>`;
+
+function stateOf({ configured, pausedAt, available }: RouteItem): VNode {
+  const since = pausedAt === null ? "" : t.routes.pausedSince(formats.ago(Date.parse(pausedAt), now.value));
+  return html`<span class="badges">
+    ${!configured && badge("calm", "minus", t.routes.gone)}
+    ${pausedAt !== null && badge("warn", "pause", since)}
+    ${configured && !available && badge("bad", "warning", t.routes.breakerOpen)}
+    ${configured && available && pausedAt === null && badge("good", "check", t.routes.active)}
+  </span>`;
+}
+
+function switchButton({ name, pausedAt }: RouteItem, onClick: () => void): VNode {
+  const label = pausedAt === null ? t.routes.pause : t.routes.resume;
+  return html`<button type="button" class="quiet" onClick=${onClick}>${label}<span class="offscreen"> ${name}</span></button>`;
+}
+
+function switchDialog({ name, pausedAt, queued }: RouteItem, onClose: () => void): VNode {
+  const isPaused = pausedAt !== null;
+  return confirm({
+    title: isPaused ? t.routes.resumeTitle(name) : t.routes.pauseTitle(name),
+    children: html`<p>${isPaused ? t.routes.resumeEffect(queued) : t.routes.pauseEffect}</p>`,
+    action: isPaused ? t.routes.resume : t.routes.pause,
+    async onConfirm() {
+      await (isPaused ? resumeRoute(name) : pauseRoute(name));
+      await status.reload();
+      announce(isPaused ? t.routes.isResumed(name) : t.routes.isPaused(name));
+    },
+    onClose,
+  });
+}

@@ -1,0 +1,60 @@
+import type { VNode } from "preact";
+import type { Source } from "../answers.ts";
+import { badge } from "../components/badge.ts";
+import { heading } from "../components/heading.ts";
+import { icon } from "../components/icon.ts";
+import { emptyState, shown, skeleton } from "../components/states.ts";
+import { table, terms } from "../components/table.ts";
+import { ago } from "../components/time.ts";
+import { readSources } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { formats, t } from "../texts/texts.ts";
+import { expectedText } from "./overview-sources.ts";
+
+/** The sources, and which of their secrets are in use. */
+export function Sources(): VNode {
+  const sources = useResource("sources", readSources, 5000);
+  return html`${heading(t.views.sources)}
+    ${shown(sources, ({ items }) => (items.length === 0 ? emptyState(t.sources.empty) : html`<ul class="cards">${items.map(card)}</ul>`), skeleton(8))}`;
+}
+
+const card = (source: Source) => html`<li class="card" key=${source.name}>
+  <div class="bar">
+    <h2>${source.name} ${source.silent && badge("warn", "warning", t.sources.silent)}</h2>
+    <a class="button" href=${hashOf(["events"], { source: source.name })}>${t.sources.events}<span class="offscreen">: ${source.name}</span></a>
+  </div>
+  ${terms([
+    [t.sources.path, html`<code>${source.path}</code>`],
+    [t.sources.preset, source.preset ?? t.sources.noPreset],
+    [t.sources.received, formats.count(source.received)],
+    [t.sources.refused, formats.count(source.refused)],
+    [t.sources.last, ago(source.lastReceivedAt)],
+    [t.sources.expected, expectedText(source.expectEvery)],
+  ])}
+  ${oldSecret(source) && html`<p class="note warn">${icon("warning")} ${t.sources.oldInUse}</p>`}
+  ${secrets(source)}
+</li>`;
+
+/** Whether the last delivery was signed with another secret than the newest. */
+const oldSecret = ({ secrets: [newest], lastSecret }: Source) => lastSecret !== null && lastSecret !== newest;
+
+function secrets({ secrets: names, secretUses, lastSecret, name }: Source): VNode {
+  const useOf = (secret: string) => secretUses.find((use) => use.name === secret);
+  return table({
+    caption: `${t.sources.secrets}: ${name}`,
+    rows: names,
+    keyOf: String,
+    columns: [
+      {
+        label: t.sources.secret,
+        isHeader: true,
+        cell: (secret) =>
+          html`<code>${secret}</code> ${secret === names[0] && names.length > 1 && badge("calm", "minus", t.sources.newest)} ${secret === lastSecret && badge("good", "check", t.sources.lastMatched)}`,
+      },
+      { label: t.sources.firstUsed, cell: (secret) => ago(useOf(secret)?.firstUsedAt ?? null, t.sources.neverMatched) },
+      { label: t.sources.lastUsed, cell: (secret) => ago(useOf(secret)?.lastUsedAt ?? null, t.sources.neverMatched) },
+    ],
+  });
+}

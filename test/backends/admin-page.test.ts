@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, suite, type TestContext, test } from "node:test";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { violationsOf } from "../helpers/axe.ts";
+import { needsChromium } from "../helpers/back-end.ts";
+import { complaintsOf, fillIn, openChromium, openProfile } from "../helpers/browser.ts";
+import { deliver, logIn } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { stats } from "../helpers/stored-events.ts";
+import { startStrippingProxy } from "../helpers/stripping-proxy.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+
+/** A server whose target refuses orders until it is mended, with some of them in the dead letters. */
+async function startShop(t: TestContext, env: Record<string, string> = {}) {
+  const target = await startTarget();
+  t.after(() => target[Symbol.asyncDispose]());
+  const isBroken = { now: true };
+  target.answer((_, response) => void response.writeHead(isBroken.now ? 500 : 204).end(isBroken.now ? HOSTILE : ""));
+  const dir = workingDir();
+  writeFileSync(
+    join(dir, "authserve.yaml"),
+    `routes:\n  - { name: shop, to: ${target.url}, retry: { delays: [1ms] } }\nalerts: { failureRate: off }\n`,
+  );
+  const server = await startServer({ dir, env });
+  t.after(() => server[Symbol.asyncDispose]());
+  for (let n = 1; n <= 4; n++) {
+    const note = n === 3 ? HOSTILE : `for customer ${n}`;
+    await deliver(server, { id: `evt_${n}`, type: "order.paid", note, amount: "amount", big: 1 });
+  }
+  await deliver(server, `{"id":"evt_exact","type":"order.paid","cents":12345678901234567890,"rate":1.10}`);
+  await until(async () => (await stats(server)).failed === 5);
+  return { server, isBroken };
+}
+
+/** Opens the page as a person does who is not logged in yet. */
+async function openPage(profile: BrowserContext, url: string): Promise<Page> {
+  const page = await profile.newPage();
+  await page.goto(`${url}/admin/`);
+  await fillIn(page);
+  await page.locator("h1").waitFor();
+  return page;
+}
+
+const VIEWS = ["#/", "#/events", "#/events/evt_3", "#/dead-letters", "#/routes", "#/sources", "#/alerts", "#/session"];
+
+const DEVICES: [string, BrowserContextOptions][] = [
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["on a phone", { viewport: { width: 320, height: 640 }, hasTouch: true }],
+];
+
+suite("the admin page in Chromium", needsChromium(), () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await openChromium();
+  });
+  after(() => browser?.close());
+
+  test("an operator finds failed events by their payload, mends the target and replays them", async (t) => {
+    const { server, isBroken } = await startShop(t);
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    assert.equal(new URL(page.url()).pathname, "/admin/");
+
+    await page.getByRole("link", { name: "Events" }).click();
+    const rows = page.locator("a.row");
+    await until(async () => (await rows.count()) === 5);
+    await page.keyboard.press("/");
+    await page.keyboard.type("for customer");
+    await page.keyboard.press("Enter");
+    await until(async () => (await rows.allTextContents()).join() === "evt_4,evt_2,evt_1");
+    assert.match(page.url(), /search=for\+customer/, "the filter is in the address");
+
+    await page.getByRole("link", { name: "evt_2" }).click();
+    await page.getByRole("heading", { level: 1, name: "evt_2" }).waitFor();
+    const shown = page.locator("main");
+    await shown.getByText("Attempt 2").first().waitFor();
+    assert.match(String(await shown.textContent()), /the target answered 500/);
+    await page.goBack();
+    await until(async () => (await rows.count()) === 3);
+
+    isBroken.now = false;
+    await page.getByRole("button", { name: /^Replay all that match/ }).click();
+    await page.getByRole("dialog").getByText(/3 /).first().waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Replay", exact: true }).click();
+    await page.getByRole("dialog").getByText("3 queued again.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await until(async () => (await stats(server)).processed === 3);
+    await page.getByLabel("Status").selectOption("processed");
+    await until(async () => (await rows.count()) === 3);
+
+    await page.goto(`${server.url}/admin/#/session`);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.waitForURL(`${server.url}/login`);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("markup in payloads and answers stays text, and numbers stay exact", async (t) => {
+    const { server } = await startShop(t);
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    for (const view of ["#/events?search=onerror", "#/events/evt_3", "#/dead-letters"]) {
+      await page.goto(`${server.url}/admin/${view}`);
+      await page.locator("h1").waitFor();
+      await page
+        .getByText(/evt_3|500/)
+        .first()
+        .waitFor();
+      assert.equal(await page.locator("img").count(), 0);
+      assert.doesNotMatch(await page.title(), /owned/);
+    }
+    await page.goto(`${server.url}/admin/#/events/evt_3`);
+    await page.getByText("document.title='owned'").first().waitFor();
+    await page.goto(`${server.url}/admin/#/events/evt_exact`);
+    await page.getByText("12345678901234567890").first().waitFor();
+    await page.getByText("1.10", { exact: true }).first().waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  for (const [device, options] of DEVICES) {
+    test(`${device}, every view is accessible, fits and breaks no policy`, async (t) => {
+      const { server } = await startShop(t);
+      await using profile = await openProfile(browser, options);
+      const complaints = await complaintsOf(profile);
+      const page = await openPage(profile, server.url);
+      for (const view of VIEWS) {
+        await page.goto(`${server.url}/admin/${view}`);
+        await page.locator("h1").waitFor();
+        await page.waitForLoadState("networkidle");
+        assert.deepEqual(await violationsOf(page), [], view);
+        const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        assert.ok(Number(overflow) <= 0, `${view} is ${overflow} pixels too wide`);
+      }
+      assert.deepEqual(complaints, []);
+    });
+  }
+
+  test("in Spanish if the browser asks for it", async (t) => {
+    const { server } = await startShop(t);
+    await using profile = await openProfile(browser, { locale: "es-ES" });
+    const page = await openPage(profile, server.url);
+    await page.getByRole("link", { name: /^Eventos/ }).waitFor();
+    assert.equal(await page.locator("html").getAttribute("lang"), "es");
+  });
+
+  test("a route is paused and resumed, and an alert silenced", async (t) => {
+    const { server } = await startShop(t);
+    await using profile = await openProfile(browser);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/routes`);
+    await page.getByRole("button", { name: /^Pause/ }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /^Pause/ })
+      .click();
+    await page.getByRole("button", { name: /^Resume/ }).waitFor();
+    const { stdout } = await server.run(["routes", "list"]);
+    assert.match(stdout, /^shop +paused/m);
+    await page.goto(`${server.url}/admin/#/alerts`);
+    await page.getByText("jobs are in the dead letters").first().waitFor({ timeout: 15_000 });
+  });
+
+  test("a session that ended elsewhere is said, with the way to log in", async (t) => {
+    const { server } = await startShop(t);
+    await using profile = await openProfile(browser);
+    const page = await openPage(profile, server.url);
+    await logIn(server);
+    await page.goto(`${server.url}/admin/#/events`);
+    const link = page.getByRole("link", { name: /log in/i });
+    await link.waitFor();
+    await link.click();
+    await page.waitForURL((url) => url.pathname === "/login");
+    await fillIn(page);
+    assert.equal(new URL(page.url()).pathname, "/admin/");
+  });
+
+  test("behind a proxy that removes a part of the path", async (t) => {
+    const { server } = await startShop(t, { TRUSTED_PROXIES: "127.0.0.1" });
+    await using proxy = await startStrippingProxy(server.port, "/hooks");
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, proxy.url);
+    assert.equal(page.url().startsWith(`${proxy.url}/admin/`), true, page.url());
+    await page.goto(`${proxy.url}/admin/#/events`);
+    await page.getByRole("link", { name: "evt_1" }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+});
