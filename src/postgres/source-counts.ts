@@ -44,11 +44,8 @@ export function createPostgresSourceStore(postgres: Postgres): SourceStore {
         const uses = reports.flatMap(({ source, secrets }) => secrets.map((secret) => ({ source, ...secret })));
         const counts = createStatCounts();
         for (const [stat, count] of reports.flatMap((report) => statsOf(report, now))) counts.add(stat, count);
-        await Promise.all([
-          queries.run(ADD, countsOf(reports)),
-          queries.run(USE_SECRETS, usesOf(uses)),
-          addStats(queries, counts.rows()),
-        ]);
+        addStats(queries, counts.rows());
+        await Promise.all([queries.run(ADD, countsOf(reports)), queries.run(USE_SECRETS, usesOf(uses))]);
       }),
     list: () =>
       postgres.transaction(async (queries) => {

@@ -65,10 +65,10 @@ GROUP BY at, route ORDER BY at, route`;
 /** Removes counts before a time: the time. */
 const remove = (table: string) => `DELETE FROM authserve.${table} WHERE at < $1`;
 
-/** Adds counts in a transaction. */
-export async function addStats(queries: Queries, rows: readonly StatRow[]): Promise<void> {
+/** Adds counts in a transaction, which fails if that fails. */
+export function addStats(queries: Queries, rows: readonly StatRow[]): void {
   if (rows.length === 0) return;
-  await queries.run(ADD, [
+  void queries.run(ADD, [
     integers(rows.map(({ at }) => at)),
     texts(rows.map(({ outcome }) => outcome)),
     integers(rows.map(({ slot }) => slot)),
