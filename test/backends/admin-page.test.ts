@@ -107,6 +107,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await using profile = await openProfile(browser);
     const complaints = await complaintsOf(profile);
     const page = await openPage(profile, server.url);
+    await page.locator(".plot canvas").first().waitFor();
     for (const view of ["#/events?search=onerror", "#/events/evt_3", "#/dead-letters"]) {
       await page.goto(`${server.url}/admin/${view}`);
       await page.locator("h1").waitFor();
