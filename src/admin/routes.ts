@@ -47,6 +47,7 @@ export interface AdminParts {
     | "resumeRoute"
   >;
   readStatus: () => Promise<InferOutput<typeof StatusAnswer>>;
+  readRoutes: () => Promise<InferOutput<typeof StatusAnswer>["routes"]>;
   readSources: () => Promise<InferOutput<typeof SourceItem>[]>;
   readHeld: (filter: InferOutput<typeof HeldQuery>) => Promise<InferOutput<typeof HeldAnswer>>;
   readAlerts: () => Promise<InferOutput<typeof AlertItem>[]>;

@@ -1,22 +1,20 @@
 import { createHash } from "node:crypto";
 
+/** From the least to the most severe. */
 export const SEVERITIES = ["info", "warning", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The alerts, each with what it means. The Prometheus rules in `deploy` have the same names. */
+/** The alerts. The Prometheus rules in `deploy` have the same names. */
 export const ALERTS = {
-  AuthserveFailureRate: { severity: "warning", meaning: "A large share of a route's attempts failed." },
-  AuthserveSourceSilent: {
-    severity: "warning",
-    meaning: "A source has received nothing for longer than `expectEvery`.",
-  },
-  AuthserveQueueOld: { severity: "warning", meaning: "An event has been queued for long." },
-  AuthserveQueueGrowing: { severity: "warning", meaning: "The queue has been growing for a while." },
-  AuthserveDeadLetters: { severity: "warning", meaning: "Jobs are in the dead letters." },
-  AuthserveDiskLow: { severity: "critical", meaning: "Little disk space is free." },
-  AuthserveOldSecret: { severity: "info", meaning: "A sender still signs with an old secret only." },
-  AuthserveCertificateExpiring: { severity: "warning", meaning: "The TLS certificate ends soon." },
-} as const satisfies Record<string, { severity: Severity; meaning: string }>;
+  AuthserveFailureRate: { severity: "warning" },
+  AuthserveSourceSilent: { severity: "warning" },
+  AuthserveQueueOld: { severity: "warning" },
+  AuthserveQueueGrowing: { severity: "warning" },
+  AuthserveDeadLetters: { severity: "warning" },
+  AuthserveDiskLow: { severity: "critical" },
+  AuthserveOldSecret: { severity: "info" },
+  AuthserveCertificateExpiring: { severity: "warning" },
+} as const satisfies Record<string, { severity: Severity }>;
 export type AlertName = keyof typeof ALERTS;
 
 /** What is wrong now. Alerts with the same name and labels are one. */

@@ -24,8 +24,11 @@ const labelsOf = ({ name, labels }: AlertRecord, { instance }: Sender) => ({
 
 const annotationsOf = ({ summary, remedy }: AlertRecord) => ({ summary, remedy });
 
+/** The alerts of a message that are not over. */
+export const firingOf = ({ alerts }: Message) => alerts.filter(({ resolvedAt }) => resolvedAt === null);
+
 /** Whether one of the alerts is firing. */
-export const isFiring = ({ alerts }: Message) => alerts.some(({ resolvedAt }) => resolvedAt === null);
+export const isFiring = (message: Message) => firingOf(message).length > 0;
 
 /** A message in the form of Alertmanager's webhook, version 4 (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config). */
 export function alertmanagerForm(message: Message, sender: Sender, receiver: string) {
@@ -61,9 +64,9 @@ function common(objects: readonly Record<string, string>[]): Record<string, stri
 }
 
 /** The one line that a person reads first. */
-export function titleOf({ alerts }: Message, { instance }: Sender): string {
-  const firing = alerts.filter(({ resolvedAt }) => resolvedAt === null).length;
-  const over = alerts.length - firing;
+export function titleOf(message: Message, { instance }: Sender): string {
+  const firing = firingOf(message).length;
+  const over = message.alerts.length - firing;
   const parts = [firing > 0 ? `${firing} firing` : "", over > 0 ? `${over} resolved` : ""].filter(
     (part) => part !== "",
   );

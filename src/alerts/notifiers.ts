@@ -3,8 +3,8 @@ import { failureOf, runCommand } from "../lib/run-command.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { signStandard } from "../lib/standard-webhooks.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
-import { ALERTS } from "./alert.ts";
-import { alertmanagerForm, isFiring, linesOf, messageId, type Sender, titleOf } from "./messages.ts";
+import { ALERTS, SEVERITIES, type Severity } from "./alert.ts";
+import { alertmanagerForm, firingOf, isFiring, linesOf, messageId, type Sender, titleOf } from "./messages.ts";
 import type { Message } from "./store.ts";
 
 /** Where alerts are sent. `name` is shown and stored; URLs may be secret. */
@@ -86,14 +86,11 @@ function slackText(message: Message, sender: Sender): string {
 }
 
 const PRIORITIES = { info: "2", warning: "4", critical: "5" };
-const MOST_SEVERE = ["critical", "warning", "info"] as const;
 
 /** Headers of ntfy (https://docs.ntfy.sh/publish). */
 function ntfyHeaders(token: string | null, message: Message, sender: Sender): Record<string, string> {
-  const firing = message.alerts
-    .filter(({ resolvedAt }) => resolvedAt === null)
-    .map(({ name }) => ALERTS[name].severity);
-  const severity = MOST_SEVERE.find((candidate) => (firing as string[]).includes(candidate));
+  const firing = new Set<Severity>(firingOf(message).map(({ name }) => ALERTS[name].severity));
+  const severity = SEVERITIES.findLast((candidate) => firing.has(candidate));
   return {
     "content-type": "text/plain; charset=utf-8",
     title: headerText(titleOf(message, sender)),

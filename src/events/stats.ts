@@ -49,6 +49,15 @@ export interface Stat {
   latencyMs?: number | undefined;
 }
 
+/** What is counted of an ended attempt. A replay has no latency, because the event waited for it. */
+export function attemptStat(
+  { source, receivedAt }: { source: string; receivedAt: number },
+  { route, outcome, at, isReplay }: { route: string; outcome: Outcome; at: number; isReplay: boolean },
+): Stat {
+  const latencyMs = outcome === "processed" && !isReplay ? at - receivedAt : undefined;
+  return { at, source, route, outcome, latencyMs };
+}
+
 /** Collects counts by minute. */
 export interface StatCounts {
   add(stat: Stat, count?: number): void;

@@ -1,5 +1,5 @@
 import type { JobStatus, Status } from "../events/event.ts";
-import { createStatCounts, type Outcome, type StatCounts } from "../events/stats.ts";
+import { attemptStat, createStatCounts, type Outcome, type StatCounts } from "../events/stats.ts";
 import type { Backlog } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import type { JobRow } from "./job-rows.ts";
@@ -79,10 +79,7 @@ export function createMoves(): Moves {
       jobs[to]++;
     },
     removed: (route, from) => void of(route)[from]--,
-    attempt({ route, source, receivedAt, isReplay }, outcome, at) {
-      const latencyMs = outcome === "processed" && !isReplay ? at - receivedAt : undefined;
-      stats.add({ at, source, route, outcome, latencyMs });
-    },
+    attempt: (job, outcome, at) => stats.add(attemptStat(job, { ...job, outcome, at })),
     differences,
     stats,
   };

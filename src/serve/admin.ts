@@ -52,6 +52,7 @@ export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable
   return {
     authenticate,
     events,
+    readRoutes,
     async readStatus() {
       const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
         events.backlog(),

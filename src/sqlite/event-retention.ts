@@ -14,7 +14,7 @@ import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
 import { PROMOTE } from "./events-sql.ts";
 import * as sql from "./retention-sql.ts";
-import { statWriter } from "./stats.ts";
+import { statRemoval } from "./stats.ts";
 
 // Events or ids that are looked at in one transaction. Deliveries wait for it: 2 ms.
 const MAX_COMPARED = 1000;
@@ -64,10 +64,10 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
   const purgeContents = contentsPurge(database);
   const purgeIds = idsPurge(database);
   const reclaim = spaceReclaim(database);
-  const stats = statWriter(database);
+  const removeOldStats = statRemoval(database);
 
   const purge = (request: PurgeRequest): PurgedPage => {
-    if (request.cursor === undefined && !request.isDryRun) stats.removeOld(request.now);
+    if (request.cursor === undefined && !request.isDryRun) removeOldStats(request.now);
     const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
     switch (position.phase) {
       case "contents":

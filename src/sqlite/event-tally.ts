@@ -1,5 +1,5 @@
 import { type JobStatus, type Status, statusOf } from "../events/event.ts";
-import type { Outcome } from "../events/stats.ts";
+import { attemptStat, type Outcome } from "../events/stats.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
@@ -73,11 +73,7 @@ export function eventTally(database: Database, reader = database): EventTally {
             jobs[to]++;
           },
           removed: (route, from) => void jobsOf(route)[from]--,
-          attempt(event, { route, outcome, at, isReplay }) {
-            const { source, receivedAt } = originOf(event);
-            const latencyMs = outcome === "processed" && !isReplay ? at - receivedAt : undefined;
-            counts.add({ at, source, route, outcome, latencyMs });
-          },
+          attempt: (event, ended) => counts.add(attemptStat(originOf(event), ended)),
         }),
       );
       if (hasMoves(events)) {

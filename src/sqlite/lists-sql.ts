@@ -3,7 +3,10 @@ import { EVENT } from "./events-sql.ts";
 
 /** Lists events before fan-out, newest first. They count as queued. */
 export function listUnroutedStatement(filter: EventFilter): string {
-  const conditions = ["events.id > (SELECT routed_to FROM tally)", ...conditionsOf(filter, "events.id", false)];
+  const conditions = [
+    "events.id > (SELECT routed_to FROM tally)",
+    ...conditionsOf(filter, "events.id", { lower: [], upper: [] }),
+  ];
   return `SELECT ${EVENT} FROM events WHERE ${conditions.join(" AND ")} ORDER BY events.id DESC LIMIT @limit`;
 }
 
@@ -15,7 +18,7 @@ export function listRoutedStatement(filter: EventFilter): string {
   const isOpen = status === "queued" || status === "failed";
   // Identities without contents are not listed. There may be many of them.
   let [from, event] = ["contents CROSS JOIN events ON events.id = contents.event", "contents.event"];
-  let chosen = upToRouted(filter);
+  let chosen: string | null = null;
   if (isOpen) {
     [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
     chosen = "jobs.status = @status AND jobs.status <> 'processed'";
@@ -24,8 +27,8 @@ export function listRoutedStatement(filter: EventFilter): string {
     [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
     chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
   }
-  const isAll = event === "contents.event";
-  const conditions = [chosen, ...conditionsOf(isAll ? withoutBefore(filter) : filter, event, true)];
+  const bounds = { lower: [FIRST_SINCE], upper: chosen === null ? ["(SELECT routed_to FROM tally)"] : [] };
+  const conditions = [...(chosen === null ? [] : [chosen]), ...conditionsOf(filter, event, bounds)];
   if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
   if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
   if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
@@ -36,18 +39,11 @@ export function listRoutedStatement(filter: EventFilter): string {
 /** The first event that fan-out has noted since a time. */
 const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))";
 
-// SQLite seeks one upper and one lower bound only. With two it could read all events above the cursor.
-
-/** All events with jobs, before the cursor. */
-const upToRouted = ({ before }: EventFilter) =>
-  before === undefined
-    ? "contents.event <= (SELECT routed_to FROM tally)"
-    : "contents.event <= min(CAST(@before AS INTEGER) - 1, (SELECT routed_to FROM tally))";
-
-const withoutBefore = ({ before: _, ...filter }: EventFilter): EventFilter => filter;
-
-/** `event` is the column that orders the list. Events before fan-out are not noted by their minute. */
-function conditionsOf(filter: EventFilter, event: string, isRouted: boolean): string[] {
+/**
+ * `event` is the column that orders the list. `bounds` are further ones of it, the lower ones for a list since a time. SQLite seeks one
+ * upper and one lower bound only: with two it could read all events above the cursor.
+ */
+function conditionsOf(filter: EventFilter, event: string, bounds: { lower: string[]; upper: string[] }): string[] {
   const { type, source, since, until, search, before, after } = filter;
   const conditions: string[] = [];
   if (type !== undefined) conditions.push("events.type = @type");
@@ -60,19 +56,19 @@ function conditionsOf(filter: EventFilter, event: string, isRouted: boolean): st
       `instr((SELECT payload FROM contents AS searched WHERE searched.event = ${event}), CAST(@search AS BLOB)) > 0`,
     );
   }
-  if (before !== undefined) conditions.push(`${event} < CAST(@before AS INTEGER)`);
+  const upper = [...(before === undefined ? [] : ["CAST(@before AS INTEGER) - 1"]), ...bounds.upper];
   const lower = [
-    after === undefined ? [] : "CAST(@after AS INTEGER) + 1",
-    since === undefined || !isRouted ? [] : FIRST_SINCE,
-  ].flat();
+    ...(after === undefined ? [] : ["CAST(@after AS INTEGER) + 1"]),
+    ...(since === undefined ? [] : bounds.lower),
+  ];
+  if (upper.length > 0) conditions.push(`${event} <= ${upper.length === 1 ? upper[0] : `min(${upper.join(", ")})`}`);
   if (lower.length > 0) conditions.push(`${event} >= ${lower.length === 1 ? lower[0] : `max(${lower.join(", ")})`}`);
   return conditions;
 }
 
 /** The oldest event that can be listed since a time, or at all when it is null. */
 export const OLDEST_LISTED = `
-SELECT max((SELECT coalesce(min(event), 0) FROM contents), coalesce(
-  (SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER)), 0))`;
+SELECT max((SELECT coalesce(min(event), 0) FROM contents), coalesce(${FIRST_SINCE}, 0))`;
 
 /** The newest event. */
 export const NEWEST = `SELECT coalesce(max(id), 0) FROM events`;

@@ -53,8 +53,6 @@ DELETE FROM ${table} WHERE at < min(?, (SELECT min(at) FROM ${table}) + ?)`;
 export interface StatWriter {
   /** Runs a part of a transaction and adds the counts that it collects. */
   count<T>(part: (stats: StatCounts) => T): T;
-  /** Removes counts that are too old. */
-  removeOld(now: number): void;
 }
 
 /** Prepares the writing of counts. */
@@ -64,9 +62,6 @@ export function statWriter(database: Database): StatWriter {
     count: database.prepare(addCount(step)),
     latency: database.prepare(addLatency(step)),
   }));
-  const remove = STEPS.flatMap((step) =>
-    [`stats_${step}`, `latency_${step}`].map((table) => ({ step, statement: database.prepare(removeOld(table)) })),
-  );
 
   return {
     count(part) {
@@ -80,12 +75,19 @@ export function statWriter(database: Database): StatWriter {
       }
       return result;
     },
-    removeOld(now) {
-      for (const { step, statement } of remove) {
-        if (step === "minutes") statement.run(now - MINUTES_KEPT_MS, HOUR_MS);
-        else statement.run(now - HOURS_KEPT_MS, 24 * HOUR_MS);
-      }
-    },
+  };
+}
+
+/** Prepares the removal of counts that are too old at a time. */
+export function statRemoval(database: Database): (now: number) => void {
+  const remove = STEPS.flatMap((step) =>
+    [`stats_${step}`, `latency_${step}`].map((table) => ({ step, statement: database.prepare(removeOld(table)) })),
+  );
+  return (now) => {
+    for (const { step, statement } of remove) {
+      if (step === "minutes") statement.run(now - MINUTES_KEPT_MS, HOUR_MS);
+      else statement.run(now - HOURS_KEPT_MS, 24 * HOUR_MS);
+    }
   };
 }
 

@@ -11,7 +11,7 @@ const BODY_LIMIT = 16 * 1024;
 export function pauseRoute(parts: AdminParts, action: "pause" | "resume"): Handler {
   return guarded(parts, async ({ request }) => {
     const { route } = await readJson(request, RouteBody, BODY_LIMIT);
-    if (!(await parts.readStatus()).routes.some(({ name }) => name === route)) throw new AppError("not_found");
+    if (!(await parts.readRoutes()).some(({ name }) => name === route)) throw new AppError("not_found");
     const { events, now } = parts;
     return reply(200, {
       changed: await (action === "pause" ? events.pauseRoute(route, now()) : events.resumeRoute(route)),
