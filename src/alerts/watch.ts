@@ -1,4 +1,4 @@
-import { describeError } from "../errors.ts";
+import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 import { changesOf } from "./changes.ts";
 import type { AlertDelivery } from "./delivery.ts";
@@ -38,7 +38,7 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions): Al
   const { store, readFacts, delivery, log, isOnDuty, now } = options;
   let current = config;
   let samples: Samples = [];
-  let fault: string | undefined;
+  const fault = createRepeatedError();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -68,12 +68,10 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions): Al
   async function checkOrLog(): Promise<void> {
     try {
       await check();
-      fault = undefined;
-    } catch (error) {
-      // Logged once for as long as it stays the same.
-      if (describeError(error) === fault) return;
-      fault = describeError(error);
-      log.warn({ event: "alert_check_error", error: fault }, "alerts could not be checked; retrying");
+      fault.clear();
+    } catch (cause) {
+      const error = fault.news(cause);
+      if (error !== null) log.warn({ event: "alert_check_error", error }, "alerts could not be checked; retrying");
     }
   }
 

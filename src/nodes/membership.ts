@@ -1,4 +1,4 @@
-import { describeError } from "../errors.ts";
+import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 import { DEAD_AFTER_MS, type Node, type NodeStore } from "./store.ts";
 
@@ -42,7 +42,7 @@ export function createMembership(options: MembershipOptions): Membership {
   let live = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let knownToAllAt = Number.POSITIVE_INFINITY;
-  let fault: string | undefined;
+  const fault = createRepeatedError();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   let beating: Promise<void> = Promise.resolve();
@@ -58,18 +58,17 @@ export function createMembership(options: MembershipOptions): Membership {
       }
       live = counted;
       countedAt = startedAt;
-      fault = undefined;
-    } catch (error) {
-      // Logged once for as long as it stays the same.
-      if (describeError(error) === fault) return;
-      fault = describeError(error);
-      log.warn({ event: "heartbeat_error", error: fault }, "the other servers do not know that this one is alive");
+      fault.clear();
+    } catch (cause) {
+      const error = fault.news(cause);
+      if (error === null) return;
+      log.warn({ event: "heartbeat_error", error }, "the other servers do not know that this one is alive");
     }
   }
 
   function schedule(): void {
     if (isOver) return;
-    const waitMs = fault === undefined ? BEAT_EVERY_MS : RETRY_MS;
+    const waitMs = fault.isThere ? RETRY_MS : BEAT_EVERY_MS;
     const dueAt = now() + waitMs;
     timer = setTimeout(() => {
       beating = beat(dueAt).then(schedule);

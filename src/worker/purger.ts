@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describeError } from "../errors.ts";
 import { type Purged, purgePages } from "../events/purge-pages.ts";
 import type { Retention } from "../events/retention.ts";
 import type { EventStore } from "../events/store.ts";
+import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 
 /** Removes what retention does not keep, from `start` to `stop`. */
@@ -39,7 +39,7 @@ const REST = 10;
 export function createPurger(retention: Retention, options: PurgerOptions): Purger {
   const { store, log, isOnDuty = async () => true, onPurged, now = Date.now } = options;
   let current = retention;
-  let fault: string | undefined;
+  const fault = createRepeatedError();
   let isStopped = false;
   let rest = new AbortController();
   let running: Promise<void> | undefined;
@@ -57,12 +57,10 @@ export function createPurger(retention: Retention, options: PurgerOptions): Purg
   async function purgeOrLog(used: Retention): Promise<void> {
     try {
       if (await isOnDuty()) await purge(used);
-      fault = undefined;
-    } catch (error) {
-      // Logged once for as long as it stays the same.
-      if (describeError(error) === fault) return;
-      fault = describeError(error);
-      log.error({ event: "purge_error", error: fault }, "old events could not be removed; retrying");
+      fault.clear();
+    } catch (cause) {
+      const error = fault.news(cause);
+      if (error !== null) log.error({ event: "purge_error", error }, "old events could not be removed; retrying");
     }
   }
 
