@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SignJWT } from "jose";
-import { isObject, parseStrictJson } from "../lib/strict-json.ts";
+import { objectIn, splitJws } from "../lib/compact-jws.ts";
 
 /** The claims of an access token. Times are Unix seconds. */
 export interface AccessClaims {
@@ -79,20 +79,15 @@ const MALFORMED: TokenReading = { isWellFormed: false, signedBy: -1, hasExactHea
 
 /** Reads the parts of a token. */
 export function readToken(token: string, secrets: readonly string[]): TokenReading {
-  if (token.length > MAX_TOKEN_LENGTH) return MALFORMED;
-  const parts = token.split(".", 4);
-  const [header, payload, signature] = parts;
-  if (parts.length !== 3 || !header || !payload || !signature) return MALFORMED;
-
-  const [headerBytes, payloadBytes, given] = [header, payload, signature].map(decodeCanonical);
-  if (!headerBytes || !payloadBytes || given?.length !== 32) return MALFORMED;
-  const signed = `${header}.${payload}`;
+  const parts = splitJws(token, MAX_TOKEN_LENGTH);
+  if (parts === null || parts.signature.length !== 32) return MALFORMED;
+  const { signed, header, payload, signature: given } = parts;
   const matches = secrets.map((secret) => timingSafeEqual(createHmac("sha256", secret).update(signed).digest(), given));
   const signedBy = matches.indexOf(true);
   if (signedBy === -1) return { ...MALFORMED, isWellFormed: true };
 
-  const hasExactHeader = isExactHeader(toObject(headerBytes));
-  return { isWellFormed: true, signedBy, hasExactHeader, claims: toClaims(toObject(payloadBytes)) };
+  const hasExactHeader = isExactHeader(objectIn(header));
+  return { isWellFormed: true, signedBy, hasExactHeader, claims: toClaims(objectIn(payload)) };
 }
 
 function isExactHeader(header: Record<string, unknown> | null): boolean {
@@ -111,15 +106,4 @@ function toClaims(claims: Record<string, unknown> | null): AccessClaims | null {
 
 function isWholeNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
-}
-
-function toObject(bytes: Buffer): Record<string, unknown> | null {
-  const value = parseStrictJson(bytes);
-  return value.ok && isObject(value.value) ? value.value : null;
-}
-
-/** Decodes base64url. Returns null if the text has padding, other characters or unused bits that are not zero. */
-function decodeCanonical(part: string): Buffer | null {
-  const bytes = Buffer.from(part, "base64url");
-  return bytes.toString("base64url") === part ? bytes : null;
 }

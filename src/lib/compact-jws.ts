@@ -1,0 +1,31 @@
+import { isObject, parseStrictJson } from "./strict-json.ts";
+
+/** The parts of a signed token in the compact form (RFC 7515). Nothing of it is verified. */
+export interface CompactJws {
+  /** The text that the signature covers. */
+  signed: string;
+  header: Buffer;
+  payload: Buffer;
+  signature: Buffer;
+}
+
+/** Splits a token. Returns null if it does not have the form, is longer than `maxLength`, or is not canonical base64url. */
+export function splitJws(token: string, maxLength: number): CompactJws | null {
+  if (token.length > maxLength) return null;
+  const parts = token.split(".", 4);
+  const [header, payload, signature] = parts.map(decodeCanonical);
+  if (parts.length !== 3 || !header || !payload || !signature) return null;
+  return { signed: `${parts[0]}.${parts[1]}`, header, payload, signature };
+}
+
+/** Reads a part of a token as an object of strict JSON; null for anything else. */
+export function objectIn(part: Buffer): Record<string, unknown> | null {
+  const parsed = parseStrictJson(part);
+  return parsed.ok && isObject(parsed.value) ? parsed.value : null;
+}
+
+/** Decodes base64url. Returns null for an empty text, padding, other characters or unused bits that are not zero. */
+function decodeCanonical(part: string): Buffer | null {
+  const bytes = Buffer.from(part, "base64url");
+  return part !== "" && bytes.toString("base64url") === part ? bytes : null;
+}
