@@ -36,7 +36,7 @@ import {
 import type { Route } from "./http/route.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { type DeliveryParts, sourceRoute } from "./webhook/routes.ts";
+import { type DeliveryParts, sourceRoutes } from "./webhook/routes.ts";
 import type { Source } from "./webhook/source.ts";
 
 /** What the routes use. */
@@ -136,7 +136,7 @@ function listOthers(parts: AppParts): Route[] {
     ...(parts.browser ? browserRoutes(parts.browser) : []),
     ...(parts.admin ? adminRoutes(parts.admin) : []),
     ...(parts.page ? pageOfAdmin(parts.page) : []),
-    ...sources.map((source) => sourceRoute(source, deliveries)),
+    ...sources.flatMap((source) => sourceRoutes(source, deliveries)),
     {
       method: "GET",
       path: "/healthz",

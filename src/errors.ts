@@ -5,7 +5,7 @@ const UNAUTHORIZED = "Unauthorized";
 
 /**
  * Every error that a client can get: its HTTP status, its `detail`, and for the reference when it occurs.
- * A code gets its status only here.
+ * A code gets its status only here, unless the provider of a source needs another.
  */
 export const PROBLEMS = {
   bad_request: {
@@ -21,7 +21,7 @@ export const PROBLEMS = {
   validation_failed: {
     status: 400,
     detail: "The body does not have the declared shape",
-    when: "A member of a login is missing, unknown or invalid. `errors` names it. Or another request under `/auth` has a body.",
+    when: "A member of a login is missing, unknown or invalid. `errors` names it. Or another request under `/auth` has a body. Or the request of a handshake has no valid challenge.",
   },
   invalid_payload: {
     status: 400,
@@ -61,7 +61,7 @@ export const PROBLEMS = {
   signature_mismatch: {
     status: 403,
     detail: "No valid signature was found for this body",
-    when: "The delivery has no valid signature, or its timestamp is too far off: 5 minutes unless the source says otherwise.",
+    when: "The delivery has no valid signature, or its timestamp is too far off: 5 minutes unless the source says otherwise. Or the token of a handshake is wrong. Discord, Shopify and Xero get 401.",
   },
   not_found: {
     status: 404,
@@ -116,7 +116,7 @@ export const PROBLEMS = {
   intake_paused: {
     status: 503,
     detail: "Deliveries are paused; deliver again later",
-    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Deliveries are accepted again by themselves.",
+    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Or a list in `allowedAddresses` of the source, which may have the address, has never been read. Deliveries are accepted again by themselves.",
   },
   queue_full: {
     status: 503,
@@ -138,6 +138,8 @@ export interface FieldError {
 }
 
 interface AppErrorOptions {
+  /** Replaces the status of the code. */
+  status?: 401 | undefined;
   /** Sent as `Retry-After`. */
   retryAfterSeconds?: number | undefined;
   errors?: FieldError[] | undefined;
@@ -152,6 +154,7 @@ interface AppErrorOptions {
 /** An error with a stable code. Logic throws it, and `http/problem.ts` turns it into a response. */
 export class AppError extends Error {
   readonly code: ErrorCode;
+  readonly status: number;
   readonly retryAfterSeconds: number | undefined;
   readonly errors: FieldError[] | undefined;
   readonly members: Record<string, unknown> | undefined;
@@ -162,6 +165,7 @@ export class AppError extends Error {
     super(code, { cause: options.cause });
     this.name = "AppError";
     this.code = code;
+    this.status = options.status ?? PROBLEMS[code].status;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.errors = options.errors;
     this.members = options.members;

@@ -68,6 +68,23 @@ export const LOG_EVENTS = {
     meaning: "Refused deliveries that `keepRejected` no longer keeps were not removed. Tried again after a minute.",
     fields: ["error"],
   },
+  secret_retires_soon: {
+    level: "warn",
+    meaning:
+      "An old secret of a source with `retire` will not be accepted from `at`, in less than a day, unless it matches before.",
+    fields: ["source", "secret", "at"],
+  },
+  secret_retired: {
+    level: "info",
+    meaning: "An old secret of a source with `retire` is not accepted since `at`. Also logged after a start.",
+    fields: ["source", "secret", "at"],
+  },
+  retirement_check_error: {
+    level: "warn",
+    meaning:
+      "Which secrets retire soon could not be checked, because the store does not answer. Logged once for each error.",
+    fields: ["error"],
+  },
   nodes_changed: {
     level: "info",
     meaning: "The number of live servers on the PostgreSQL database has changed. `rate` of a route is divided by it.",
@@ -134,6 +151,22 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "A delivery came from an address outside of `allowedAddresses`, and `addressMode` is `watch`.",
     fields: ["requestId", "source", "address"],
+  },
+  handshake_answered: {
+    level: "info",
+    meaning: "The handshake of a provider was answered. Nothing is stored. `kind` is the provider.",
+    fields: ["source", "kind", "requestId", "address"],
+  },
+  address_list_changed: {
+    level: "info",
+    meaning: "A list in `allowedAddresses` has other addresses than before. `count` is their number.",
+    fields: ["list", "count"],
+  },
+  address_list_error: {
+    level: "warn",
+    meaning:
+      "A list in `allowedAddresses` could not be read or kept. The last good one stays in use. Logged once for each error.",
+    fields: ["list", "error"],
   },
   delivery_conflict: {
     level: "warn",

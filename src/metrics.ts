@@ -115,6 +115,7 @@ export const LABELS = {
       no_signature: "No signature header is present.",
       malformed_signature: "The signature header does not have the form of a signature.",
       signature_mismatch: "The signature does not match the body and the secret.",
+      secret_retired: "The secret is retired, because it had not matched for `retire` of the source.",
       timestamp_missing: "The signed timestamp is missing or malformed.",
       timestamp_too_old: "The signed timestamp is too old: more than 5 minutes, unless the source says otherwise.",
       timestamp_in_future:

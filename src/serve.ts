@@ -19,6 +19,7 @@ import { countAppends, countPurged, countRefused } from "./instrument.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { openAddresses } from "./serve/addresses.ts";
 import { openAdmin, openPage } from "./serve/admin.ts";
 import { openAdmission } from "./serve/admission.ts";
 import { openAlerts, readCertificateEnd, readWatchedSources } from "./serve/alerts.ts";
@@ -31,6 +32,7 @@ import { openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
 import { createHolding } from "./webhook/holding.ts";
 import { createIntake } from "./webhook/intake.ts";
+import { createRetirement } from "./webhook/retirement.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
 import { createPurger } from "./worker/purger.ts";
 
@@ -109,6 +111,13 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     log,
     now: stores.now,
   });
+  const retirement = createRetirement({
+    store: stores.sources,
+    sources: () => sourcesOf(settings, config.current),
+    log,
+    now: stores.now,
+  });
+  const addresses = openAddresses(wiring);
   const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
@@ -119,7 +128,9 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       log,
       trustedProxies,
       now: stores.now,
+      addressLists: addresses,
       hold: holding.hold,
+      acceptsSecret: retirement.accepts,
       onReceived: counter.received,
       onRefused(source: string, code: ErrorCode, reason?: string) {
         countRefusal(code, reason);
@@ -148,6 +159,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     stopping: stopping.signal,
   });
   await admission.check();
+  await addresses.tried();
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
@@ -168,6 +180,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
     instanceFile.update({ configFault: fault });
     if (fault !== null) return;
+    addresses.apply(file);
     replaceRoutes(routesFor(file));
     applyRoutes(file);
     purger.apply(retentionOf(file));
@@ -180,6 +193,8 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   purger.start();
   alerts.start();
   holding.start();
+  addresses.start();
+  retirement.start();
 
   /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
   async function drain(): Promise<void> {
@@ -193,6 +208,8 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     const [purgerStopped, alertsStopped] = [purger.stop(), alerts.stop()];
     await intake.flush();
     await holding.stop();
+    await addresses.stop();
+    await retirement.stop();
     await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));
     await purgerStopped;

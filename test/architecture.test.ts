@@ -67,7 +67,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|admin\/schemas\.ts$|[a-z]+\/(?:browser\/|host\/)?routes\.ts$|admin\/page\/answers\.ts$)/,
+    /^(?:config\/|http\/|admin\/schemas\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?routes\.ts$|admin\/page\/answers\.ts$)/,
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,
   "@preact/signals": /^admin\/page\//,

@@ -138,6 +138,6 @@ function countsOf(batch: readonly NewEvent[]) {
     conflicts: 0,
     refused: 0,
     lastReceivedAt: receivedAt,
-    secrets: [{ name: secret, lastUsedAt: receivedAt }],
+    secrets: [{ name: secret, mark: "0000", lastUsedAt: receivedAt }],
   }));
 }

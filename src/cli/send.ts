@@ -12,6 +12,7 @@ import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import { PRESETS } from "../webhook/presets/index.ts";
 import { sampleOf } from "../webhook/samples/index.ts";
+import { needsOf, type Scheme } from "../webhook/schemes.ts";
 import { signDelivery } from "../webhook/sign.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
@@ -38,7 +39,9 @@ export interface SendOptions {
 }
 
 /** What the deliveries are signed with. */
-type Sender = Pick<Source, "name" | "path" | "schemes" | "preset" | "id" | "type" | "contentTypes"> & {
+type Sender = Pick<Source, "name" | "path" | "preset" | "id" | "type" | "contentTypes" | "options"> & {
+  scheme: Scheme;
+  /** A private key if the sender has a key pair. */
   secret: string;
 };
 
@@ -102,8 +105,6 @@ async function repeat(count: number, perSecond: number | null, task: () => Promi
 }
 
 function deliveryOf(sender: Sender, { id, type }: SendOptions, body: Buffer | null, url: string) {
-  const [scheme] = sender.schemes;
-  if (!scheme) throw new Error("a source has a scheme");
   const now = Date.now();
   const places = sender.id.filter((place) => place !== "bytes");
   const like = { ...sender, id: sender.preset === null && places.length === 0 ? ["body:id" as const] : places };
@@ -123,20 +124,34 @@ function deliveryOf(sender: Sender, { id, type }: SendOptions, body: Buffer | nu
     body: body ?? Buffer.from(sample.body),
   };
   try {
-    return signDelivery(scheme, sender.secret, unsigned, now);
+    return signDelivery(sender.scheme, sender.secret, unsigned, now, sender.options);
   } catch (error) {
     const remedy = "check the secret and the body";
     throw new OperatorError({ found: `The delivery cannot be signed: ${describeError(error)}`, remedy }, 1);
   }
 }
 
-/** Signs as the sender of a source, with its newest secret. */
-function ofSource({ source: name }: SendOptions, sources: readonly Source[]): Sender {
+/** Signs as the sender of a source, with its newest secret, or with a private key that belongs to one of its keys. */
+function ofSource({ source: name, secretFile }: SendOptions, sources: readonly Source[]): Sender {
   const only = sources.length === 1 ? sources[0] : undefined;
   const source = name === undefined && only ? only : findSource(sources, name ?? DEFAULT_SOURCE_NAME);
   const [newest] = source.secrets;
-  if (!newest) throw new Error("a source has a secret");
-  return { ...source, secret: newest.value };
+  const scheme = schemeFor(source, newest ? "secrets" : "keys");
+  if (newest) return { ...source, scheme, secret: newest.value };
+  if (secretFile === undefined) {
+    throw new OperatorError({
+      found: `${source.name} has the sender's public keys only`,
+      remedy: "add a key of your own to it, and give the private one with --secret-file",
+    });
+  }
+  return { ...source, scheme, secret: secretIn(secretFile) };
+}
+
+/** The first scheme that needs secrets, or keys. */
+function schemeFor({ schemes }: Pick<Source, "schemes">, needs: "secrets" | "keys"): Scheme {
+  const scheme = schemes.find((candidate) => needsOf(candidate) === needs);
+  if (!scheme) throw new Error(`a source with ${needs} has a scheme for them`);
+  return scheme;
 }
 
 function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sender {
@@ -152,12 +167,17 @@ function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sende
   if (secretFile === undefined) {
     throw new OperatorError({ found: "--preset needs a secret", remedy: "give --secret-file FILE, or --source NAME" });
   }
-  const { schemes, id = [], type = [], contentTypes = ["application/json"] } = preset;
+  const { schemes, options, id = [], type = [], contentTypes = ["application/json"] } = preset;
+  const [scheme] = schemes;
+  if (options !== undefined || scheme === undefined) {
+    const found = `The preset ${slug} needs ${Object.keys(options ?? {}).join(", ")}`;
+    throw new OperatorError({ found, remedy: "set it in a source, and give --source NAME" });
+  }
   return {
     name: slug,
     path: `/webhook/${slug}`,
     preset: slug,
-    schemes,
+    scheme,
     id,
     type,
     contentTypes,

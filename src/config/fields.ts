@@ -1,9 +1,10 @@
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import * as v from "valibot";
 import { isEmail } from "../auth/email.ts";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { isLoopback } from "../http/listen.ts";
+import { blockListOf, parseRange } from "../lib/address-range.ts";
 import { type DatabaseAddress, isFault, parseDatabaseUrl } from "../postgres/address.ts";
 import { weaknessOf } from "./secrets.ts";
 import { SIGNING_SECRET_FORM, signingKeyOf } from "./signing-key.ts";
@@ -188,15 +189,8 @@ export const domain = matching(
 
 /** Comma-separated addresses and CIDR ranges, as a `BlockList`. */
 export const networks = parsed((value) => {
-  const list = new BlockList();
-  for (const entry of value.split(",").map((part) => part.trim())) {
-    const [address = "", prefix, ...rest] = entry.split("/");
-    const family = isIP(address);
-    const bits = prefix === undefined ? (family === 6 ? 128 : 32) : /^[0-9]{1,3}$/.test(prefix) ? Number(prefix) : -1;
-    if (family === 0 || rest.length > 0 || bits < 0 || bits > (family === 6 ? 128 : 32)) return null;
-    list.addSubnet(address, bits, family === 6 ? "ipv6" : "ipv4");
-  }
-  return list;
+  const ranges = value.split(",").map((entry) => parseRange(entry.trim()));
+  return ranges.includes(null) ? null : blockListOf(ranges.filter((range) => range !== null));
 }, "expected a comma-separated list of addresses or ranges, e.g. 10.0.0.0/8,::1");
 
 const isHostName = (value: string) => /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._-]*[\p{L}\p{M}\p{N}_.])?$/u.test(value);

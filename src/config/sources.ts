@@ -1,4 +1,5 @@
 import { defaultSource } from "../webhook/default-source.ts";
+import { markOf } from "../webhook/secret-mark.ts";
 import type { Source } from "../webhook/source.ts";
 import { type ConfigFile, readConfigFile } from "./file/config-file.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
@@ -10,6 +11,7 @@ export const SOURCE_SETTING_NAMES = [
   "WEBHOOK_PATH",
   "WEBHOOK_BODY_LIMIT",
   "WEBHOOK_ALLOWED_ADDRESSES",
+  "PUBLIC_URL",
 ] as const;
 
 /** All sources: `default` if the settings have `WEBHOOK_SECRET`, then those of the configuration file. */
@@ -17,12 +19,14 @@ export function sourcesOf(
   settings: Pick<Settings, (typeof SOURCE_SETTING_NAMES)[number]>,
   file: ConfigFile | null,
 ): Source[] {
-  const { WEBHOOK_ALLOWED_ADDRESSES: allowedAddresses } = settings;
+  const { WEBHOOK_ALLOWED_ADDRESSES: allowedAddresses, PUBLIC_URL: publicOrigin } = settings;
   const secrets = (["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"] as const).flatMap((name) => {
     const value = settings[name];
-    return value === undefined ? [] : { name: `env:${name}`, value };
+    return value === undefined ? [] : { name: `env:${name}`, value, mark: markOf(value) };
   });
-  const others = file?.sources ?? [];
+  const others = (file?.sources ?? []).map((source) =>
+    publicOrigin === undefined ? source : { ...source, publicOrigin },
+  );
   if (settings.WEBHOOK_SECRET === undefined) return others;
   const own = defaultSource({
     path: settings.WEBHOOK_PATH,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP, type Socket, SocketAddress } from "node:net";
 import { AppError } from "../errors.ts";
+import { isIn } from "../lib/address-range.ts";
 
 /**
  * Returns the canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 as in RFC 5952, without a zone. Returns null
@@ -19,11 +20,6 @@ export function canonicalAddress(text: string): string | null {
   const high = Number.parseInt(mapped[2] ?? "0", 16);
   const low = Number.parseInt(mapped[3] ?? "0", 16);
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
-
-/** Whether a canonical address is in a list. */
-export function isIn(list: BlockList, address: string): boolean {
-  return list.check(address, address.includes(":") ? "ipv6" : "ipv4");
 }
 
 /** The address of an `X-Forwarded-For` entry. Some proxies add a port, and put IPv6 addresses in brackets. */

@@ -20,7 +20,7 @@ export function openApiOf(routes: readonly Route[], version: string): JsonObject
   const paths: Record<string, JsonObject> = {};
   const ids = new Set<string>();
   for (const route of routes) {
-    // A preflight request is the browser's business.
+    // OPTIONS is the business of browsers, and of senders that ask for consent.
     if (route.method === "OPTIONS") continue;
     const path = route.path.replace(/:([A-Za-z]+)/g, "{$1}");
     paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, ids) };
@@ -112,19 +112,24 @@ function requestOf(schema: GenericSchema, types: readonly string[] = ["applicati
 }
 
 function responsesOf(route: Route): JsonObject {
-  const { statuses = [200], problems = [] } = route;
-  const codes = Map.groupBy([...problems, ...ANY_REQUEST], (code): number => PROBLEMS[code].status);
+  const { statuses = [200], problems = [], problemStatuses = {} } = route;
+  const statusOf = (code: ErrorCode): number => problemStatuses[code] ?? PROBLEMS[code].status;
+  const codes = Map.groupBy([...problems, ...ANY_REQUEST], statusOf);
   const all = [...new Set([...statuses, ...codes.keys()])].sort((one, other) => one - other);
   const responses = all.map((status) => {
     const answer = statuses.includes(status) ? answerOf(route, status) : {};
-    return [status, { description: STATUS_CODES[status], content: { ...answer, ...refusalOf(codes.get(status)) } }];
+    const content = { ...answer, ...refusalOf(codes.get(status)), ...(route.isBodiless ? TEXT : {}) };
+    return [status, { description: STATUS_CODES[status], content }];
   });
   return Object.fromEntries(responses);
 }
 
-function answerOf({ response, mediaTypes = {} }: Route, status: number): JsonObject {
+const TEXT = { "text/plain": { schema: STRING } };
+
+function answerOf({ response, mediaTypes = {}, mayBeText = false }: Route, status: number): JsonObject {
+  const text = mayBeText ? TEXT : {};
   const types = response.type === "string" ? (mediaTypes[status] ?? "text/plain") : "application/json";
-  return Object.fromEntries([types].flat().map((type) => [type, { schema: schemaOf(response) }]));
+  return { ...Object.fromEntries([types].flat().map((type) => [type, { schema: schemaOf(response) }])), ...text };
 }
 
 function refusalOf(codes: readonly ErrorCode[] | undefined): JsonObject {

@@ -11,7 +11,8 @@ export interface Reply {
 /** Turns an error into its RFC 9457 response. An error other than {@link AppError} becomes `internal_error`, without details. */
 export function problem(error: unknown, requestId: string): Reply & { code: ErrorCode } {
   const known = error instanceof AppError ? error : new AppError("internal_error");
-  const { status, detail } = PROBLEMS[known.code];
+  const { status } = known;
+  const { detail } = PROBLEMS[known.code];
   return {
     code: known.code,
     status,

@@ -55,8 +55,14 @@ export interface Route {
   statuses?: readonly number[];
   /** The media types of a text body by status; `text/plain` by default. */
   mediaTypes?: Readonly<Record<number, string | readonly string[]>>;
+  /** Whether the body of a response may also be plain text. */
+  mayBeText?: boolean;
+  /** Whether its responses have no body, also those of problems. */
+  isBodiless?: boolean;
   /** Its error codes, besides those of any request. */
   problems?: readonly ErrorCode[];
+  /** The statuses of its errors that differ from those of their codes. */
+  problemStatuses?: Partial<Record<ErrorCode, number>>;
   handler: Handler;
   /** Successful requests are logged at debug, because they have their own log line or are frequent. */
   quiet?: boolean;
@@ -77,11 +83,14 @@ export interface RouteOptions {
 }
 
 /** What {@link handleRequest} needs of a route. Without `path`, no route matched. */
-export type MatchedRoute = Pick<Route, "quiet" | "onProblem" | "headersFor"> & { path?: string; handler: Handler };
+export type MatchedRoute = Pick<Route, "quiet" | "onProblem" | "headersFor" | "isBodiless"> & {
+  path?: string;
+  handler: Handler;
+};
 
 /** Handles one request: runs the handler, turns errors into problems, logs, and writes the response. Never throws. */
 export async function handleRequest(
-  { path = "-", handler, quiet = false, onProblem, headersFor }: MatchedRoute,
+  { path = "-", handler, quiet = false, onProblem, headersFor, isBodiless = false }: MatchedRoute,
   response: ServerResponse,
   params: PathParams,
   { log, trustedProxies, watchForUnnamedProxy, stopping }: RouteOptions,
@@ -123,6 +132,7 @@ export async function handleRequest(
       "request completed",
     );
   }
+  if (isBodiless) result = { status, body: "", headers: { ...result.headers, "Content-Type": "text/plain" } };
   if (headersFor) result = { ...result, headers: { ...headersFor(request), ...result.headers } };
   send(response, result, requestId, stopping.aborted);
 }
@@ -163,6 +173,8 @@ function send(
   };
   // The rest of an unread body may never arrive, and a proxy would send another client's request after it (RFC 9112, 9.3).
   // While stopping, only the latest response closes the connection: Node would drop responses after it.
+  // RFC 9110, 8.6.
+  if (status === 204) delete head["Content-Length"];
   if (!req.complete || (isStopping && isLatest(req))) head.Connection = "close";
   if (head.Connection === "close") markClosing(req.socket);
   response.writeHead(status, head);

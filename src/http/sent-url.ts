@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { isTrusted, peerAddress } from "./client-address.ts";
+import { isTrusted, peerAddress, removedPrefix } from "./client-address.ts";
 
 /**
  * Returns scheme and host as the client wrote them, e.g. `https://hooks.example.com`. Behind a trusted proxy they are in
@@ -13,6 +13,11 @@ export function sentOrigin(request: IncomingMessage, trustedProxies: BlockList |
   const scheme = (socket as TLSSocket).encrypted === true ? "https" : "http";
   const forwarded = (name: string) => (isForwarded ? firstOf(headers[name]) : undefined);
   return `${forwarded("x-forwarded-proto") ?? scheme}://${forwarded("x-forwarded-host") ?? headers.host ?? ""}`;
+}
+
+/** Returns the request target as the client sent it, with the part of the path that a trusted proxy has removed. */
+export function sentTarget(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
+  return removedPrefix(request, trustedProxies) + (request.url ?? "");
 }
 
 /** The first value of a header that each proxy may add to: the one that the client's proxy wrote. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList } from "node:net";
 import type { Fault } from "../errors.ts";
-import { isIn, isTrusted, peerAddress } from "./client-address.ts";
+import { isIn } from "../lib/address-range.ts";
+import { isTrusted, peerAddress } from "./client-address.ts";
 
 /** Explains to the operator what a proxy missing from `TRUSTED_PROXIES` causes. */
 export function faultOfUnnamedProxy(address: string): Fault {

@@ -10,9 +10,17 @@ export interface OutgoingRequest {
   /** The body of a POST, JSON unless the headers say otherwise. Without it, the request is a GET. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
+  /** Of a longer answer only the beginning is read. */
+  maxBytes?: number;
 }
 
-// Of a longer answer only the beginning is read.
+/** An answer. `isCut` if it was longer than was read. */
+export interface Answer {
+  status: number;
+  text: string;
+  isCut: boolean;
+}
+
 const MAX_ANSWER_BYTES = 256 * 1024;
 
 /** Sends a request and reads the response. Throws when there is none. Uses Node's client, because `fetch` blocks some ports. */
@@ -23,33 +31,35 @@ export function sendRequest({
   signal = NEVER,
   body,
   headers,
-}: OutgoingRequest): Promise<{ status: number; text: string }> {
+  maxBytes = MAX_ANSWER_BYTES,
+}: OutgoingRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = {
       method: body === undefined ? "GET" : "POST",
-      headers: body === undefined ? {} : { "content-type": "application/json", ...headers },
+      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     };
     const request = url.startsWith("https:")
       ? requestHttps(url, { ...options, rejectUnauthorized: !isLocal })
       : requestHttp(url, options);
+    const fail = (error: Error) => reject(error.name === "AbortError" ? new Error("no response in time") : error);
     request.on("response", (response) => {
-      textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+      contentOf(response, maxBytes).then((content) => resolve({ status: response.statusCode ?? 0, ...content }), fail);
     });
-    request.on("error", (error) => reject(error.name === "AbortError" ? new Error("no response in time") : error));
+    request.on("error", fail);
     request.end(body);
   });
 }
 
 const NEVER = new AbortController().signal;
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function contentOf(response: IncomingMessage, maxBytes: number): Promise<Pick<Answer, "text" | "isCut">> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) break;
+    if (bytes > maxBytes) break;
   }
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString();
+  return { text: Buffer.concat(chunks).subarray(0, maxBytes).toString(), isCut: bytes > maxBytes };
 }

@@ -119,8 +119,9 @@ const STEPS: readonly string[] = [
   );
   -- When each secret, by name, verified deliveries of a source.
   CREATE TABLE authserve.source_secrets (
-    source text COLLATE "C", name text COLLATE "C", first_used_at bigint NOT NULL, last_used_at bigint NOT NULL,
-    PRIMARY KEY (source, name)
+    source text COLLATE "C", name text COLLATE "C",
+    mark text NOT NULL,  -- notices another value, see webhook/secret-mark.ts
+    first_used_at bigint NOT NULL, last_used_at bigint NOT NULL, PRIMARY KEY (source, name)
   );
 
   -- Deliveries that were refused for their signature, of sources that keep them, and how many each source has.

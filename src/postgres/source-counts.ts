@@ -16,13 +16,17 @@ GROUP BY source ORDER BY source
 ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused,
   last_received_at = greatest(known.last_received_at, excluded.last_received_at)`;
 
-/** Stores when secrets were used: sources, names, times. */
+/** Stores when secrets were used: sources, names, marks, times. One with another value replaces an older one. */
 const USE_SECRETS = `
-INSERT INTO authserve.source_secrets AS known (source, name, first_used_at, last_used_at)
-SELECT source, name, min(at), max(at) FROM unnest($1::text[], $2::text[], $3::bigint[]) AS use (source, name, at)
-GROUP BY source, name ORDER BY source, name
-ON CONFLICT (source, name) DO UPDATE SET first_used_at = least(known.first_used_at, excluded.first_used_at),
-  last_used_at = greatest(known.last_used_at, excluded.last_used_at)`;
+INSERT INTO authserve.source_secrets AS known (source, name, mark, first_used_at, last_used_at)
+SELECT DISTINCT ON (source, name) source, name, mark, min(at), max(at)
+FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS use (source, name, mark, at)
+GROUP BY source, name, mark ORDER BY source, name, max(at) DESC
+ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
+  first_used_at = CASE WHEN known.mark = excluded.mark THEN least(known.first_used_at, excluded.first_used_at)
+    ELSE excluded.first_used_at END,
+  last_used_at = greatest(known.last_used_at, excluded.last_used_at)
+WHERE known.mark = excluded.mark OR known.last_used_at <= excluded.last_used_at`;
 
 /** All sources. */
 const LIST = `
@@ -30,7 +34,7 @@ SELECT source, received, refused, last_received_at AS "lastReceivedAt" FROM auth
 
 /** The secrets of all sources, the last used first. */
 const SECRETS = `
-SELECT source, name, first_used_at AS "firstUsedAt", last_used_at AS "lastUsedAt" FROM authserve.source_secrets
+SELECT source, name, mark, first_used_at AS "firstUsedAt", last_used_at AS "lastUsedAt" FROM authserve.source_secrets
 ORDER BY source, last_used_at DESC, name`;
 
 type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
@@ -66,8 +70,9 @@ const countsOf = (reports: readonly SourceCounts[]) => [
   integers(reports.map(({ lastReceivedAt }) => lastReceivedAt)),
 ];
 
-const usesOf = (uses: readonly { source: string; name: string; lastUsedAt: number }[]) => [
+const usesOf = (uses: readonly (SourceCounts["secrets"][number] & { source: string })[]) => [
   texts(uses.map(({ source }) => source)),
   texts(uses.map(({ name }) => name)),
+  texts(uses.map(({ mark }) => mark)),
   integers(uses.map(({ lastUsedAt }) => lastUsedAt)),
 ];

@@ -120,7 +120,9 @@ const STEPS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   -- When each secret, by name, verified deliveries of a source.
   CREATE TABLE source_secrets (
-    source TEXT, name TEXT, first_used_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, PRIMARY KEY (source, name)
+    source TEXT, name TEXT,
+    mark TEXT NOT NULL,  -- notices another value, see webhook/secret-mark.ts
+    first_used_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, PRIMARY KEY (source, name)
   ) STRICT, WITHOUT ROWID;
 
   -- Deliveries that were refused for their signature, of sources that keep them, and how many each source has.
@@ -169,8 +171,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The oldest supported schema. Schemas 1 to 13 are from before the first release. */
-const FIRST_SCHEMA = 14;
+/** The oldest supported schema. Schemas 1 to 14 are from before the first release. */
+const FIRST_SCHEMA = 15;
 
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;

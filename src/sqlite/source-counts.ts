@@ -10,11 +10,14 @@ VALUES (@source, @received, @refused, @lastReceivedAt)
 ON CONFLICT (source) DO UPDATE SET received = received + excluded.received, refused = refused + excluded.refused,
   last_received_at = coalesce(max(last_received_at, excluded.last_received_at), last_received_at, excluded.last_received_at)`;
 
-/** Stores when a secret was used: source, name, first, last. */
+/** Stores when a secret was used. One with another value replaces an older one. */
 const USE_SECRET = `
-INSERT INTO source_secrets (source, name, first_used_at, last_used_at) VALUES (?, ?, ?, ?)
-ON CONFLICT (source, name) DO UPDATE SET first_used_at = min(first_used_at, excluded.first_used_at),
-  last_used_at = max(last_used_at, excluded.last_used_at)`;
+INSERT INTO source_secrets (source, name, mark, first_used_at, last_used_at)
+VALUES (@source, @name, @mark, @lastUsedAt, @lastUsedAt)
+ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
+  first_used_at = iif(mark = excluded.mark, min(first_used_at, excluded.first_used_at), excluded.first_used_at),
+  last_used_at = max(last_used_at, excluded.last_used_at)
+WHERE mark = excluded.mark OR last_used_at <= excluded.last_used_at`;
 
 /** All sources. */
 const LIST = `
@@ -22,7 +25,7 @@ SELECT source, received, refused, last_received_at AS lastReceivedAt FROM source
 
 /** The secrets of a source, the last used first. */
 const SECRETS = `
-SELECT name, first_used_at AS firstUsedAt, last_used_at AS lastUsedAt FROM source_secrets WHERE source = ?
+SELECT name, mark, first_used_at AS firstUsedAt, last_used_at AS lastUsedAt FROM source_secrets WHERE source = ?
 ORDER BY last_used_at DESC, name`;
 
 type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
@@ -41,7 +44,7 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
         for (const report of reports) {
           const { source, received, refused, lastReceivedAt, secrets } = report;
           add.run({ source, received, refused, lastReceivedAt });
-          for (const { name, lastUsedAt } of secrets) useSecret.run(source, name, lastUsedAt, lastUsedAt);
+          for (const secret of secrets) useSecret.run({ source, ...secret });
           for (const [stat, count] of statsOf(report, now)) counts.add(stat, count);
         }
       }),

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Scheme } from "./schemes.ts";
+import type { Credential } from "./signature-check.ts";
 import type { Covered, SignedRequest } from "./signed-text.ts";
-import type { Secret } from "./source.ts";
 
 /** Why a delivery is refused, for the log. The sender is never told. */
 export type RefusalReason =
@@ -10,19 +10,22 @@ export type RefusalReason =
   | "timestamp_missing"
   | "timestamp_too_old"
   | "timestamp_in_future"
-  | "signature_mismatch";
+  | "signature_mismatch"
+  | "secret_retired";
 
 /** How a genuine delivery was signed. */
 export interface Verified {
   scheme: Scheme;
-  secret: Secret;
+  secret: Credential;
   covers: Covered;
+  /** Those of the token that signs it. */
+  claims?: Readonly<Record<string, unknown>>;
 }
 
 /** Verifies the signatures that a scheme found in the headers. */
 export type Candidate = (request: SignedRequest) => Verified | RefusalReason;
 
-/** A scheme with the secrets of a source. */
+/** A scheme with the secrets and keys of a source. */
 export interface BoundScheme {
   /** Reads the headers, before the body is read. `now` is in Unix milliseconds. */
   read(headers: IncomingHttpHeaders, now: number): Candidate | RefusalReason;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
 import { parseStrictJson, type StrictJson } from "../lib/strict-json.ts";
 
@@ -33,6 +34,11 @@ export function openContent(bytes: Buffer, mediaType: string): Content {
     member: (path) => (mediaType === FORM ? memberOfForm(content.form(), path) : memberOfJson(content.json(), path)),
   };
   return content;
+}
+
+/** Whether a text is the SHA-256 of a body in hex. */
+export function isSha256Of({ bytes }: Content, text: unknown): boolean {
+  return typeof text === "string" && text.toLowerCase() === hash("sha256", bytes);
 }
 
 function memberOfJson(parsed: StrictJson, path: string): unknown {

@@ -3,6 +3,7 @@ import type { NewEvent } from "../events/store.ts";
 import type { Verified } from "./bound-scheme.ts";
 import type { Content } from "./content.ts";
 import { identify } from "./identity.ts";
+import { headersOf } from "./schemes.ts";
 import type { Source } from "./source.ts";
 
 /** A verified delivery. `receivedAt` is in Unix milliseconds. */
@@ -32,19 +33,10 @@ export function eventOf({ source, verified, headers, content, address, receivedA
   };
 }
 
-/** The headers in which a source looks for signatures, tokens and credentials. */
-export function headersOf({ schemes }: Pick<Source, "schemes">): string[] {
-  return schemes.flatMap((scheme) => {
-    if (scheme.type === "basic") return ["authorization"];
-    if (scheme.type === "token") return [scheme.header];
-    return "headers" in scheme.signature ? scheme.signature.headers : [];
-  });
-}
-
 const known = new WeakMap<Source, ReadonlySet<string>>();
 
 function ownHeaders(source: Source): ReadonlySet<string> {
-  const own = known.get(source) ?? new Set(headersOf(source));
+  const own = known.get(source) ?? new Set(source.schemes.flatMap(headersOf));
   known.set(source, own);
   return own;
 }

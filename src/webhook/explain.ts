@@ -4,7 +4,7 @@ import type { RefusalReason, Verified } from "./bound-scheme.ts";
 import { openContent } from "./content.ts";
 import { type Identity, identify, requirePayload } from "./identity.ts";
 import type { RawRequest } from "./raw-request.ts";
-import { DEFAULT_TOLERANCE_SECONDS, type HmacScheme, type Scheme } from "./schemes.ts";
+import { DEFAULT_TOLERANCE_SECONDS, type HmacScheme, headersOf, type Scheme, type SignedScheme } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import { readSignatures } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
@@ -117,28 +117,32 @@ function signatureChecks(
     ...(time === null ? [] : [check("timestamp", true, time, "")]),
     typeof verified === "object"
       ? check("signature", true, `made with ${verified.secret.name}`, "")
-      : check(
-          "signature",
-          false,
-          "",
-          `made with none of the ${source.secrets.length} secrets${hintOf(source, request, now)}`,
-        ),
+      : check("signature", false, "", `made with none of the ${credentialsOf(source)}${hintOf(source, request, now)}`),
   ];
 }
 
+/** E.g. `2 secrets`. */
+function credentialsOf({ secrets, keys = [] }: Source): string {
+  const counts = [secrets.length > 0 && `${secrets.length} secrets`, keys.length > 0 && `${keys.length} keys`];
+  return counts.filter((count) => count !== false).join(" and ");
+}
+
 function placeOf(scheme: Scheme): string {
-  if (scheme.type === "basic") return "authorization";
-  if (scheme.type === "token") return scheme.header;
-  const { signature } = scheme;
-  if ("headers" in signature) return signature.headers.join(", ");
-  return "json" in signature ? `${signature.json} of the body` : `field ${signature.form} of the form`;
+  const headers = headersOf(scheme);
+  if (headers.length > 0) return headers.join(", ");
+  const place = "signature" in scheme ? scheme.signature : scheme;
+  if ("form" in place) return `field ${place.form} of the form`;
+  if ("query" in place) return `${place.query} of the query`;
+  if (!("json" in place)) return "";
+  return place.each === undefined ? `${place.json} of the body` : `${place.json} of each of ${place.each}`;
 }
 
 /** The signed time and its distance from the clock; null if no scheme finds one. */
 function timeOf({ schemes, toleranceSeconds }: Source, { headers }: SignedRequest, now: number): string | null {
   for (const scheme of schemes) {
-    const time = scheme.type === "hmac" ? timestampOf(scheme, headers) : null;
-    if (time === null || scheme.type !== "hmac") continue;
+    if (!("signature" in scheme)) continue;
+    const time = timestampOf(scheme, headers);
+    if (time === null) continue;
     const seconds = Math.floor(now / 1000) - Math.floor(time / 1000);
     const distance = seconds >= 0 ? `${seconds} s ago` : `${-seconds} s ahead`;
     const tolerance = toleranceSeconds ?? scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
@@ -147,7 +151,7 @@ function timeOf({ schemes, toleranceSeconds }: Source, { headers }: SignedReques
   return null;
 }
 
-function timestampOf(scheme: HmacScheme, headers: SignedRequest["headers"]): number | null {
+function timestampOf(scheme: SignedScheme, headers: SignedRequest["headers"]): number | null {
   const { timestamp: place, signature } = scheme;
   if (!place || !("headers" in signature)) return null;
   const values = signature.headers.flatMap((name) => headers[name] ?? []);

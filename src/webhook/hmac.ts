@@ -11,7 +11,7 @@ export const DIGESTS: Record<DigestName, { blockBytes: number; digestBytes: numb
 // A larger message is not copied: it would be in memory twice, and the set-up of a hash object is small beside its hashing.
 const MAX_COPIED_BYTES = 64 * 1024;
 
-/** Computes the HMAC of a message, given in pieces, in hex. */
+/** Computes a digest of a message, given in pieces, in hex. */
 export type Hmac = (...pieces: Uint8Array[]) => string;
 
 /**
@@ -29,6 +29,11 @@ export function createHmac(digest: DigestName, key: Uint8Array): Hmac {
     outer.write(hashOf(digest, [inner, ...pieces]), blockBytes, "latin1");
     return hash(digest, outer);
   };
+}
+
+/** Creates the hash of a key and the text behind it, for senders that have no HMAC. */
+export function createPrefixHash(digest: DigestName, key: Uint8Array): Hmac {
+  return (...pieces) => Buffer.from(hashOf(digest, [key, ...pieces]), "latin1").toString("hex");
 }
 
 /** Hashes the pieces. Each character of the result is one byte. */

@@ -6,7 +6,8 @@ import { isJson } from "../lib/media-type.ts";
 import { isObject } from "../lib/strict-json.ts";
 import type { Verified } from "./bound-scheme.ts";
 import type { Content } from "./content.ts";
-import type { Place } from "./schemes.ts";
+import { signsChallenges } from "./handshakes/kind.ts";
+import { headersOf, type Place } from "./schemes.ts";
 import type { Source } from "./source.ts";
 
 /** The identity of a delivered event within its source. */
@@ -26,15 +27,18 @@ const MAX_TYPE_LENGTH = 256;
 
 /** Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. */
 export function requirePayload(
-  { contentTypes, isEnvelope }: Pick<Source, "contentTypes" | "isEnvelope">,
+  { contentTypes, isEnvelope, handshake }: Pick<Source, "contentTypes" | "isEnvelope" | "handshake">,
   content: Content,
 ): void {
   // A source that takes any media type takes any bytes.
   if (!isJson(content.mediaType) || contentTypes.includes("*/*")) return;
   const parsed = content.json();
   if (!parsed.ok) throw invalid("", parsed.reason);
-  if (!isEnvelope) return;
   const { value } = parsed;
+  // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
+  if (handshake && signsChallenges(handshake.kind) && !isObject(value) && !Array.isArray(value))
+    throw invalid("", "must be an object or an array");
+  if (!isEnvelope) return;
   if (!isObject(value)) throw invalid("", "must be an object");
   if (value.object === "event") requireEnvelope(value);
 }
@@ -112,11 +116,7 @@ function isReserved(id: string): boolean {
 }
 
 function usesHubHeader({ scheme }: Verified): boolean {
-  return (
-    scheme.type === "hmac" &&
-    "headers" in scheme.signature &&
-    scheme.signature.headers.some((name) => name.startsWith("x-hub-"))
-  );
+  return headersOf(scheme).some((name) => name.startsWith("x-hub-"));
 }
 
 function typeOf(delivery: IdentifiedBy): string {
@@ -131,9 +131,10 @@ function typeOf(delivery: IdentifiedBy): string {
 }
 
 /** The text at a place. A number is written as text. */
-function textAt(place: Place, { headers, content }: IdentifiedBy): string | undefined {
+function textAt(place: Place, { verified, headers, content }: IdentifiedBy): string | undefined {
   const [kind, name] = splitPlace(place);
   if (kind === "header") return textOf(headers[name]);
+  if (kind === "claim") return textOf(verified.claims?.[name]);
   const member = content.member(name);
   return Number.isSafeInteger(member) ? String(member) : textOf(member);
 }
@@ -141,12 +142,13 @@ function textAt(place: Place, { headers, content }: IdentifiedBy): string | unde
 /** Whether the signature covers a place. */
 function isCovered(place: Place, { verified: { covers } }: IdentifiedBy): boolean {
   const [kind, name] = splitPlace(place);
+  if (kind === "claim") return true;
   return kind === "header" ? covers.headers.includes(name) : covers.body || covers.members.includes(name);
 }
 
-function splitPlace(place: Place): ["header" | "body", string] {
+function splitPlace(place: Place): [kind: string, name: string] {
   const colon = place.indexOf(":");
-  return [place.slice(0, colon) as "header" | "body", place.slice(colon + 1)];
+  return [place.slice(0, colon), place.slice(colon + 1)];
 }
 
 function requireStorable(path: string, text: string, maxLength: number): void {

@@ -3,6 +3,7 @@ import { AppError } from "../errors.ts";
 import type { NewEvent } from "../events/store.ts";
 import { openContent } from "./content.ts";
 import { eventOf } from "./delivered-event.ts";
+import { isHandshake } from "./handshakes/deliveries.ts";
 import type { HeldDelivery } from "./held-store.ts";
 import { requirePayload } from "./identity.ts";
 import { createVerifier } from "./signature.ts";
@@ -23,6 +24,7 @@ export function createReverify(source: Source): (held: HeldDelivery) => Reverifi
     if (typeof verified === "string") return { refused: verified };
     try {
       requirePayload(source, content);
+      if (isHandshake(source, content)) return { refused: "handshake" };
       return { event: eventOf({ source, verified, headers, content, address, receivedAt }) };
     } catch (error) {
       if (error instanceof AppError) return { refused: error.code };

@@ -3,17 +3,30 @@ import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended } from "../events/store.ts";
 import { readRawBody, requireMediaType } from "../http/body.ts";
-import { isIn } from "../http/client-address.ts";
-import { type Handler, type Route, reply } from "../http/route.ts";
-import { sentOrigin } from "../http/sent-url.ts";
+import { type Handler, type RequestContext, type Route, reply } from "../http/route.ts";
+import { sentOrigin, sentTarget } from "../http/sent-url.ts";
+import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
+import type { AddressLists } from "./address-lists.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
 import { openContent } from "./content.ts";
-import { eventOf, headersOf } from "./delivered-event.ts";
+import { eventOf } from "./delivered-event.ts";
+import { text } from "./handshakes/answer.ts";
+import {
+  asksForValidation,
+  deliveryAnswerOf,
+  describeHandshake,
+  handshakeRoutes,
+  unsignedAnswerOf,
+  validationOf,
+} from "./handshakes/routes.ts";
 import type { Holding } from "./holding.ts";
 import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
+import type { Retirement } from "./retirement.ts";
+import { headersOf } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
+import type { Credential } from "./signature-check.ts";
 import type { Source } from "./source.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
@@ -27,42 +40,102 @@ export interface DeliveryParts {
   intake: Intake;
   log: Log;
   trustedProxies: BlockList | undefined;
+  addressLists: Pick<AddressLists, "find">;
   /** Keeps a refused delivery if its source asks for that. */
   hold: Holding["hold"];
+  /** Whether a secret that has verified a delivery is not retired. */
+  acceptsSecret: Retirement["accepts"];
   /** Called for each stored delivery, also a duplicate. */
-  onReceived(source: string, secret: string, at: number, appended: Appended): void;
+  onReceived(source: string, secret: Credential, at: number, appended: Appended): void;
   /** Called for each refused delivery. */
   onRefused(source: string, code: ErrorCode, reason?: string): void;
   now?(): number;
 }
 
-/** The route of a source. */
-export function sourceRoute(source: Source, parts: DeliveryParts): Route {
+/** The routes of a source: the one of its deliveries, and those of its handshake. */
+export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
+  const handshakes = handshakeRoutes(source, parts);
+  return [
+    deliveryRoute(source, parts),
+    ...handshakes.map((route) => ({ ...route, handler: withAllowedAddress(source, parts, route.handler) })),
+  ];
+}
+
+function deliveryRoute(source: Source, parts: DeliveryParts): Route {
+  const problems: ErrorCode[] = [
+    "invalid_payload",
+    "address_not_allowed",
+    "signature_mismatch",
+    "payload_too_large",
+    "unsupported_media_type",
+    "intake_paused",
+    "queue_full",
+    "store_unavailable",
+  ];
   return {
     method: "POST",
     path: source.path,
     summary:
       "Receives a delivery, and answers when the event is on disk. `duplicate` is true if it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.",
-    needs: `a signature in one of the headers ${headersOf(source)
-      .map((name) => `\`${name}\``)
-      .join(", ")}`,
+    needs: needsOfDelivery(source),
     request: source.isEnvelope ? ObjectBody : AnyBody,
     requestTypes: source.contentTypes,
     response: DeliveryAnswer,
-    problems: [
-      "invalid_payload",
-      "address_not_allowed",
-      "signature_mismatch",
-      "payload_too_large",
-      "unsupported_media_type",
-      "intake_paused",
-      "queue_full",
-      "store_unavailable",
-    ],
-    handler: receive(source, parts),
+    problems,
+    ...(source.needsEmptyAnswers && { isBodiless: true }),
+    ...(source.acknowledgement !== undefined && { mayBeText: true }),
+    ...(source.refusedStatus && { problemStatuses: { signature_mismatch: source.refusedStatus } }),
+    ...describeHandshake(source, { response: DeliveryAnswer, problems }),
+    handler: withValidation(source, parts, receive(source, parts)),
     quiet: true,
     onProblem: (code, reason) => parts.onRefused(source.name, code, reason),
   };
+}
+
+function needsOfDelivery({ schemes }: Source): string {
+  const headers = schemes.flatMap(headersOf).map((name) => `\`${name}\``);
+  return headers.length === 0 ? "a signature in the body" : `a signature in one of the headers ${headers.join(", ")}`;
+}
+
+/** Answers requests for a handshake that are no deliveries before the handler. */
+function withValidation(source: Source, parts: DeliveryParts, handler: Handler): Handler {
+  const validation = validationOf(source, parts);
+  if (!validation) return handler;
+  const validate = withAllowedAddress(source, parts, validation);
+  return (context) => (asksForValidation(context) ? validate(context) : handler(context));
+}
+
+function withAllowedAddress(source: Source, parts: DeliveryParts, handler: Handler): Handler {
+  return (context) => {
+    requireAllowedAddress(source, context, parts);
+    return handler(context);
+  };
+}
+
+const UNKNOWN_RETRY_SECONDS = 60;
+
+/**
+ * Throws `address_not_allowed` for a client outside of `allowedAddresses`, or logs it if `addressMode` is `watch`. Throws
+ * `intake_paused` if a list that may have the address has never been read: by the next delivery it may have been.
+ */
+function requireAllowedAddress(
+  source: Source,
+  { requestId, address }: RequestContext,
+  { addressLists, log }: DeliveryParts,
+): void {
+  if (!source.allowedAddresses || isIn(source.allowedAddresses, address)) return;
+  const found = addressLists.find(source.addressLists ?? [], address);
+  if (found === "listed") return;
+  const isEnforced = source.addressMode === "enforce";
+  if (found === "unknown") {
+    if (!isEnforced) return;
+    throw new AppError("intake_paused", { reason: "addresses_unknown", retryAfterSeconds: UNKNOWN_RETRY_SECONDS });
+  }
+  if (isEnforced) throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
+  log.warn(
+    { event: "delivery_from_other_address", requestId, source: source.name, address },
+    "accepted, because addressMode is watch",
+  );
 }
 
 /**
@@ -71,25 +144,31 @@ export function sourceRoute(source: Source, parts: DeliveryParts): Route {
  * The answer 200 is sent when the event is on disk.
  */
 function receive(source: Source, parts: DeliveryParts): Handler {
-  const { intake, log, trustedProxies, hold, onReceived, now = Date.now } = parts;
+  const { intake, log, trustedProxies, hold, acceptsSecret, onReceived, now = Date.now } = parts;
+  const { acknowledgement } = source;
   const verifier = createVerifier(source);
-  return async ({ request, requestId, address }) => {
-    const { headers, method = "", url: target = "" } = request;
+  const answerUnsigned = unsignedAnswerOf(source, parts);
+  const answerHandshake = deliveryAnswerOf(source, parts);
+  const notGenuine = (reason: RefusalReason) =>
+    new AppError("signature_mismatch", { reason, status: source.refusedStatus });
+  return async (context) => {
+    const { request, requestId, address } = context;
+    const { headers, method = "" } = request;
     const mediaType = requireMediaType(request, source.contentTypes);
-    if (source.allowedAddresses && !isIn(source.allowedAddresses, address)) {
-      if (source.addressMode === "enforce")
-        throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
-      log.warn(
-        { event: "delivery_from_other_address", requestId, source: source.name, address },
-        "accepted, because addressMode is watch",
-      );
-    }
+    requireAllowedAddress(source, context, parts);
     const read = verifier.read(headers, now());
-    if ("reason" in read) throw notGenuine(read.reason);
+    if ("reason" in read) {
+      const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
+      if (answer) return answer;
+      throw notGenuine(read.reason);
+    }
     const content = openContent(await readRawBody(request, source.bodyLimitBytes, address), mediaType);
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies);
-    const verified = verifier.verify({ method, origin, target, headers, content }, read.candidates);
+    const target = sentTarget(request, trustedProxies);
+    const found = verifier.verify({ method, origin, target, headers, content }, read.candidates);
+    const isRetired = typeof found === "object" && !(await acceptsSecret(source, found.secret));
+    const verified = isRetired ? "secret_retired" : found;
     if (typeof verified === "string") {
       const delivery = {
         source: source.name,
@@ -105,20 +184,19 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       throw notGenuine(verified);
     }
     requirePayload(source, content);
+    const answer = answerHandshake?.(context, content, verified.secret.name);
+    if (answer) return answer;
     const event = eventOf({ source, verified, headers, content, address, receivedAt });
     const appended = await intake.append(event);
     const { eventId } = event;
-    onReceived(source.name, verified.secret.name, receivedAt, appended);
+    onReceived(source.name, verified.secret, receivedAt, appended);
     if (appended.conflict) {
       log.warn(
         { event: "delivery_conflict", requestId, source: source.name, eventId, address },
         "a stored event has the same id and other bytes",
       );
     }
+    if (acknowledgement !== undefined) return text(acknowledgement);
     return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
   };
-}
-
-function notGenuine(reason: RefusalReason): AppError {
-  return new AppError("signature_mismatch", { reason });
 }

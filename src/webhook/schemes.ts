@@ -1,29 +1,39 @@
 /** How a sender proves that a delivery is genuine, as data. */
-export type Scheme = HmacScheme | TokenScheme | BasicScheme;
+export type Scheme = SignedScheme | JwtScheme | TokenScheme | BasicScheme;
+
+/** A signature of a text that the receiver puts together from the delivery. */
+export type SignedScheme = HmacScheme | PublicKeyScheme;
 
 /**
- * An HMAC. `signed` is the text that it covers, with placeholders:
+ * Where a signature is, and what it covers. `signed` is that text, with placeholders:
  *
- * - `{body}`: the raw bytes; `{timestamp}`: the timestamp as sent
- * - `{url}`: the whole address; `{path}`: its path with the query; `{method}`: the method
+ * - `{body}`: the raw bytes; `{body-sha256}`: their SHA-256, as bytes; `{body-crc32}`: their CRC-32 as a decimal number
+ * - `{timestamp}`: the timestamp as sent; `{method}`: the method
+ * - `{url}`: the whole address; `{path}`: its path with the query
  * - `{header:NAME}`: a request header; `{query:NAME}`: a parameter of the query; `{query-lower:NAME}`: in lower case
- * - `{form}`: the fields of a form, sorted by name, each name followed by its value; `{form:NAME}`: one of them
- * - `{json:PATH}`: a member of a JSON body
+ * - `{form}`: the fields of a form, sorted by name, each name followed by its value; `{form:NAME}`: one of them;
+ *   `{form-except:A,B}`: all but those, sorted by name, as `name=value` joined by `&`
+ * - `{json:PATH}`: a member of a JSON body; `{json-or-empty:PATH}`: nothing if it is missing; `{json-escaped:PATH}`: also with
+ *   a backslash before each colon and backslash; `{members:A,B}`: for each of them that is there its name and its value, each
+ *   with a line end
  * - `{pair:NAME}`: an item of the signature header; `{headers:NAME}`: the values, joined by dots, of the headers that this
  *   item lists
+ * - `{option:NAME}`: an option of the source
  */
-export interface HmacScheme {
-  type: "hmac";
-  /** Where the signature is: headers in lower case, each of which may carry it, or one place in the body. */
-  signature: { headers: readonly string[] } | { json: string } | { form: string };
+interface SignatureLayout {
+  /**
+   * Where the signature is: headers in lower case, each of which may carry it, or one place in the body. With `each`, there is
+   * one in each item of that list, for paths that begin at the item, and all must be valid.
+   */
+  signature: { headers: readonly string[] } | { json: string; each?: string } | { form: string };
   /**
    * `bare`: one signature. `pairs`: `key=value` items. `list`: `version,signature` items. `values`: several signatures.
-   * `positional`: the timestamp, then signatures.
+   * `positional`: the timestamp, then signatures. `json64`: a member of a JSON object in base64.
    */
-  format: "bare" | "pairs" | "list" | "values" | "positional";
+  format: "bare" | "pairs" | "list" | "values" | "positional" | "json64";
   /**
    * `bare` and `values`: may precede the first signature. `pairs` and `list`: the key or version of a signature; without
-   * it, every pair is one.
+   * it, every pair is one. `json64`: the name of the member.
    */
   label?: string;
   /** The separator of the items: a comma or semicolon by default; a blank for `list`. */
@@ -32,26 +42,81 @@ export interface HmacScheme {
   assignment?: string;
   /** The separator of groups of pairs, for a sender that repeats all pairs for each of its secrets. */
   groupSeparator?: string;
-  algorithm: DigestName;
   encodings: readonly DigestEncoding[];
   signed: string;
   /** Texts that precede `signed`, each left out if one of its values is missing. */
   optional?: readonly string[];
+  /** Which deliveries are signed so: those of a media type, or with one of these values in a member of the body. */
+  only?: { mediaType: string } | { member: string; values: readonly string[] };
+  /** How else the sender may write the address that it signs. */
+  addressForms?: readonly AddressForm[];
+  /** The parameter of the query that has the SHA-256 of the body in hex. The signature covers the body through it. */
+  bodyHash?: { query: string };
   /** Absent if no time is signed. A pair or position is an item of the signature header. The default unit is seconds. */
   timestamp?: ({ header: string } | { pair: string } | { position: number }) & { unit?: TimeUnit };
   /** 300 by default. */
   toleranceSeconds?: number;
-  key: KeyForm;
 }
 
-/** The secret itself, in a header. */
-export interface TokenScheme {
-  type: "token";
+/** An HMAC with a secret. */
+export interface HmacScheme extends SignatureLayout {
+  type: "hmac";
+  algorithm: DigestName;
+  key: KeyForm;
+  /** Not an HMAC, but the hash of the key and the text behind it. */
+  isPrefixHash?: true;
+}
+
+/** A signature with a private key, which the sender's public key verifies. */
+export interface PublicKeyScheme extends SignatureLayout {
+  /** `ecdsa`: in DER, or both numbers one after the other. `rsa`: with PKCS #1 v1.5 padding. */
+  type: "ed25519" | "ecdsa" | "rsa";
+  /** The hash of the text. Ed25519 has its own. */
+  algorithm: DigestName;
+}
+
+/** A signed JSON Web Token in a header. `exp`, `nbf` and `iat` are checked if they are there. */
+export interface JwtScheme {
+  type: "jwt";
   /** In lower case. */
   header: string;
-  /** May precede the secret. */
+  /** May precede the token. */
   label?: string;
+  /** Accepted algorithms: either those with secrets, or those with public keys. */
+  algorithms: readonly JwtAlgorithm[];
+  issuer?: string;
+  /** What `aud` must be or hold: a text, or the address of the delivery. */
+  audience?: { text: string } | "url";
+  /** The claim with the SHA-256 of the body in hex. Without it, the body is not covered. */
+  bodyClaim?: string;
+  /** Whether `bodyClaim` is left out without a body. */
+  isBodyOptional?: true;
+  /** The claim with the SHA-256 of the address in hex. */
+  urlClaim?: string;
+  /** The claim with the SHA-256 of method, path and sorted query in hex, as Atlassian makes it. */
+  queryClaim?: string;
+  /** The oldest age of `iat`, which must then be there. */
+  maxAgeSeconds?: number;
 }
+
+/** Algorithms of signed tokens (RFC 7518). */
+export type JwtAlgorithm = "HS256" | "HS384" | "HS512" | "RS256" | "RS384" | "RS512" | "ES256" | "EdDSA";
+
+/** `port`: with and without the port. `decoded`: with readable signs. The others: the query, or all of it, encoded anew. */
+export type AddressForm = "port" | "decoded" | "query-encoded" | "normalized";
+
+/** The secret itself: in a header, in a parameter of the query, or in a member of the body. */
+export type TokenScheme = { type: "token" } & (
+  | {
+      /** In lower case. */
+      header: string;
+      /** May precede the secret. */
+      label?: string;
+    }
+  | { query: string }
+  /** With `each`, in each item of that list. */
+  | { json: string; each?: string }
+);
 
 /** HTTP Basic authentication (RFC 7617). The secret is `user:password`. */
 export interface BasicScheme {
@@ -72,8 +137,35 @@ export type TimeUnit = "s" | "ms" | "iso" | "http";
  */
 export type KeyForm = "utf8" | "hex" | "base64" | "whsec" | "sha1";
 
-/** A place in a delivery: a header, or a member of the body with dots between the names; a number counts in an array. */
-export type Place = `header:${string}` | `body:${string}`;
+/**
+ * A place in a delivery: a header, a member of the body with dots between the names, where a number counts in an array, or a
+ * claim of the token that signs it.
+ */
+export type Place = `header:${string}` | `body:${string}` | `claim:${string}`;
 
 /** The tolerance that most senders recommend. */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
+
+/** Whether a scheme needs secrets of the source, or public keys of the sender. */
+export function needsOf(scheme: Scheme): "secrets" | "keys" {
+  if (scheme.type === "jwt") return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";
+  return scheme.type === "hmac" || scheme.type === "token" || scheme.type === "basic" ? "secrets" : "keys";
+}
+
+export function usesSecret(algorithm: JwtAlgorithm): boolean {
+  return algorithm.startsWith("HS");
+}
+
+/** The headers in which a scheme looks for signatures, tokens and credentials. */
+export function headersOf(scheme: Scheme): readonly string[] {
+  switch (scheme.type) {
+    case "basic":
+      return ["authorization"];
+    case "token":
+      return "header" in scheme ? [scheme.header] : [];
+    case "jwt":
+      return [scheme.header];
+    default:
+      return "headers" in scheme.signature ? scheme.signature.headers : [];
+  }
+}

@@ -1,28 +1,55 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { BoundScheme } from "./bound-scheme.ts";
+import { valueAt } from "../lib/json-path.ts";
+import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import type { BasicScheme, TokenScheme } from "./schemes.ts";
 import { withoutLabel } from "./signature-items.ts";
+import { queryOf, type SignedRequest } from "./signed-text.ts";
 import type { Secret } from "./source.ts";
 
-/** Prepares a scheme whose header carries the secret itself. It is compared before the body is read. */
+/** Prepares a scheme in which the delivery carries the secret itself. In a header, it is compared before the body is read. */
 export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: readonly Secret[]): BoundScheme {
-  const header = scheme.type === "token" ? scheme.header : "authorization";
   const known = secrets.map((secret) => ({ secret, digest: sha256(Buffer.from(secret.value)) }));
+
+  function judge(given: Buffer | null): Verified | RefusalReason {
+    if (given === null) return "malformed_signature";
+    const digest = sha256(given);
+    let found: Secret | undefined;
+    for (const entry of known) if (timingSafeEqual(digest, entry.digest)) found ??= entry.secret;
+    if (found === undefined) return "signature_mismatch";
+    return { scheme, secret: found, covers: { body: false, members: [], headers: [] } };
+  }
+
+  if (scheme.type === "token" && !("header" in scheme)) {
+    return {
+      read: () => (request) => {
+        const texts = textsIn(scheme, request);
+        if (texts.length === 0 || texts.includes(undefined)) return "no_signature";
+        const verdicts = texts.map((text) => judge(Buffer.from(text as string)));
+        return verdicts.find((verdict) => typeof verdict === "string") ?? (verdicts[0] as Verified);
+      },
+    };
+  }
   return {
     read(headers) {
-      const value = headers[header];
+      const value = headers[scheme.type === "token" ? scheme.header : "authorization"];
       if (typeof value !== "string") return "no_signature";
-      const given = scheme.type === "token" ? tokenIn(value, scheme.label) : credentialsIn(value);
-      if (given === null) return "malformed_signature";
-      const digest = sha256(given);
-      let found: Secret | undefined;
-      for (const entry of known) if (timingSafeEqual(digest, entry.digest)) found ??= entry.secret;
-      if (found === undefined) return "signature_mismatch";
-      const verified = { scheme, secret: found, covers: { body: false, members: [], headers: [] } };
-      return () => verified;
+      const verified = judge(scheme.type === "token" ? tokenIn(value, scheme.label) : credentialsIn(value));
+      return typeof verified === "string" ? verified : () => verified;
     },
   };
 }
+
+/** The texts that must each be the secret. */
+function textsIn(scheme: { query: string } | { json: string; each?: string }, request: SignedRequest) {
+  if ("query" in scheme) return [textOf(queryOf(request.target).get(scheme.query))];
+  const { json, each } = scheme;
+  const { content } = request;
+  if (each === undefined) return [textOf(content.member(json))];
+  const items = content.member(each);
+  return Array.isArray(items) ? items.map((item) => textOf(valueAt(item, json))) : [];
+}
+
+const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** Node decodes each byte of a header as one character. */
 function tokenIn(value: string, label: string | undefined): Buffer | null {

@@ -1,9 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { type Content, FORM, openContent } from "./content.ts";
-import { createHmac } from "./hmac.ts";
-import type { HmacScheme, Scheme } from "./schemes.ts";
+import { createPrivateKey, createHmac as hmacOf, randomBytes, sign } from "node:crypto";
+import { valueAt } from "../lib/json-path.ts";
+import { type Content, FORM, isSha256Of, openContent } from "./content.ts";
+import { createHmac, createPrefixHash } from "./hmac.ts";
+import { type JwtScheme, type Scheme, type SignedScheme, type TokenScheme, usesSecret } from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";
-import { type HeaderItems, parseSignedText, readSignedText } from "./signed-text.ts";
+import { claimsFor } from "./sign-claims.ts";
+import { type HeaderItems, type Options, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
 /** A delivery before it is signed. */
@@ -25,51 +27,115 @@ export interface SignedDelivery {
 }
 
 /**
- * Signs a delivery as its sender does, with the time `now` in Unix milliseconds. Adds the signed headers that are missing.
- * Throws an error if the secret does not have the form of the scheme, or the delivery lacks something else that is signed.
+ * Signs a delivery as its sender does, with the time `now` in Unix milliseconds. The secret is a private key in PEM if the
+ * sender has a key pair. Adds the signed headers that are missing. Throws an error if the secret does not have the form of the
+ * scheme, or the delivery lacks something else that is signed.
  */
-export function signDelivery(scheme: Scheme, secret: string, delivery: UnsignedDelivery, now: number): SignedDelivery {
+export function signDelivery(
+  scheme: Scheme,
+  secret: string,
+  delivery: UnsignedDelivery,
+  now: number,
+  options: Options = {},
+): SignedDelivery {
   const { headers, body } = delivery;
   switch (scheme.type) {
     case "token":
-      return { headers: { ...headers, [scheme.header]: `${scheme.label ?? ""}${secret}` }, body };
+      return withToken(scheme, secret, delivery);
     case "basic":
       return { headers: { ...headers, authorization: `Basic ${Buffer.from(secret).toString("base64")}` }, body };
-    case "hmac":
-      return signHmac(scheme, secret, delivery, now);
+    case "jwt":
+      return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now) }, body };
+    default:
+      return signText(scheme, secret, delivery, now, options);
   }
 }
 
-function signHmac(scheme: HmacScheme, secret: string, delivery: UnsignedDelivery, now: number): SignedDelivery {
-  const [key] = keysOf(scheme.key, secret);
-  if (!key) throw new Error(`the secret is not ${scheme.key}`);
-  const { timestamp: place } = scheme;
+function withToken(scheme: TokenScheme, secret: string, { headers, body, mediaType, target }: UnsignedDelivery) {
+  if ("header" in scheme) return { headers: { ...headers, [scheme.header]: `${scheme.label ?? ""}${secret}` }, body };
+  if ("query" in scheme) {
+    if (queryOf(target).get(scheme.query) === secret) return { headers: { ...headers }, body };
+    throw new Error(`the address lacks ?${scheme.query}= and the secret`);
+  }
+  const content = openContent(body, mediaType);
+  return { headers: { ...headers }, body: withValue(content, scheme, () => secret) };
+}
+
+function signText(
+  scheme: SignedScheme,
+  secret: string,
+  delivery: UnsignedDelivery,
+  now: number,
+  options: Options,
+): SignedDelivery {
+  const signBytes = signerOf(scheme, secret);
+  const { timestamp: place, bodyHash, signature } = scheme;
+  const content = openContent(delivery.body, delivery.mediaType);
+  if (bodyHash && !isSha256Of(content, queryOf(delivery.target).get(bodyHash.query))) {
+    throw new Error(`the address lacks ?${bodyHash.query}= and the SHA-256 of the body in hex`);
+  }
   const timestamp = place ? formatTimestamp(now, place.unit ?? "s") : "";
   const headers = { ...delivery.headers };
   if (place && "header" in place) headers[place.header] = timestamp;
   const pairs = pairsOf(scheme, headers);
   const items: HeaderItems = { timestamp, pair: (name) => pairs[name] };
-  const signed = parseSignedText(scheme.signed);
+  const signed = parseSignedText(scheme.signed, options);
   for (const name of signed.coveredBy(items).headers) headers[name] ??= `msg_${randomBytes(12).toString("hex")}`;
 
-  const content = openContent(delivery.body, delivery.mediaType);
-  const request = { ...delivery, headers, content };
-  const optional = (scheme.optional ?? []).flatMap(
-    (text) => readSignedText(parseSignedText(text), request, items) ?? [],
-  );
-  const pieces = readSignedText(signed, request, items);
-  if (pieces === null) throw new Error(`the delivery lacks a part of ${scheme.signed}`);
-  const digest = createHmac(scheme.algorithm, key)(...optional, ...pieces);
-  const text = Buffer.from(digest, "hex").toString(scheme.encodings[0]);
-  const value = headerValue(scheme, text, items, pairs);
-  const { signature } = scheme;
-  if (!("headers" in signature)) return { headers, body: withSignature(content, signature, value) };
-  headers[signature.headers[0] as string] = value;
+  function signatureOf(content: Content): string {
+    const request = { ...delivery, headers, content };
+    const optional = (scheme.optional ?? []).flatMap(
+      (text) => readSignedText(parseSignedText(text, options), request, items) ?? [],
+    );
+    const pieces = readSignedText(signed, request, items);
+    if (pieces === null) throw new Error(`the delivery lacks a part of ${scheme.signed}`);
+    const text = signBytes([...optional, ...pieces]).toString(scheme.encodings[0]);
+    return headerValue(scheme, text, items, pairs);
+  }
+
+  if (!("headers" in signature)) return { headers, body: withValue(content, signature, signatureOf) };
+  headers[signature.headers[0] as string] = signatureOf(content);
   return { headers, body: delivery.body };
 }
 
+/** Returns a function that signs a text, given in pieces. */
+function signerOf(scheme: SignedScheme, secret: string): (pieces: readonly Uint8Array[]) => Buffer {
+  if (scheme.type === "hmac") {
+    const [key] = keysOf(scheme.key, secret);
+    if (!key) throw new Error(`the secret is not ${scheme.key}`);
+    const digestOf = (scheme.isPrefixHash ? createPrefixHash : createHmac)(scheme.algorithm, key);
+    return (pieces) => Buffer.from(digestOf(...pieces), "hex");
+  }
+  const key = privateKeyOf(secret);
+  const algorithm = scheme.type === "ed25519" ? null : scheme.algorithm;
+  return (pieces) => sign(algorithm, Buffer.concat(pieces), key);
+}
+
+function privateKeyOf(secret: string) {
+  try {
+    return createPrivateKey(secret);
+  } catch {
+    throw new Error("the secret is no private key in PEM");
+  }
+}
+
+function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number): string {
+  const [alg] = scheme.algorithms;
+  if (!alg) throw new Error("the scheme has no algorithm");
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const signed = `${part({ alg, typ: "JWT" })}.${part(claimsFor(scheme, delivery, now))}`;
+  const digest = `sha${alg.slice(2)}`;
+  const signature = usesSecret(alg)
+    ? hmacOf(digest, secret).update(signed).digest()
+    : sign(alg === "EdDSA" ? null : digest, Buffer.from(signed), {
+        key: privateKeyOf(secret),
+        dsaEncoding: "ieee-p1363",
+      });
+  return `${scheme.label ?? ""}${signed}.${signature.toString("base64url")}`;
+}
+
 /** The pairs of the signature header besides time and signature: Hook0 lists the names of the signed headers. */
-function pairsOf({ signed }: HmacScheme, headers: Record<string, string>): Record<string, string> {
+function pairsOf({ signed }: SignedScheme, headers: Record<string, string>): Record<string, string> {
   const name = /\{headers:([^}]+)\}/.exec(signed)?.[1];
   return name === undefined
     ? {}
@@ -80,38 +146,53 @@ function pairsOf({ signed }: HmacScheme, headers: Record<string, string>): Recor
       };
 }
 
-function headerValue(scheme: HmacScheme, digest: string, items: HeaderItems, pairs: Record<string, string>): string {
+function headerValue(
+  scheme: SignedScheme,
+  signature: string,
+  items: HeaderItems,
+  pairs: Record<string, string>,
+): string {
   const { format, label, separator = ",", assignment = "=", timestamp } = scheme;
   switch (format) {
     case "list":
-      return `${label},${digest}`;
+      return `${label},${signature}`;
     case "positional":
-      return `${items.timestamp}${separator}${digest}`;
+      return `${items.timestamp}${separator}${signature}`;
+    case "json64":
+      return Buffer.from(JSON.stringify({ [label ?? ""]: signature })).toString("base64");
     case "pairs":
       return [
         ...(timestamp && "pair" in timestamp ? [[timestamp.pair, items.timestamp]] : []),
         ...Object.entries(pairs),
-        [label ?? "public_key", digest],
+        [label ?? "public_key", signature],
       ]
         .map((pair) => pair.join(assignment))
         .join(separator);
     default:
-      return `${label ?? ""}${digest}`;
+      return `${label ?? ""}${signature}`;
   }
 }
 
-/** Puts the signature into the body. */
-function withSignature(content: Content, place: { json: string } | { form: string }, value: string): Buffer {
+/** Puts a value into the body: into a field of a form, a member of JSON, or one of each item of a list. */
+function withValue(
+  content: Content,
+  place: { json: string; each?: string } | { form: string },
+  signatureOf: (content: Content) => string,
+): Buffer {
   if ("form" in place) {
     const form = new URLSearchParams(content.mediaType === FORM ? content.form() : {});
-    form.set(place.form, value);
+    form.set(place.form, signatureOf(content));
     return Buffer.from(form.toString());
   }
-  const names = place.json.split(".");
-  const last = names.pop() as string;
-  const body = JSON.parse(content.bytes.toString("utf8")) as Record<string, unknown>;
-  let object = body;
-  for (const name of names) object = object[name] as Record<string, unknown>;
-  object[last] = value;
+  const body: unknown = JSON.parse(content.bytes.toString("utf8"));
+  const items = place.each === undefined ? [body] : valueAt(body, place.each);
+  if (!Array.isArray(items)) throw new Error(`the body lacks the list ${place.each}`);
+  for (const item of items) {
+    const value = signatureOf({ ...content, member: (path) => valueAt(item, path) });
+    const names = place.json.split(".");
+    const last = names.pop() as string;
+    const object = names.length === 0 ? item : valueAt(item, names.join("."));
+    (object as Record<string, unknown>)[last] = value;
+  }
   return Buffer.from(JSON.stringify(body));
 }

@@ -1,4 +1,5 @@
-import type { HmacScheme } from "./schemes.ts";
+import { isObject, parseStrictJson } from "../lib/strict-json.ts";
+import type { SignedScheme } from "./schemes.ts";
 import type { HeaderItems } from "./signed-text.ts";
 
 /** Signatures that belong to one timestamp. */
@@ -6,7 +7,7 @@ export interface SignatureGroup extends HeaderItems {
   signatures: string[];
 }
 
-type Format = Pick<HmacScheme, "format" | "label" | "separator" | "assignment" | "groupSeparator" | "timestamp">;
+type Format = Pick<SignedScheme, "format" | "label" | "separator" | "assignment" | "groupSeparator" | "timestamp">;
 
 // Each group costs a digest of the body. A sender that rotates its secret has two.
 const MAX_GROUPS = 4;
@@ -43,9 +44,18 @@ function itemsIn(scheme: Format, value: string): string[] {
     case "values":
     case "positional":
       return split(withoutLabel(value, label), separator);
+    case "json64":
+      return memberOf(value, label);
     default:
       return [withoutLabel(value, label)];
   }
+}
+
+/** The text of a member of a JSON object in base64. */
+function memberOf(value: string, name: string): string[] {
+  const parsed = parseStrictJson(Buffer.from(value, "base64"));
+  const member = parsed.ok && isObject(parsed.value) ? parsed.value[name] : undefined;
+  return typeof member === "string" ? [member] : [];
 }
 
 /** Removes a label that precedes a text. */

@@ -1,14 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Candidate, RefusalReason, Verified } from "./bound-scheme.ts";
-import { bindHmac } from "./hmac-scheme.ts";
+import type { BoundScheme, Candidate, RefusalReason, Verified } from "./bound-scheme.ts";
+import { bindJwt } from "./jwt-scheme.ts";
+import type { Scheme } from "./schemes.ts";
 import { bindSharedSecret } from "./shared-secret.ts";
+import { bindSigned } from "./signed-scheme.ts";
 import type { SignedRequest } from "./signed-text.ts";
-import type { Source } from "./source.ts";
+import type { Source, VerifiedBy } from "./source.ts";
 
 /** The signatures of a delivery that may be valid, or why none can be. */
 export type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
 
-/** Verifies deliveries with the schemes and secrets of a source. */
+/** Verifies deliveries with the schemes, secrets and keys of a source. */
 export interface Verifier {
   /** Reads the signatures from the headers, before the body is read. `now` is in Unix milliseconds. */
   read(headers: IncomingHttpHeaders, now: number): ReadSignatures;
@@ -17,11 +19,8 @@ export interface Verifier {
 }
 
 /** Creates the verifier of a source. A delivery is genuine if one scheme accepts it. Its methods never throw. */
-export function createVerifier(source: Pick<Source, "schemes" | "secrets" | "toleranceSeconds">): Verifier {
-  const { schemes, secrets, toleranceSeconds } = source;
-  const bound = schemes.map((scheme) =>
-    scheme.type === "hmac" ? bindHmac(scheme, secrets, toleranceSeconds) : bindSharedSecret(scheme, secrets),
-  );
+export function createVerifier(source: VerifiedBy & Pick<Source, "schemes">): Verifier {
+  const bound = source.schemes.map((scheme) => bind(scheme, source));
   return {
     read(headers, now) {
       const candidates: Candidate[] = [];
@@ -45,6 +44,18 @@ export function createVerifier(source: Pick<Source, "schemes" | "secrets" | "tol
   };
 }
 
+function bind(scheme: Scheme, source: VerifiedBy): BoundScheme {
+  switch (scheme.type) {
+    case "jwt":
+      return bindJwt(scheme, source);
+    case "token":
+    case "basic":
+      return bindSharedSecret(scheme, source.secrets);
+    default:
+      return bindSigned(scheme, source);
+  }
+}
+
 /** In the order of the checks. */
 const REASONS: readonly RefusalReason[] = [
   "no_signature",
@@ -53,6 +64,7 @@ const REASONS: readonly RefusalReason[] = [
   "timestamp_too_old",
   "timestamp_in_future",
   "signature_mismatch",
+  "secret_retired",
 ];
 
 /** The reason of the scheme that came further. */

@@ -1,42 +1,47 @@
+import { valueAt } from "../lib/json-path.ts";
+import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
-import { createDigestReader, type IsDigest } from "./digest-text.ts";
-import { createHmac } from "./hmac.ts";
-import { DEFAULT_TOLERANCE_SECONDS, type HmacScheme } from "./schemes.ts";
-import { keysOf } from "./secret-key.ts";
+import { isSha256Of } from "./content.ts";
+import { DEFAULT_TOLERANCE_SECONDS, type SignedScheme } from "./schemes.ts";
+import { type Credential, createSignatureCheck } from "./signature-check.ts";
 import { readSignatures } from "./signature-items.ts";
-import { type Covered, type HeaderItems, parseSignedText, readSignedText, type SignedRequest } from "./signed-text.ts";
-import type { Secret } from "./source.ts";
+import {
+  type Covered,
+  type HeaderItems,
+  parseSignedText,
+  queryOf,
+  readSignedText,
+  type SignedRequest,
+} from "./signed-text.ts";
+import type { VerifiedBy } from "./source.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 type Headers = SignedRequest["headers"];
 
-/** Signatures that have the form of digests, and what belongs to them. */
+/** Texts that have the form of signatures, and what belongs to them. */
 interface ReadGroup extends HeaderItems {
-  digests: readonly IsDigest[];
+  signatures: readonly unknown[];
 }
 
-/** Prepares an HMAC scheme for the secrets of a source. */
-export function bindHmac(scheme: HmacScheme, secrets: readonly Secret[], sourceTolerance?: number): BoundScheme {
-  const { signature, timestamp } = scheme;
-  const toleranceSeconds = sourceTolerance ?? scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const readDigest = createDigestReader(scheme.algorithm, scheme.encodings);
-  const signed = parseSignedText(scheme.signed);
-  const optional = (scheme.optional ?? []).map(parseSignedText);
-  /** One HMAC for each key of each secret. */
-  const keys = secrets.flatMap((secret) =>
-    keysOf(scheme.key, secret.value).map((key) => ({ hmac: createHmac(scheme.algorithm, key), secret })),
-  );
+/** Prepares a scheme for the secrets and keys of a source. */
+export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
+  const { signature, timestamp, bodyHash } = scheme;
+  const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
+  const check = createSignatureCheck(scheme, source);
+  const signed = parseSignedText(scheme.signed, options);
+  const optional = (scheme.optional ?? []).map((text) => parseSignedText(text, options));
+  const hasAddress = [...optional, signed].some((text) => text.hasAddress);
 
   /** The groups that may be valid, or why there are none. */
   function readGroups(values: readonly string[], headers: Headers, now: number): ReadGroup[] | RefusalReason {
     const groups: ReadGroup[] = [];
     let reason: RefusalReason = "malformed_signature";
     for (const group of readSignatures(scheme, values)) {
-      const digests = group.signatures.map(readDigest).filter((digest) => digest !== null);
-      if (digests.length === 0) continue;
+      const signatures = group.signatures.map(check.read).filter((read) => read !== null);
+      if (signatures.length === 0) continue;
       const sent = timestamp && "header" in timestamp ? textOf(headers[timestamp.header]) : group.timestamp;
       const fault = timestamp ? faultOfTime(sent, now) : null;
-      if (fault === null) groups.push({ digests, timestamp: sent, pair: group.pair });
+      if (fault === null) groups.push({ signatures, timestamp: sent, pair: group.pair });
       else reason = fault;
     }
     return groups.length > 0 ? groups : reason;
@@ -50,49 +55,82 @@ export function bindHmac(scheme: HmacScheme, secrets: readonly Secret[], sourceT
     return ageSeconds < -toleranceSeconds ? "timestamp_in_future" : null;
   }
 
-  /** Returns the secret that a signature was made with. All are compared, so that the time does not reveal a match. */
-  function secretOf(group: ReadGroup, request: SignedRequest): Secret | undefined {
+  /** Returns the credential that a signature was made with. */
+  function credentialOf(group: ReadGroup, request: SignedRequest): Credential | undefined {
     const required = readSignedText(signed, request, group);
     if (required === null) return undefined;
     const pieces = [...optional.flatMap((text) => readSignedText(text, request, group) ?? []), ...required];
-    let found: Secret | undefined;
-    for (const { hmac, secret } of keys) {
-      const expected = hmac(...pieces);
-      const isRight = group.digests.reduce((right, isDigest) => isDigest(expected) || right, false);
-      if (isRight) found ??= secret;
-    }
-    return found;
+    return check.find(group.signatures, pieces);
   }
 
   function verify(request: SignedRequest, groups: readonly ReadGroup[]): Verified | RefusalReason {
+    if (bodyHash && !isSha256Of(request.content, queryOf(request.target).get(bodyHash.query)))
+      return "signature_mismatch";
+    const requests = hasAddress ? addressesOf(request, source.publicOrigin, scheme.addressForms) : [request];
     for (const group of groups) {
-      const secret = secretOf(group, request);
-      if (secret === undefined) continue;
-      return { scheme, secret, covers: union([...optional, signed].map(({ coveredBy }) => coveredBy(group))) };
+      for (const variant of requests) {
+        const secret = credentialOf(group, variant);
+        if (secret !== undefined) return { scheme, secret, covers: coveredBy(group) };
+      }
     }
     return "signature_mismatch";
   }
 
-  if ("headers" in signature) {
-    return {
-      read(headers, now) {
-        const values = valuesOf(signature.headers, headers);
-        if (values === null) return "no_signature";
-        const groups = readGroups(values, headers, now);
-        return typeof groups === "string" ? groups : (request) => verify(request, groups);
-      },
-    };
+  function coveredBy(group: ReadGroup): Covered {
+    const covers = union([...optional, signed].map((text) => text.coveredBy(group)));
+    return bodyHash ? { ...covers, body: true } : covers;
   }
+
+  function verifyValue(value: unknown, request: SignedRequest, now: number): Verified | RefusalReason {
+    if (typeof value !== "string") return "no_signature";
+    const groups = readGroups([value], request.headers, now);
+    return typeof groups === "string" ? groups : verify(request, groups);
+  }
+
+  /** Verifies each item of a list with the signature in it. One that is not right makes all of them wrong. */
+  function verifyItems(list: string, place: string, request: SignedRequest, now: number): Verified | RefusalReason {
+    const items = request.content.member(list);
+    if (!Array.isArray(items) || items.length === 0) return "no_signature";
+    let verified: Verified | RefusalReason = "no_signature";
+    for (const item of items) {
+      const content = { ...request.content, member: (path: string) => valueAt(item, path) };
+      verified = verifyValue(valueAt(item, place), { ...request, content }, now);
+      if (typeof verified === "string") return verified;
+    }
+    return typeof verified === "string" ? verified : { ...verified, covers: NOTHING };
+  }
+
+  function isSignedSo({ content }: SignedRequest): boolean {
+    const { only } = scheme;
+    if (only === undefined) return true;
+    if ("mediaType" in only) return content.mediaType === only.mediaType;
+    const value = content.member(only.member);
+    return typeof value === "string" && only.values.includes(value);
+  }
+
   return {
-    read: (headers, now) => (request) => {
-      const { content } = request;
-      const value = "json" in signature ? content.member(signature.json) : content.form().get(signature.form);
-      if (typeof value !== "string") return "no_signature";
-      const groups = readGroups([value], headers, now);
-      return typeof groups === "string" ? groups : verify(request, groups);
+    read(headers, now) {
+      if (!("headers" in signature)) {
+        return (request) => {
+          if (!isSignedSo(request)) return "no_signature";
+          if ("form" in signature) return verifyValue(request.content.form().get(signature.form), request, now);
+          const { json, each } = signature;
+          return each === undefined
+            ? verifyValue(request.content.member(json), request, now)
+            : verifyItems(each, json, request, now);
+        };
+      }
+      const values = valuesOf(signature.headers, headers);
+      if (values === null) return "no_signature";
+      const groups = readGroups(values, headers, now);
+      if (typeof groups === "string") return groups;
+      return (request) => (isSignedSo(request) ? verify(request, groups) : "no_signature");
     },
   };
 }
+
+// What one item covers is not at the same place in the body.
+const NOTHING: Covered = { body: false, members: [], headers: [] };
 
 /** The values of the headers that are there; null without any. */
 function valuesOf(names: readonly string[], headers: Headers): string[] | null {

@@ -1,4 +1,6 @@
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { crc32 } from "node:zlib";
 import type { Content } from "./content.ts";
 
 /** The parts of a delivery that a signature may cover. */
@@ -11,6 +13,9 @@ export interface SignedRequest {
   headers: IncomingHttpHeaders;
   content: Content;
 }
+
+/** What a source sets for its provider, by name. */
+export type Options = Readonly<Record<string, string>>;
 
 /** The items of a signature header. */
 export interface HeaderItems {
@@ -25,6 +30,8 @@ type Part = (request: SignedRequest, items: HeaderItems) => Uint8Array | null;
 /** A signed text, ready to be read from deliveries. */
 export interface SignedText {
   parts: readonly Part[];
+  /** Whether it covers the address. */
+  hasAddress: boolean;
   /** What it covers of a delivery with these items. */
   coveredBy(items: HeaderItems): Covered;
 }
@@ -39,8 +46,9 @@ export interface Covered {
   headers: readonly string[];
 }
 
-const NAMED = /^\{(header|headers|query|query-lower|form|json|pair):([^{}]+)\}$/;
-const PLAIN = /^\{(body|timestamp|url|path|method|form)\}$/;
+const NAMED =
+  /^\{(header|headers|query|query-lower|form|form-except|json|json-or-empty|json-escaped|members|pair|option):([^{}]+)\}$/;
+const PLAIN = /^\{(body|body-sha256|body-crc32|timestamp|url|path|method|form)\}$/;
 
 /** Splits a text into literals and placeholders. */
 function split(signed: string): string[] {
@@ -52,8 +60,8 @@ export function unknownPlaceholder(signed: string): string | undefined {
   return split(signed).find((piece) => piece.startsWith("{") && !PLAIN.test(piece) && !NAMED.test(piece));
 }
 
-/** Prepares a text with placeholders, see `HmacScheme`. */
-export function parseSignedText(signed: string): SignedText {
+/** Prepares a text with placeholders, see `SignatureLayout`. Options that are not set are empty. */
+export function parseSignedText(signed: string, options: Options = {}): SignedText {
   const pieces = split(signed);
   const named = (kind: string) =>
     pieces.flatMap((piece) => {
@@ -62,12 +70,16 @@ export function parseSignedText(signed: string): SignedText {
     });
   const listing = named("headers");
   const covered: Covered = {
-    body: pieces.includes("{body}") || pieces.includes("{form}"),
-    members: [...named("json"), ...named("form")],
+    body: coversBody(signed),
+    members: [
+      ...["json", "json-or-empty", "json-escaped", "form"].flatMap(named),
+      ...named("members").flatMap((list) => list.split(",")),
+    ],
     headers: named("header"),
   };
   return {
-    parts: pieces.map(partOf),
+    parts: pieces.map((piece) => partOf(piece, options)),
+    hasAddress: /\{(?:url|path|query|query-lower)[:}]/.test(signed),
     coveredBy(items) {
       const listed = listing.flatMap((item) => namesIn(items.pair(item)));
       return listed.length === 0 ? covered : { ...covered, headers: [...covered.headers, ...listed] };
@@ -75,10 +87,19 @@ export function parseSignedText(signed: string): SignedText {
   };
 }
 
-function partOf(piece: string): Part {
+/** Whether a signed text covers the whole body. A CRC-32 does not: anybody can make another body with the same one. */
+export function coversBody(signed: string): boolean {
+  return /\{(?:body|body-sha256|form|form-except:[^{}]+)\}/.test(signed);
+}
+
+function partOf(piece: string, options: Options): Part {
   switch (piece) {
     case "{body}":
       return ({ content }) => content.bytes;
+    case "{body-sha256}":
+      return ({ content }) => hash("sha256", content.bytes, "buffer");
+    case "{body-crc32}":
+      return ({ content }) => Buffer.from(String(crc32(content.bytes)));
     case "{timestamp}":
       return (_, { timestamp }) => Buffer.from(timestamp);
     case "{url}":
@@ -102,8 +123,18 @@ function partOf(piece: string): Part {
       return ({ target }) => textOf(queryOf(target).get(name)?.toLowerCase());
     case "form":
       return ({ content }) => textOf(content.form().get(name));
+    case "form-except":
+      return ({ content }) => Buffer.from(joinedFields(content.form(), name.split(",")));
     case "json":
       return ({ content }) => textOf(content.member(name));
+    case "json-or-empty":
+      return ({ content }) => Buffer.from(valueText(content.member(name)));
+    case "json-escaped":
+      return ({ content }) => Buffer.from(valueText(content.member(name)).replace(/[\\:]/g, "\\$&"));
+    case "members":
+      return ({ content }) => Buffer.from(listedMembers(content, name.split(",")));
+    case "option":
+      return () => Buffer.from(options[name] ?? "");
     case "pair":
       return (_, items) => bytesOf(items.pair(name));
     default: {
@@ -146,7 +177,22 @@ function textOf(value: unknown): Uint8Array | null {
   return typeof value === "number" ? Buffer.from(String(value)) : null;
 }
 
-function queryOf(target: string): URLSearchParams {
+/** A value of JSON as text; empty if it is missing or no single value. */
+function valueText(value: unknown): string {
+  return typeof value === "object" || value === undefined ? "" : String(value);
+}
+
+/** Name and value of each member that is there, each with a line end. */
+function listedMembers(content: Content, names: readonly string[]): string {
+  return names
+    .flatMap((name) => {
+      const value = content.member(name);
+      return typeof value === "string" ? [`${name}\n${value}\n`] : [];
+    })
+    .join("");
+}
+
+export function queryOf(target: string): URLSearchParams {
   const at = target.indexOf("?");
   return new URLSearchParams(at === -1 ? "" : target.slice(at + 1));
 }
@@ -156,4 +202,13 @@ function sortedFields(form: URLSearchParams): string {
   // One pass: anybody may send a form with very many names.
   const byName = [...Map.groupBy(form, ([name]) => name)].sort(([one], [other]) => (one < other ? -1 : 1));
   return byName.flatMap(([name, fields]) => [...new Set(fields.map(([, value]) => name + value))].sort()).join("");
+}
+
+/** The fields of a form, without some, sorted by name, as `name=value` joined by `&`. */
+function joinedFields(form: URLSearchParams, without: readonly string[]): string {
+  return [...form]
+    .filter(([name]) => !without.includes(name))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map((field) => field.join("="))
+    .join("&");
 }

@@ -1,11 +1,12 @@
 import type { Appended } from "../events/store.ts";
 import { timeout } from "../lib/timeout.ts";
+import type { MarkedSecret } from "./rotation.ts";
 import type { SourceCounts, SourceStore } from "./source-store.ts";
 
 /** Counts what the sources receive and refuse, and stores the sums from time to time. */
 export interface SourceCounter {
-  /** Counts a delivery that a secret, by name, has verified, and its result. `at` is in Unix milliseconds. */
-  received(source: string, secret: string, at: number, appended: Appended): void;
+  /** Counts a delivery that a secret has verified, and its result. `at` is in Unix milliseconds. */
+  received(source: string, secret: MarkedSecret, at: number, appended: Appended): void;
   /** Counts a refused delivery. */
   refused(source: string): void;
   /** Stores what is left, and nothing later, for a server that stops. It takes two seconds at most, and never rejects. */
@@ -22,9 +23,11 @@ interface CounterOptions {
 
 /** What was counted for a source since the last write. */
 interface Sums extends Omit<SourceCounts, "source" | "secrets"> {
-  /** When each secret was last used. */
-  secrets: Map<string, number>;
+  /** The last use of each secret, by name. */
+  secrets: Map<string, LastUse>;
 }
+
+type LastUse = Pick<SourceCounts["secrets"][number], "mark" | "lastUsedAt">;
 
 // After a failed write. A store that is down is not asked more often.
 const RETRY_MS = 1000;
@@ -98,7 +101,7 @@ export function createSourceCounter(
       if (conflict) found.conflicts++;
       else if (duplicate) found.duplicates++;
       receivedAt(found, at);
-      useSecret(found, secret, at);
+      useSecret(found, secret.name, { mark: secret.mark, lastUsedAt: at });
     },
     refused: (source) => void sumsOf(source).refused++,
     flush() {
@@ -114,9 +117,9 @@ function receivedAt(sums: Sums, at: number): void {
   if (sums.lastReceivedAt === null || at > sums.lastReceivedAt) sums.lastReceivedAt = at;
 }
 
-function useSecret({ secrets }: Sums, name: string, at: number): void {
+function useSecret({ secrets }: Sums, name: string, use: LastUse): void {
   const known = secrets.get(name);
-  if (known === undefined || at > known) secrets.set(name, at);
+  if (known === undefined || use.lastUsedAt > known.lastUsedAt) secrets.set(name, use);
 }
 
 /** Adds earlier sums to later ones. */
@@ -126,13 +129,13 @@ function merge(later: Sums, earlier: Sums): void {
   later.conflicts += earlier.conflicts;
   later.refused += earlier.refused;
   if (earlier.lastReceivedAt !== null) receivedAt(later, earlier.lastReceivedAt);
-  for (const [name, at] of earlier.secrets) useSecret(later, name, at);
+  for (const [name, use] of earlier.secrets) useSecret(later, name, use);
 }
 
 function countsOf(sums: Map<string, Sums>): SourceCounts[] {
   return [...sums].map(([source, { secrets, ...counts }]) => ({
     source,
     ...counts,
-    secrets: [...secrets].map(([name, lastUsedAt]) => ({ name, lastUsedAt })),
+    secrets: [...secrets].map(([name, use]) => ({ name, ...use })),
   }));
 }

@@ -10,8 +10,8 @@ export interface SourceCounts {
   conflicts: number;
   refused: number;
   lastReceivedAt: number | null;
-  /** When each secret, by name, last verified a delivery. */
-  secrets: { name: string; lastUsedAt: number }[];
+  /** When each secret, by name and the mark of its value, last verified a delivery. */
+  secrets: { name: string; mark: string; lastUsedAt: number }[];
 }
 
 /** What is known of a source. All times are Unix milliseconds. */
@@ -22,15 +22,15 @@ export interface SourceRecord {
   lastReceivedAt: number | null;
   /** The secret that was used last, by name. */
   lastSecret: string | null;
-  /** The secrets that have verified deliveries, the last used first. */
-  secrets: { name: string; firstUsedAt: number; lastUsedAt: number }[];
+  /** The secrets that have verified deliveries, the last used first. Each with the mark of its value, see secret-mark.ts. */
+  secrets: { name: string; mark: string; firstUsedAt: number; lastUsedAt: number }[];
 }
 
 /** Keeps what each source has received and refused. Each method is one transaction. */
 export interface SourceStore {
   /**
    * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move forward:
-   * an older one never replaces a newer one.
+   * an older one never replaces a newer one. A use of a secret with another value, by its mark, is the first one again.
    */
   add(counts: SourceCounts[], now: number): Promise<void>;
   /** Every source with counts, in the order of the names. Those that are no longer configured are included. */

@@ -1,6 +1,10 @@
 import type { BlockList } from "node:net";
+import type { AddressList } from "./address-list.ts";
+import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { HeldBounds } from "./held-store.ts";
+import type { PublicKey } from "./public-key.ts";
 import type { Place, Scheme } from "./schemes.ts";
+import type { Options } from "./signed-text.ts";
 
 /** A sender of webhooks, as data. */
 export interface Source {
@@ -11,6 +15,12 @@ export interface Source {
   preset: string | null;
   /** The secrets that the sender may sign with, the newest first. */
   secrets: readonly Secret[];
+  /** The public keys that the sender may sign with, the newest first. Undefined: none. */
+  keys?: readonly PublicKey[];
+  /** What the preset needs besides. */
+  options?: Options;
+  /** Scheme and host under which the server is reached, if it is configured. Signatures may cover them. */
+  publicOrigin?: string;
   /** The accepted signature schemes. One valid signature is enough. */
   schemes: readonly Scheme[];
   /** Largest difference of a signed timestamp from the clock, either way. Undefined: that of the scheme. */
@@ -30,18 +40,35 @@ export interface Source {
   isEnvelope: boolean;
   /** Undefined allows every address. */
   allowedAddresses?: BlockList;
+  /** Lists of further allowed addresses. */
+  addressLists?: readonly AddressList[];
   /** `watch` only logs deliveries from other addresses. */
   addressMode: "enforce" | "watch";
   bodyLimitBytes: number;
   /** The longest usual time between two deliveries, in milliseconds. Longer silence is an alert. */
   expectEveryMs?: number;
+  /** An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never. */
+  retireMs?: number;
   /** How many deliveries that were refused for their signature are kept. Undefined: none. */
   keepRejected?: HeldBounds;
+  /** The handshake of the provider, if the source answers it. */
+  handshake?: { kind: HandshakeKind; token?: Secret };
+  /** The status of refused signatures if the provider needs another than 403. */
+  refusedStatus?: 401;
+  /** Whether the provider refuses answers that have a body. */
+  needsEmptyAnswers?: true;
+  /** The text that the sender expects as the answer to a delivery. Undefined: our usual answer. */
+  acknowledgement?: string;
 }
+
+/** What the schemes of a source verify with. */
+export type VerifiedBy = Pick<Source, "secrets" | "keys" | "options" | "toleranceSeconds" | "publicOrigin">;
 
 /** A secret of a source. */
 export interface Secret {
   /** Where it is set, e.g. `env:NAME`. This is shown and stored; the value is not. */
   name: string;
   value: string;
+  /** Changes when the value does, see secret-mark.ts. */
+  mark: string;
 }

@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { needsMount, needsRedis } from "../helpers/back-end.ts";
-import { deliver, event } from "../helpers/client.ts";
+import { deliver, event, post } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { type Server, settings, startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
 import { mountDisk } from "../helpers/small-disk.ts";
+import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 interface Finding {
@@ -84,6 +86,34 @@ suite("authserve doctor", () => {
       ["make one with openssl rand -base64 48", "expected a whole number from 0 to 65535"],
     );
     assert.ok(!JSON.stringify(findings).includes("short-and-secret"));
+  });
+
+  test("warns of an old secret that will be retired within a day, and of a retired one", async () => {
+    const dir = workingDir();
+    const source = (retire: string) => `{ verify: { header: x-sig }, secrets: [env:NEW, env:OLD], retire: ${retire} }`;
+    writeFileSync(join(dir, "authserve.yaml"), `sources:\n  soon: ${source("12h")}\n  past: ${source("1s")}\n`);
+    await using server = await startServer({
+      dir,
+      env: { NEW: "a new secret of doctor", OLD: "an old secret of doctor" },
+    });
+    const body = JSON.stringify(event("evt_1"));
+    const headers = { "X-Sig": signature(body, "an old secret of doctor").slice("sha256=".length) };
+    for (const name of ["soon", "past"])
+      assert.equal((await post(server, `/webhook/${name}`, body, headers)).status, 200);
+    const texts = await until(async () => {
+      const { of } = await examine(server);
+      const found = of("secrets").map(({ verdict, found: text, remedy }) => `${verdict}: ${text}: ${remedy}`);
+      return found.some((text) => text.includes("is retired")) ? found : null;
+    }, 20_000);
+    for (const expected of [
+      /^warning: soon will retire env:OLD at \S+, unless its sender uses it before: set the secret of env:NEW at the sender$/,
+      /^warning: past has not accepted env:OLD since \S+: it is retired: remove env:OLD from past$/,
+    ]) {
+      assert.ok(
+        texts.some((text) => expected.test(text)),
+        texts.join("\n"),
+      );
+    }
   });
 
   test("a database that others may read is wrong", async () => {

@@ -20,8 +20,8 @@ function counts(changes: Partial<SourceCounts> = {}): SourceCounts {
 }
 
 /** Counts of one delivery. */
-function delivery(secret: string, at: number, source = "stripe"): SourceCounts {
-  return counts({ source, received: 1, lastReceivedAt: at, secrets: [{ name: secret, lastUsedAt: at }] });
+function delivery(secret: string, at: number, source = "stripe", mark = "0a1b"): SourceCounts {
+  return counts({ source, received: 1, lastReceivedAt: at, secrets: [{ name: secret, mark, lastUsedAt: at }] });
 }
 
 /** The contract of every source store. `open` returns an empty one, which is closed after the test. */
@@ -63,8 +63,22 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
     test("each secret has its first and its last use, whatever the order of the reports", async (t) => {
       const store = await open(t);
       for (const at of [NOW, NOW + 20, NOW - 30, NOW + 10]) await store.add([delivery("env:A", at)], NOW);
-      const use = { name: "env:A", firstUsedAt: NOW - 30, lastUsedAt: NOW + 20 };
+      const use = { name: "env:A", mark: "0a1b", firstUsedAt: NOW - 30, lastUsedAt: NOW + 20 };
       assert.deepEqual((await store.list())[0]?.secrets, [use]);
+    });
+
+    test("the use of a secret begins again with another value, which an older report does not undo", async (t) => {
+      const store = await open(t);
+      const use = (at: number, mark: string) => store.add([delivery("env:A", at, "stripe", mark)], NOW);
+      const uses = async () => (await store.list())[0]?.secrets;
+      await use(NOW, "old0");
+      await use(NOW + 20, "new0");
+      const began = [{ name: "env:A", mark: "new0", firstUsedAt: NOW + 20, lastUsedAt: NOW + 20 }];
+      assert.deepEqual(await uses(), began);
+      await use(NOW + 10, "old0");
+      assert.deepEqual(await uses(), began);
+      await use(NOW + 30, "new0");
+      assert.deepEqual(await uses(), [{ ...began[0], lastUsedAt: NOW + 30 }]);
     });
 
     test("the last secret is the one that was used last", async (t) => {

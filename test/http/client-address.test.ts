@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { canonicalAddress, clientAddress, isIn } from "../../src/http/client-address.ts";
+import { canonicalAddress, clientAddress } from "../../src/http/client-address.ts";
+import { isIn } from "../../src/lib/address-range.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const PROXIES = new BlockList();

@@ -101,6 +101,19 @@ suite("the OpenAPI description of routes", () => {
     assert.deepEqual(Object.keys(post.responses["400"].content), ["text/html", "application/problem+json"]);
   });
 
+  test("has a text beside the usual body, and the statuses of errors that a route changes", () => {
+    const { get } = describe({ ...ROUTE, mayBeText: true, problemStatuses: { not_found: 410 } }).paths[
+      "/things/{id}/parts"
+    ];
+    assert.deepEqual(Object.keys(get.responses["200"].content), ["application/json", "text/plain"]);
+    assert.deepEqual(Object.keys(get.responses).toSorted(), ["200", "400", "401", "408", "410", "431", "500"]);
+  });
+
+  test("has text for every status of a route without bodies", () => {
+    const { responses } = describe({ ...ROUTE, isBodiless: true }).paths["/things/{id}/parts"].get;
+    for (const { content } of Object.values<{ content: object }>(responses)) assert.ok("text/plain" in content);
+  });
+
   test("describes a route of every method once, and says so", () => {
     const { paths } = describe({ ...ROUTE, method: "*" });
     assert.deepEqual(Object.keys(paths["/things/{id}/parts"]), ["get"]);

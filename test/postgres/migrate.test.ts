@@ -120,7 +120,7 @@ async function fillAll(database: Database): Promise<void> {
         conflicts: 0,
         refused: 1,
         lastReceivedAt: NOW,
-        secrets: [{ name: "env:S", lastUsedAt: NOW }],
+        secrets: [{ name: "env:S", mark: "0a1b", lastUsedAt: NOW }],
       },
     ],
     NOW,

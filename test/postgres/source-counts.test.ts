@@ -10,14 +10,14 @@ import { openPostgres, tempPostgres } from "../helpers/postgres.ts";
 const NOW = 1_800_000_000_000;
 
 /** One delivery at a time, which a secret has verified. */
-const report = (source: string, at = 1, secret = "env:A"): SourceCounts => ({
+const report = (source: string, at = 1, secret = "env:A", mark = "0a1b"): SourceCounts => ({
   source,
   received: 1,
   duplicates: 0,
   conflicts: 0,
   refused: 0,
   lastReceivedAt: at,
-  secrets: [{ name: secret, lastUsedAt: at }],
+  secrets: [{ name: secret, mark, lastUsedAt: at }],
 });
 
 suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
@@ -28,7 +28,14 @@ suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
     await store.add([report("a", 20), report("b", 15), report("a", 10)], NOW);
     const [record] = await store.list();
     assert.deepEqual([record?.received, record?.lastReceivedAt], [2, 20]);
-    assert.deepEqual(record?.secrets, [{ name: "env:A", firstUsedAt: 10, lastUsedAt: 20 }]);
+    assert.deepEqual(record?.secrets, [{ name: "env:A", mark: "0a1b", firstUsedAt: 10, lastUsedAt: 20 }]);
+  });
+
+  test("of a secret that is in a report with two values, the later one counts", async (t) => {
+    const store = createPostgresSourceStore((await tempPostgres(t)).postgres);
+    await store.add([report("a", 20, "env:A", "new0"), report("a", 10, "env:A", "old0")], NOW);
+    const [record] = await store.list();
+    assert.deepEqual(record?.secrets, [{ name: "env:A", mark: "new0", firstUsedAt: 20, lastUsedAt: 20 }]);
   });
 
   test("of a report that fails in part, nothing is stored", async (t) => {

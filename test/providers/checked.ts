@@ -1,4 +1,7 @@
+import { mock } from "node:test";
 import { type Delivery, EVENT, hmac256, type Provider, seconds } from "./delivery.ts";
+
+const ZOOM_EVENT = JSON.stringify({ event: "user.updated", payload: { account_id: "Zoë", object: { id: 4200 } } });
 
 /** Without the newer signature, which a check prefers to the older. */
 const olderOfHook0 = (signature: string) =>
@@ -186,6 +189,72 @@ export const checked: Provider[] = [
     }),
     accepts: (lib, { body, headers }, secret) =>
       new lib.WebflowClient({ accessToken: "unused" }).webhooks.verifySignature({ headers, body, secret }),
+  },
+  {
+    preset: "modern_treasury",
+    package: "modern-treasury",
+    how: "checked",
+    secret: "modern treasury webhook key",
+    send: (_lib, secret) => ({ headers: { "x-signature": hmac256(secret, "hex", EVENT) } }),
+    accepts: (lib, { body, headers }, webhookKey) =>
+      new lib.default({ apiKey: "unused", organizationID: "unused", webhookKey }).webhooks.validateSignature(
+        body,
+        headers,
+      ),
+  },
+  {
+    preset: "finch",
+    package: "@tryfinch/finch-api",
+    how: "checked",
+    secret: Buffer.from("a key of thirty-two bytes, fixed").toString("base64"),
+    send: (_lib, secret, at) => {
+      const id = "msg_2mVnTq8Zr4";
+      const signature = hmac256(Buffer.from(secret, "base64"), "base64", `${id}.${seconds(at)}.${EVENT}`);
+      return {
+        headers: { "finch-event-id": id, "finch-timestamp": seconds(at), "finch-signature": `v1,${signature}` },
+      };
+    },
+    accepts: (lib, { body, headers }, webhookSecret) =>
+      new lib.default({ accessToken: "unused", webhookSecret }).webhooks.unwrap(body, headers),
+  },
+  {
+    preset: "zoom",
+    package: "@zoom/rivet",
+    module: "@zoom/rivet/users",
+    how: "checked",
+    secret: "zoom webhook secret token",
+    send: (_lib, secret, at) => ({
+      headers: {
+        "x-zm-request-timestamp": seconds(at),
+        "x-zm-signature": `v0=${hmac256(secret, "hex", `v0:${seconds(at)}:${ZOOM_EVENT}`)}`,
+      },
+      body: ZOOM_EVENT,
+    }),
+    accepts: async (lib, { body, headers }, webhooksSecretToken) => {
+      // The package prints what it gets.
+      mock.method(console, "debug", () => {}, { times: 1 });
+      const { statusCode } = await new lib.AwsLambdaReceiver({ webhooksSecretToken }).start()({ body, headers });
+      return statusCode === 200;
+    },
+  },
+  {
+    preset: "viber",
+    package: "viber-bot",
+    module: "viber-bot/lib/message/message-validator.js",
+    how: "checked",
+    secret: "445da6az1s345z78-dazcczb2542zv51a-e0vc5fva17480im9",
+    send: (_lib, secret) => ({ headers: { "x-viber-content-signature": hmac256(secret, "hex", EVENT) } }),
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.default({ debug() {} }, secret).validateMessage(headers["x-viber-content-signature"], body),
+  },
+  {
+    preset: "mollie",
+    package: "mollie-api-typescript",
+    how: "checked",
+    secret: "mollie signing secret",
+    send: (_lib, secret) => ({ headers: { "x-mollie-signature": `sha256=${hmac256(secret, "hex", EVENT)}` } }),
+    accepts: (lib, { body, headers }, secret) =>
+      lib.SignatureValidator.validate(body, secret, headers["x-mollie-signature"]),
   },
   {
     preset: "npm",

@@ -1,4 +1,4 @@
-import { type Delivery, EVENT, hmac256, type Provider, seconds, URL_OF_RECEIVER } from "./delivery.ts";
+import { type Delivery, EVENT, hmac256, type Provider, seconds } from "./delivery.ts";
 
 const dataIdOf = (url: string) => new URL(url).searchParams.get("data.id");
 
@@ -58,8 +58,8 @@ export const commerce: Provider[] = [
     package: "square",
     how: "checked",
     secret: "asdf1234_signature_key",
-    send: (_lib, secret) => ({
-      headers: { "x-square-hmacsha256-signature": hmac256(secret, "base64", URL_OF_RECEIVER + EVENT) },
+    send: (_lib, secret, _at, url) => ({
+      headers: { "x-square-hmacsha256-signature": hmac256(secret, "base64", url + EVENT) },
     }),
     accepts: (lib, { url, body, headers }, secret) =>
       lib.WebhooksHelper.verifySignature({
@@ -86,11 +86,11 @@ export const commerce: Provider[] = [
     package: "mercadopago",
     how: "checked",
     secret: "mercado pago secret",
-    send: (_lib, secret, at) => {
+    send: (_lib, secret, at, url) => {
       const requestId = "bb56a2f1-6aae-46ac-982e-9dcd3581d08e";
       const content = `id:123456;request-id:${requestId};ts:${seconds(at)};`;
       return {
-        url: "https://hooks.example.com/webhooks/provider?data.id=123456&type=payment",
+        url: new URL("?data.id=123456&type=payment", url).href,
         headers: {
           "x-request-id": requestId,
           "x-signature": `ts=${seconds(at)},v1=${hmac256(secret, "hex", content)}`,

@@ -17,7 +17,10 @@ export interface Vector extends Delivery {
   /** `package@version` */
   by: string;
   how: "signed" | "checked";
-  secret: string;
+  /** What the source has: secrets of its own, or public keys of the provider, and what its preset needs besides. */
+  secret?: string;
+  keys?: readonly string[];
+  options?: Record<string, string>;
   /** When the signature is fresh, in Unix milliseconds. */
   at: number;
 }
@@ -27,6 +30,8 @@ export type Package = Awaited<ReturnType<typeof load>>;
 
 export interface Provider {
   preset: string;
+  /** Which of the schemes of the preset, if it has several. */
+  variant?: string;
   package: string;
   /** Where the provider's own documentation or example names the package, if it is not the provider's own. */
   prescribedBy?: string;
@@ -34,9 +39,12 @@ export interface Provider {
   module?: string;
   /** Whether the package signs, or the recipe does and the package only checks. */
   how: Vector["how"];
-  secret: string;
-  /** Makes a delivery at a time, which the clock shows as well. */
-  send(lib: Package, secret: string, at: number): Partial<Delivery> | Promise<Partial<Delivery>>;
+  secret?: string;
+  /** Public keys as the configuration takes them. Their private keys are in `keys`. */
+  keys?: readonly string[];
+  options?: Record<string, string>;
+  /** Makes a delivery to an address at a time, which the clock shows as well. `secret` is the secret or the first public key. */
+  send(lib: Package, secret: string, at: number, url: string): Partial<Delivery> | Promise<Partial<Delivery>>;
   /** Whether the package's own check lets a delivery pass. It may throw instead of answering false. */
   accepts(lib: Package, delivery: Delivery, secret: string): unknown;
   /** Changes something that the signature covers; the amount in the body unless given. */
@@ -87,28 +95,46 @@ async function atTime<T>(at: number, run: () => T | Promise<T>): Promise<T> {
   }
 }
 
+const secretOf = ({ secret, keys = [] }: Pick<Provider, "secret" | "keys">) => secret ?? keys[0] ?? "";
+
 async function passes(provider: Provider, lib: Package, delivery: Delivery): Promise<boolean> {
   try {
-    return Boolean(await provider.accepts(lib, delivery, provider.secret));
+    return Boolean(await provider.accepts(lib, delivery, secretOf(provider)));
   } catch {
     return false;
   }
 }
 
+const packageOf = (provider: Provider): Promise<Package> => load(provider.module ?? provider.package);
+
+/** The package and its version. */
+export const versionOf = (provider: Provider) => `${provider.package}@${dependencies[provider.package]}`;
+
+/** Whether the provider's package accepts a vector at the time when it is fresh. */
+export async function isAccepted(provider: Provider, vector: Vector): Promise<boolean> {
+  const lib = await packageOf(provider);
+  const body = Buffer.from(vector.body, "base64").toString("utf8");
+  return await atTime(vector.at, () => passes(provider, lib, { ...vector, body }));
+}
+
 /**
- * Makes a delivery and has the provider's package judge it.
+ * Makes a delivery to an address and has the provider's package judge it.
  *
  * @returns the vector, and the same with a change that the package refuses
  * @throws Error when the package refuses the delivery, or accepts the changed one
  */
-export async function prove(provider: Provider, at: number): Promise<{ genuine: Vector; altered: Vector }> {
-  const { preset, how, secret } = provider;
-  const lib = await load(provider.module ?? provider.package);
-  const by = `${provider.package}@${dependencies[provider.package]}`;
+export async function prove(
+  provider: Provider,
+  at: number,
+  url = URL_OF_RECEIVER,
+): Promise<{ genuine: Vector; altered: Vector }> {
+  const { preset, how, secret, keys, options } = provider;
+  const lib = await packageOf(provider);
+  const by = versionOf(provider);
   return await atTime(at, async () => {
-    const sent = await provider.send(lib, secret, at);
+    const sent = await provider.send(lib, secretOf(provider), at, url);
     const delivery: Delivery = {
-      url: URL_OF_RECEIVER,
+      url,
       method: "POST",
       body: EVENT,
       ...sent,
@@ -121,7 +147,9 @@ export async function prove(provider: Provider, at: number): Promise<{ genuine: 
       preset,
       by,
       how,
-      secret,
+      ...(secret === undefined ? {} : { secret }),
+      ...(keys === undefined ? {} : { keys }),
+      ...(options === undefined ? {} : { options }),
       url,
       method,
       headers,

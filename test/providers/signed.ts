@@ -1,4 +1,4 @@
-import { EVENT, type Package, type Provider, seconds, URL_OF_RECEIVER } from "./delivery.ts";
+import { EVENT, type Package, type Provider, seconds } from "./delivery.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const BRAINTREE_PUBLIC_KEY = "integration_public_key";
@@ -17,6 +17,32 @@ function braintree(
     publicKey: BRAINTREE_PUBLIC_KEY,
     privateKey: key,
   });
+}
+
+/** The signatures of HubSpot without a time. */
+function hubspotOlder(version: "v1" | "v2"): Provider {
+  return {
+    preset: "hubspot",
+    variant: version,
+    package: "@hubspot/api-client",
+    how: "signed",
+    secret: "6f1c8f9e-client-secret",
+    send: (lib, clientSecret, _at, url) => ({
+      headers: {
+        "x-hubspot-signature-version": version,
+        "x-hubspot-signature": lib.Signature.getSignature("POST", version, { clientSecret, url, requestBody: EVENT }),
+      },
+    }),
+    accepts: (lib, { url, method, body, headers }, clientSecret) =>
+      lib.Signature.isValid({
+        signatureVersion: version,
+        signature: headers["x-hubspot-signature"],
+        requestBody: body,
+        clientSecret,
+        method,
+        url,
+      }),
+  };
 }
 
 /** Providers whose package signs. */
@@ -58,10 +84,10 @@ export const signed: Provider[] = [
     package: "twilio",
     how: "signed",
     secret: "0123456789abcdef0123456789abcdef",
-    send: (lib, secret) => ({
+    send: (lib, secret, _at, url) => ({
       headers: {
         "content-type": FORM,
-        "x-twilio-signature": lib.default.getExpectedTwilioSignature(secret, URL_OF_RECEIVER, SMS),
+        "x-twilio-signature": lib.default.getExpectedTwilioSignature(secret, url, SMS),
       },
       body: new URLSearchParams(SMS).toString(),
     }),
@@ -74,12 +100,28 @@ export const signed: Provider[] = [
       ),
   },
   {
+    preset: "twilio",
+    variant: "JSON",
+    package: "twilio",
+    how: "signed",
+    secret: "0123456789abcdef0123456789abcdef",
+    send: (lib, secret, _at, url) => {
+      const signedUrl = `${url}&bodySHA256=${lib.default.getExpectedBodyHash(EVENT)}`;
+      const signature = lib.default.getExpectedTwilioSignature(secret, signedUrl, {});
+      return { url: signedUrl, headers: { "x-twilio-signature": signature } };
+    },
+    accepts: (lib, { url, body, headers }, secret) =>
+      lib.default.validateRequestWithBody(secret, headers["x-twilio-signature"], url, body),
+  },
+  hubspotOlder("v1"),
+  hubspotOlder("v2"),
+  {
     preset: "hubspot",
     package: "@hubspot/api-client",
     how: "signed",
     secret: "6f1c8f9e-client-secret",
-    send: (lib, clientSecret, at) => {
-      const options = { clientSecret, url: URL_OF_RECEIVER, requestBody: EVENT, timestamp: at };
+    send: (lib, clientSecret, at, url) => {
+      const options = { clientSecret, url, requestBody: EVENT, timestamp: at };
       return {
         headers: {
           "x-hubspot-request-timestamp": String(at),
@@ -176,10 +218,10 @@ export const signed: Provider[] = [
     module: "@segment/action-destinations/dist/destinations/webhook/index.js",
     how: "signed",
     secret: "segment shared secret",
-    send: (lib, secret) => {
+    send: (lib, secret, _at, url) => {
       const destination = segmentOf(lib);
       let body = "";
-      const payload = { url: URL_OF_RECEIVER, method: "POST", data: JSON.parse(EVENT) };
+      const payload = { url, method: "POST", data: JSON.parse(EVENT) };
       destination.actions.send.perform((_url, { json }) => (body = JSON.stringify(json)), { payload });
       return { headers: { "x-signature": segmentSignature(destination, body, secret) }, body };
     },

@@ -7,14 +7,17 @@ export const SECRET = `whsec_${KEY.toString("base64")}`;
 export type Prefix = "webhook" | "svix";
 
 /** The three headers of Standard Webhooks, or of Svix, which it stems from. */
-function headersOf(prefix: Prefix, at: number, key: string | Uint8Array = KEY): Record<string, string> {
+function headersOf(prefix: Prefix, at: number, key: string | Uint8Array = KEY, body = EVENT): Record<string, string> {
   const timestamp = seconds(at);
   return {
     [`${prefix}-id`]: ID,
     [`${prefix}-timestamp`]: timestamp,
-    [`${prefix}-signature`]: `v1,${hmac256(key, "base64", `${ID}.${timestamp}.${EVENT}`)}`,
+    [`${prefix}-signature`]: `v1,${hmac256(key, "base64", `${ID}.${timestamp}.${body}`)}`,
   };
 }
+
+/** The package knows its own events only. */
+const LIVEBLOCKS_EVENT = JSON.stringify({ type: "storageUpdated", data: { roomId: "4200", projectId: "Zoë" } });
 
 const asRequest = ({ url, method, headers, body }: Delivery) => new Request(url, { method, headers, body });
 
@@ -103,5 +106,49 @@ export const standard: Provider[] = [
     send: (_lib, secret, at) => ({ headers: headersOf("webhook", at, secret) }),
     accepts: (lib, { body, headers }, webhookSecret) =>
       new lib.default({ apiKey: "unused", webhookSecret }).events.unwrap(body, { headers }),
+  },
+  {
+    preset: "standard_webhooks",
+    package: "@liveblocks/node",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("webhook", at, KEY, LIVEBLOCKS_EVENT), body: LIVEBLOCKS_EVENT }),
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.WebhookHandler(secret).verifyRequest({ headers, rawBody: body }),
+  },
+  {
+    preset: "standard_webhooks",
+    package: "lithic",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("webhook", at) }),
+    accepts: (lib, { body, headers }, webhookSecret) =>
+      new lib.default({ apiKey: "unused", webhookSecret }).webhooks.unwrap(body, headers),
+  },
+  {
+    preset: "standard_webhooks",
+    package: "dodopayments",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("webhook", at) }),
+    accepts: (lib, { body, headers }, webhookKey) =>
+      new lib.default({ bearerToken: "unused", webhookKey }).webhooks.unwrap(body, { headers }),
+  },
+  {
+    preset: "svix",
+    package: "svix",
+    how: "signed",
+    secret: SECRET,
+    send: (lib, secret, at) => ({
+      headers: {
+        "svix-id": ID,
+        "svix-timestamp": seconds(at),
+        "svix-signature": new lib.Webhook(secret).sign(ID, new Date(at), EVENT),
+      },
+    }),
+    accepts: (lib, { body, headers }, secret) => {
+      new lib.Webhook(secret).verify(body, headers);
+      return true;
+    },
   },
 ];

@@ -1,4 +1,4 @@
-/** Writes `test/fixtures/provider-vectors.json`: `npm ci` in this folder, then `node test/providers/vectors.ts`. */
+/** Writes `test/fixtures/provider-vectors.json`: `npm ci` in this folder, `node test/providers/vectors.ts`, `npm run format`. */
 import { writeFileSync } from "node:fs";
 import { FIXTURE, fixedVectors } from "./providers.ts";
 

@@ -18,7 +18,7 @@ const report = (source: string, secret = "env:A"): SourceCounts => ({
   conflicts: 0,
   refused: 0,
   lastReceivedAt: 1,
-  secrets: [{ name: secret, lastUsedAt: 1 }],
+  secrets: [{ name: secret, mark: "0a1b", lastUsedAt: 1 }],
 });
 
 test("counts of sources outlive the process", async (t) => {

@@ -5,6 +5,7 @@ import { explainDelivery } from "../../src/webhook/explain.ts";
 import { parseRawRequest } from "../../src/webhook/raw-request.ts";
 import type { HmacScheme } from "../../src/webhook/schemes.ts";
 import type { Source } from "../../src/webhook/source.ts";
+import { secretOf } from "../helpers/secret.ts";
 
 const NOW = 1_800_000_000_000;
 const KEY = "0011223344556677";
@@ -24,10 +25,7 @@ const SOURCE: Source = {
   name: "shop",
   path: "/hooks/shop",
   preset: null,
-  secrets: [
-    { name: "env:NEW", value: "the newer secret" },
-    { name: "env:OLD", value: KEY },
-  ],
+  secrets: [secretOf("the newer secret", "env:NEW"), secretOf(KEY, "env:OLD")],
   schemes: [SCHEME],
   id: ["body:order"],
   type: ["header:x-topic"],

@@ -8,6 +8,7 @@ import { identify, requirePayload } from "../../src/webhook/identity.ts";
 import { PRESETS } from "../../src/webhook/presets/index.ts";
 import type { Place } from "../../src/webhook/schemes.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
+import { secretOf } from "../helpers/secret.ts";
 
 const ENVELOPE = {
   id: "evt_1",
@@ -120,7 +121,7 @@ const by = (header: string): Verified => {
   );
   assert.ok(scheme);
   const headers = header === "webhook-signature" ? ["webhook-id"] : [];
-  return { scheme, secret: { name: "env:SECRET", value: "" }, covers: { body: true, members: [], headers } };
+  return { scheme, secret: secretOf(""), covers: { body: true, members: [], headers } };
 };
 
 const USUAL = { id: [], type: [] };

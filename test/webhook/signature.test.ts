@@ -8,6 +8,7 @@ import { openContent } from "../../src/webhook/content.ts";
 import { DEFAULT_SCHEMES } from "../../src/webhook/default-source.ts";
 import { PRESETS } from "../../src/webhook/presets/index.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
+import { secretOf } from "../helpers/secret.ts";
 
 const NOW = 1_800_000_000;
 const SECRET = "It's a secret to everybody";
@@ -22,14 +23,14 @@ type Headers = Record<string, string>;
 
 /** Verifies a delivery at a time in seconds. Returns the index of its secret, or why it is refused. */
 function verdict(headers: Headers, body: string | Uint8Array, values = [SECRET], now = NOW): number | string {
-  const secrets = values.map((value, index) => ({ name: `env:SECRET_${index}`, value }));
+  const secrets = values.map((value, index) => secretOf(value, `env:SECRET_${index}`));
   const verifier = createVerifier({ schemes: DEFAULT_SCHEMES, secrets });
   const read = verifier.read(headers, now * 1000);
   if ("reason" in read) return read.reason;
   const content = openContent(Buffer.from(body), "application/json");
   const request = { method: "POST", origin: "http://127.0.0.1", target: "/webhook", headers, content };
   const verified = verifier.verify(request, read.candidates);
-  return typeof verified === "string" ? verified : secrets.indexOf(verified.secret);
+  return typeof verified === "string" ? verified : secrets.findIndex(({ name }) => name === verified.secret.name);
 }
 
 const accepts = (headers: Headers, body: string | Uint8Array, secret = SECRET, now = NOW) =>
@@ -294,7 +295,7 @@ test("a form with very many fields takes little time before its signature is ver
   const body = Buffer.from(Array.from({ length: 150_000 }, (_, index) => `${index.toString(36)}=`).join("&"));
   const [scheme] = PRESETS.twilio?.schemes ?? [];
   assert.ok(scheme);
-  const verifier = createVerifier({ schemes: [scheme], secrets: [{ name: "env:SECRET", value: SECRET }] });
+  const verifier = createVerifier({ schemes: [scheme], secrets: [secretOf(SECRET)] });
   const headers = { "x-twilio-signature": hmac("other", "base64", SECRET, "sha1") };
   const read = verifier.read(headers, NOW * 1000);
   assert.ok("candidates" in read);

@@ -5,6 +5,8 @@ import { createSourceCounter } from "../../src/webhook/source-counter.ts";
 import type { SourceCounts } from "../../src/webhook/source-store.ts";
 
 const NOW = 1_800_000_000_000;
+const NEW = { name: "env:NEW", mark: "0a1b" };
+const OLD = { name: "env:OLD", mark: "2c3d" };
 const STORED = { duplicate: false, conflict: false };
 
 /** A counter with a store whose writes the test ends, and with time that the test moves. */
@@ -35,11 +37,11 @@ const receivedOf = ({ counts }: { counts: SourceCounts[] }) => counts.map(({ rec
 suite("the source counter", () => {
   test("stores the sums of each source once, 200 ms after the first change", (t) => {
     const { counter, writes, tick } = open(t);
-    counter.received("stripe", "env:OLD", NOW + 2, STORED);
-    counter.received("stripe", "env:NEW", NOW + 3, STORED);
+    counter.received("stripe", OLD, NOW + 2, STORED);
+    counter.received("stripe", NEW, NOW + 3, STORED);
     tick(199);
-    counter.received("stripe", "env:OLD", NOW + 1, { duplicate: true, conflict: false });
-    counter.received("stripe", "env:OLD", NOW + 1, { duplicate: true, conflict: true });
+    counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: false });
+    counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: true });
     counter.refused("stripe");
     counter.refused("github");
     assert.equal(writes.length, 0);
@@ -53,12 +55,21 @@ suite("the source counter", () => {
         refused: 1,
         lastReceivedAt: NOW + 3,
         secrets: [
-          { name: "env:OLD", lastUsedAt: NOW + 2 },
-          { name: "env:NEW", lastUsedAt: NOW + 3 },
+          { ...OLD, lastUsedAt: NOW + 2 },
+          { ...NEW, lastUsedAt: NOW + 3 },
         ],
       },
       { source: "github", received: 0, duplicates: 0, conflicts: 0, refused: 1, lastReceivedAt: null, secrets: [] },
     ]);
+  });
+
+  test("of a secret whose value changed, the later use counts", (t) => {
+    const { counter, writes, tick } = open(t);
+    const changed = { ...NEW, mark: "4e5f" };
+    counter.received("a", changed, NOW + 1, STORED);
+    counter.received("a", NEW, NOW, STORED);
+    tick(200);
+    assert.deepEqual(writes[0]?.counts[0]?.secrets, [{ ...changed, lastUsedAt: NOW + 1 }]);
   });
 
   test("writes nothing while nothing changes", async (t) => {
@@ -76,10 +87,10 @@ suite("the source counter", () => {
 
   test("starts no write while one is running, and stores what came meanwhile after it", async (t) => {
     const { counter, writes, end, tick } = open(t);
-    counter.received("a", "env:A", NOW, STORED);
+    counter.received("a", NEW, NOW, STORED);
     tick(200);
-    counter.received("a", "env:A", NOW, STORED);
-    counter.received("a", "env:A", NOW, STORED);
+    counter.received("a", NEW, NOW, STORED);
+    counter.received("a", NEW, NOW, STORED);
     tick(10_000);
     assert.equal(writes.length, 1);
     await end();
@@ -89,9 +100,9 @@ suite("the source counter", () => {
 
   test("keeps the sums of a failed write, and tries again after a second", async (t) => {
     const { counter, writes, errors, end, tick } = open(t);
-    counter.received("a", "env:A", NOW + 5, STORED);
+    counter.received("a", NEW, NOW + 5, STORED);
     tick(200);
-    counter.received("a", "env:A", NOW, STORED);
+    counter.received("a", NEW, NOW, STORED);
     counter.refused("b");
     await end(new Error("full"));
     assert.match(String(errors), /full/);
@@ -99,7 +110,7 @@ suite("the source counter", () => {
     counter.refused("b");
     assert.equal(writes.length, 1);
     tick(1);
-    const secrets = [{ name: "env:A", lastUsedAt: NOW + 5 }];
+    const secrets = [{ ...NEW, lastUsedAt: NOW + 5 }];
     assert.deepEqual(writes[1]?.counts, [
       { source: "a", received: 2, duplicates: 0, conflicts: 0, refused: 0, lastReceivedAt: NOW + 5, secrets },
       { source: "b", received: 0, duplicates: 0, conflicts: 0, refused: 2, lastReceivedAt: null, secrets: [] },
@@ -111,9 +122,9 @@ suite("the source counter", () => {
 
   test("a flush stores the rest at once, after the running write", async (t) => {
     const { counter, writes, end, tick } = open(t);
-    counter.received("a", "env:A", NOW, STORED);
+    counter.received("a", NEW, NOW, STORED);
     tick(200);
-    counter.received("a", "env:A", NOW, STORED);
+    counter.received("a", NEW, NOW, STORED);
     const flushed = counter.flush();
     await nextTurn();
     assert.equal(writes.length, 1);

@@ -1,12 +1,17 @@
-import type { Environment } from "../../config/settings.ts";
+import { type Environment, readSettings } from "../../config/settings.ts";
 import { readSources } from "../../config/sources.ts";
+import { openAddressCopies } from "../../webhook/address-copies.ts";
 import { rotationFindings } from "../../webhook/rotation.ts";
 import type { Source } from "../../webhook/source.ts";
 import { counted } from "../output.ts";
 import { sourceRecords } from "../stores.ts";
+import { checkAddressLists } from "./addresses.ts";
 import { type Finding, ok, warning, wrongSettings } from "./finding.ts";
 
-/** Checks the configuration file and, if the database can be read, whether the senders use the newest secrets. */
+/**
+ * Checks the configuration file, the lists of addresses and, if the database can be read, whether the senders use the newest
+ * secrets.
+ */
 export async function checkSources(environment: Environment, canRead: boolean, now: number): Promise<Finding[]> {
   let sources: Source[];
   try {
@@ -17,8 +22,10 @@ export async function checkSources(environment: Environment, canRead: boolean, n
   const records = canRead ? await sourceRecords(environment) : [];
   const bySource = new Map(records.map((record) => [record.source, record]));
   const rotations = sources.flatMap((source) => rotationFindings(source, bySource.get(source.name), now));
+  const copies = openAddressCopies(readSettings(environment, ["DATA_DIR"]).DATA_DIR);
   return [
     ok("sources", counted(sources.length, "source")),
     ...rotations.map(({ found, remedy }) => warning("secrets", found, remedy)),
+    ...checkAddressLists(sources, copies, now),
   ];
 }

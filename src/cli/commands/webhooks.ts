@@ -52,7 +52,7 @@ export function addWebhookCommands(program: Command): void {
     .description("Send signed deliveries as a provider does")
     .option("--source <name>", "Sign as the sender of this source (default: default, or the only one)")
     .option("--preset <slug>", "Sign as this provider, with --secret-file")
-    .option("--secret-file <file>", "File with the secret")
+    .option("--secret-file <file>", "File with the secret, or with a private key in PEM")
     .option("--type <type>", "Type of the event (default: that of the sample)")
     .option("--id <id>", "Id of the event (default: a new one)")
     .option("--body <file>", "Send this file instead of a sample")

@@ -1,12 +1,20 @@
-import type { HmacScheme, Scheme } from "../../webhook/schemes.ts";
+import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme } from "../../webhook/schemes.ts";
+import { usesSecret } from "../../webhook/schemes.ts";
 import type { PathFault } from "./faults.ts";
 import type { SourceEntry } from "./schema.ts";
 
 type Verify = NonNullable<SourceEntry["verify"]>;
+type Type = NonNullable<Verify["type"]>;
+
+const LAYOUT = ["header", "encoding", "prefix", "format", "label", "signed", "timestamp", "tolerance"] as const;
 
 /** The keys that each type of scheme has. */
-const KEYS: Record<NonNullable<Verify["type"]>, readonly (keyof Verify)[]> = {
-  hmac: ["header", "algorithm", "encoding", "prefix", "format", "label", "signed", "timestamp", "tolerance", "key"],
+const KEYS: Record<Type, readonly (keyof Verify)[]> = {
+  hmac: [...LAYOUT, "algorithm", "key"],
+  ed25519: LAYOUT,
+  ecdsa: [...LAYOUT, "algorithm"],
+  rsa: [...LAYOUT, "algorithm"],
+  jwt: ["header", "prefix", "algorithms", "issuer", "audience", "bodyClaim", "tolerance"],
   token: ["header", "prefix"],
   basic: [],
 };
@@ -17,17 +25,22 @@ export function describedScheme(verify: Verify): { scheme: Scheme } | { faults: 
   const faults = Object.keys(verify)
     .filter((key) => key !== "type" && !(KEYS[type] as readonly string[]).includes(key))
     .map((key): PathFault => ({ path: [key], at: "key", message: `found beside type ${type}, expected nothing` }));
-  const { header } = verify;
+  const { header = type === "jwt" ? "authorization" : undefined } = verify;
   if (type === "basic") return faults.length > 0 ? { faults } : { scheme: { type } };
   if (header === undefined) faults.push({ path: [], message: "header is missing, expected the name of a header" });
-  if (type === "hmac") faults.push(...hmacFaults(verify));
+  if (type === "jwt") faults.push(...jwtFaults(verify));
+  else if (type !== "token") faults.push(...layoutFaults(verify));
   if (header === undefined || faults.length > 0) return { faults };
   if (type === "token")
     return { scheme: { type, header, ...(verify.prefix !== undefined && { label: verify.prefix }) } };
-  return { scheme: hmacScheme(header, verify) };
+  if (type === "jwt") return { scheme: jwtScheme(header, verify) };
+  const layout = layoutOf(header, verify);
+  const { algorithm = "sha256", encoding, key = "utf8" } = verify;
+  if (type === "hmac") return { scheme: { ...layout, type, algorithm, encodings: [encoding ?? "hex"], key } };
+  return { scheme: { ...layout, type, algorithm, encodings: encoding ? [encoding] : ["hex", "base64"] } };
 }
 
-function hmacFaults({ prefix, format, label, signed = "{body}", timestamp }: Verify): PathFault[] {
+function layoutFaults({ prefix, format, label, signed = "{body}", timestamp }: Verify): PathFault[] {
   const faults: PathFault[] = [];
   const fault = (path: string[], message: string) => void faults.push({ path, message });
   if (prefix !== undefined && format !== undefined) fault(["prefix"], "found beside format, expected one of them");
@@ -50,28 +63,42 @@ function hmacFaults({ prefix, format, label, signed = "{body}", timestamp }: Ver
   return faults;
 }
 
-function hmacScheme(header: string, verify: Verify): HmacScheme {
-  const {
-    algorithm = "sha256",
-    encoding = "hex",
-    format = "bare",
-    signed = "{body}",
-    timestamp,
-    key = "utf8",
-  } = verify;
+function jwtFaults({ algorithms = [] }: Verify): PathFault[] {
+  // A public key that is taken for a secret would let anybody sign.
+  if (new Set(algorithms.map(usesSecret)).size < 2) return [];
+  return [
+    { path: ["algorithms"], message: "found both kinds, expected only those with secrets, or only those with keys" },
+  ];
+}
+
+/** What signatures with secrets and with keys have in common. */
+type Layout = Omit<HmacScheme, "type" | "algorithm" | "encodings" | "key"> &
+  Omit<PublicKeyScheme, "type" | "algorithm" | "encodings">;
+
+function layoutOf(header: string, verify: Verify): Layout {
+  const { format = "bare", signed = "{body}", timestamp } = verify;
   const label = verify.label ?? verify.prefix;
   const unit = timestamp?.unit ?? "s";
   const place =
     timestamp?.header === undefined ? timestamp?.pair && { pair: timestamp.pair } : { header: timestamp.header };
   return {
-    type: "hmac",
     signature: { headers: [header] },
     format,
     ...(label !== undefined && { label }),
-    algorithm,
-    encodings: [encoding],
     signed,
     ...(place && { timestamp: { ...place, unit } }),
-    key,
+  };
+}
+
+function jwtScheme(header: string, verify: Verify): JwtScheme {
+  const { algorithms = ["HS256"], prefix, issuer, audience, bodyClaim } = verify;
+  return {
+    type: "jwt",
+    header,
+    label: prefix ?? "Bearer ",
+    algorithms,
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience: audience === "{url}" ? "url" : { text: audience } }),
+    ...(bodyClaim !== undefined && { bodyClaim }),
   };
 }

@@ -58,6 +58,7 @@ export function keyText(path: Path): string {
 /** The length of the path of the secret that a path is at or below; null if there is none. */
 function lengthOfSecretPath([top, , key, below]: Path): number | null {
   if (top === "sources" && key === "secrets") return typeof below === "number" ? 4 : 3;
+  if (top === "sources" && key === "handshake") return below === undefined ? 3 : 4;
   if (top === "alerts" && (below === "secret" || below === "token")) return 4;
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }

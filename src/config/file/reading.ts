@@ -10,6 +10,8 @@ export interface EntryContext {
   environment: Environment;
   /** The folder of the file. */
   folder: string;
+  /** The data directory, which has the last good content of lists. */
+  dataDir: string;
   /** The default limit of bodies. */
   bodyLimitBytes: number;
   /** Secrets that sign tokens. */
@@ -37,7 +39,8 @@ export function contextOf(file: string, environment: Environment): EntryContext 
   const { WEBHOOK_BODY_LIMIT: bodyLimitBytes } = readOr(environment, "WEBHOOK_BODY_LIMIT");
   const tokenSecrets = ["JWT_SECRET", "JWT_SECRET_PREVIOUS"].flatMap((name) => secretOf(environment, name) ?? []);
   const folder = dirname(resolve(file));
-  return { environment, folder, bodyLimitBytes, tokenSecrets, secretNames: new Set(), modules: new Set() };
+  const { DATA_DIR: dataDir } = readOr(environment, "DATA_DIR");
+  return { environment, folder, dataDir, bodyLimitBytes, tokenSecrets, secretNames: new Set(), modules: new Set() };
 }
 
 /** The path of the source that the environment makes; null if it makes none. */
@@ -47,7 +50,7 @@ export function pathOfDefaultSource(environment: Environment): string | null {
 }
 
 /** A setting, or its default if it is wrong, which is reported elsewhere. */
-function readOr<Name extends "WEBHOOK_BODY_LIMIT" | "WEBHOOK_PATH">(environment: Environment, name: Name) {
+function readOr<Name extends "WEBHOOK_BODY_LIMIT" | "WEBHOOK_PATH" | "DATA_DIR">(environment: Environment, name: Name) {
   try {
     return readSettings(environment, [name]);
   } catch (error) {

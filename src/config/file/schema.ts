@@ -1,9 +1,9 @@
-import type { BlockList } from "node:net";
 import * as v from "valibot";
+import { parseRange } from "../../lib/address-range.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
-import { diskSize, duration, integer, LONGEST_AGE, networks, oneOf, path, size } from "../fields.ts";
+import { diskSize, duration, integer, LONGEST_AGE, LONGEST_WAIT, oneOf, path, size } from "../fields.ts";
 import { AlertsSchema } from "./alerts-schema.ts";
 import { key, NAME, numberOrText, TEXT, textLike } from "./fields.ts";
 import { RetentionSchema } from "./retention-entry.ts";
@@ -25,7 +25,7 @@ const signed = v.pipe(
   TEXT,
   v.check(
     (value) => unknownPlaceholder(value) === undefined,
-    "expected text with {body} {timestamp} {header:NAME} {url} {path} {method} only",
+    "expected text with {body} {timestamp} {header:NAME} {url} {path} {method} or another known placeholder",
   ),
   // Node has the names of received headers in lower case.
   v.transform((value) => value.replace(/\{headers?:[^{}]+\}/g, (placeholder) => placeholder.toLowerCase())),
@@ -40,10 +40,16 @@ const timestamp = v.strictObject({
 });
 
 const verify = v.strictObject({
-  type: key(oneOf("hmac", "token", "basic"), "How the sender proves itself. Default: `hmac`."),
+  type: key(
+    oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "token", "basic"),
+    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`.",
+  ),
   header: key(header, "The header with the signature or the token."),
   algorithm: key(oneOf("sha1", "sha256", "sha512"), "The hash function. Default: `sha256`."),
-  encoding: key(oneOf("hex", "base64", "base64url"), "How the signature is written. Default: `hex`."),
+  encoding: key(
+    oneOf("hex", "base64", "base64url"),
+    "How the signature is written. Default: `hex`; with `keys`, hex or base64.",
+  ),
   prefix: key(TEXT, "Text that precedes the signature or the token."),
   format: key(
     oneOf("pairs", "list"),
@@ -57,23 +63,38 @@ const verify = v.strictObject({
   timestamp: key(timestamp, "Where the signed time is."),
   tolerance: key(tolerance, "Largest difference of the signed time from the clock. Default: `5m`."),
   key: key(oneOf("utf8", "hex", "base64", "whsec"), "How the secret becomes the key. Default: `utf8`, its text."),
+  algorithms: key(
+    v.pipe(
+      v.array(
+        oneOf("HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "EdDSA"),
+        "expected a list such as [HS256]",
+      ),
+      v.minLength(1, "expected at least one algorithm"),
+    ),
+    "`jwt`: accepted algorithms. Default: `[HS256]`.",
+  ),
+  issuer: key(TEXT, "`jwt`: what `iss` must be."),
+  audience: key(TEXT, "`jwt`: what `aud` must be or hold; `{url}` is the address of the delivery."),
+  bodyClaim: key(TEXT, "`jwt`: the claim with the SHA-256 of the body in hex. Without it, the body is not covered."),
 });
 
 const address = v.pipe(
   TEXT,
   v.check(
-    (value) => !value.includes(",") && v.is(networks, value),
-    "expected an address or a range, e.g. 192.0.2.0/24",
+    (value) => parseRange(value) !== null || /^(?:file:|https?:\/\/)[^#]/.test(value),
+    "expected an address, a range, file:PATH or a URL, e.g. 192.0.2.0/24",
   ),
 );
 
-const addresses = v.pipe(
-  v.array(address, "expected a list"),
-  v.minLength(1, "expected at least one address"),
-  v.transform((list): BlockList => v.parse(networks, list.join(","))),
-);
+const addresses = v.pipe(v.array(address, "expected a list"), v.minLength(1, "expected at least one address"));
 
 const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1m");
+
+/** The handshake of a source with a token. */
+export const HandshakeSchema = v.strictObject(
+  { token: v.pipe(TEXT, v.description("The token that the provider shows or sends, as `env:NAME` or `file:PATH`.")) },
+  "expected a map",
+);
 
 /** A source as it is written in the file. */
 export const SourceSchema = v.strictObject(
@@ -81,18 +102,37 @@ export const SourceSchema = v.strictObject(
     preset: key(preset, "The provider that sends. `authserve sources presets` lists them."),
     verify: key(verify, "How the sender signs, if no preset fits."),
     path: key(path, "The path of the URL. Default: `/webhook/` and the name of the source."),
-    secrets: v.pipe(
-      v.array(TEXT, "expected a list"),
-      v.minLength(1, "expected at least one secret"),
-      v.description("Where the secrets are, the newest first: `env:NAME`, or `file:PATH` relative to this file."),
+    secrets: key(
+      v.pipe(v.array(TEXT, "expected a list such as [env:NAME]"), v.minLength(1, "expected at least one secret")),
+      "Where the secrets are, the newest first: `env:NAME`, or `file:PATH` relative to this file.",
+    ),
+    keys: key(
+      v.pipe(
+        v.array(
+          v.union([TEXT, v.record(v.string(), v.unknown())], "expected a public key"),
+          "expected a list such as [env:NAME]",
+        ),
+        v.minLength(1, "expected at least one public key"),
+      ),
+      "The sender's public keys, the newest first: hex, base64, `whpk_…`, PEM or JWK, as it is or at `env:NAME` or `file:PATH`.",
+    ),
+    options: key(
+      v.record(v.string(), TEXT, "expected a map of names and texts"),
+      "What the preset needs besides, each as it is or at `env:NAME` or `file:PATH`: see `authserve sources presets`.",
     ),
     id: key(
-      textLike(/^(?:bytes|header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+)$/, "expected body:PATH, header:NAME or bytes"),
-      "Where the id of an event is: `body:PATH` with dots between the names, `header:NAME`, or `bytes` for a digest.",
+      textLike(
+        /^(?:bytes|header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/,
+        "expected body:PATH, header:NAME, claim:NAME or bytes",
+      ),
+      "Where the id of an event is: `body:PATH` with dots between the names, `header:NAME`, `claim:NAME` of a signed token, or `bytes` for a digest.",
     ),
     type: key(
-      textLike(/^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+)$/, "expected body:PATH or header:NAME"),
-      "Where the type of an event is: `body:PATH` or `header:NAME`.",
+      textLike(
+        /^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/,
+        "expected body:PATH, header:NAME or claim:NAME",
+      ),
+      "Where the type of an event is: `body:PATH`, `header:NAME` or `claim:NAME`.",
     ),
     dedupe: key(
       oneOf("bytes", "id"),
@@ -113,7 +153,11 @@ export const SourceSchema = v.strictObject(
       'Accepted media types. `text/*` is a range, and `"*/*"` means any. Default: those of the preset, or JSON.',
     ),
     bodyLimit: key(bodyLimit, "Largest body. Default: that of the preset, or `WEBHOOK_BODY_LIMIT`."),
-    allowedAddresses: key(addresses, "Addresses that may deliver. Default: all."),
+    allowedAddresses: key(
+      addresses,
+      "Addresses and ranges that may deliver, and lists of them: `file:PATH` relative to this file, or an `https` URL. `#NAME` after it names the member of a JSON document. Default: all.",
+    ),
+    addressRefresh: key(duration(1000, "1h", LONGEST_WAIT), "How often lists are fetched from URLs. Default: `1h`."),
     addressMode: key(
       oneOf("enforce", "watch"),
       "`enforce` refuses other addresses. `watch` only logs them. Default: `enforce`.",
@@ -130,7 +174,15 @@ export const SourceSchema = v.strictObject(
         },
         "expected a map, which may be empty: {}",
       ),
-      "Keeps deliveries whose signature matches no secret, within bounds, the newest ones. `authserve events reverify` admits them when the secret is mended.",
+      "Keeps deliveries whose signature matches no secret, or a retired one, within bounds, the newest ones. `authserve events reverify` admits them when the secret is mended.",
+    ),
+    retire: key(
+      duration(1000, "14d", LONGEST_AGE),
+      "An old secret that has not matched for so long is no longer accepted. Default: it stays accepted.",
+    ),
+    handshake: key(
+      v.union([v.literal(true), HandshakeSchema], "expected true or { token: env:NAME }"),
+      "Answers the handshake by which the provider checks the URL: `true`, or `{ token: env:NAME }` where it has a token. Default: no answer.",
     ),
     expectEvery: key(
       duration(1000, "24h", LONGEST_AGE),

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { systemCode } from "../../errors.ts";
-import type { HmacScheme, Scheme } from "../../webhook/schemes.ts";
+import { type HmacScheme, needsOf, type Scheme } from "../../webhook/schemes.ts";
 import { bytesOfWhsec, keysOf } from "../../webhook/secret-key.ts";
+import { markOf } from "../../webhook/secret-mark.ts";
 import type { Secret } from "../../webhook/source.ts";
 import { readSecretFile } from "../secrets.ts";
 import { LEAST_WHSEC_BYTES } from "../warnings.ts";
@@ -36,7 +37,7 @@ export function readSecretRef(reference: string, context: EntryContext): ReadSec
   if (tokenSecrets.includes(value)) {
     return { fault: `found ${reference}, which is also a secret of tokens, expected a different one` };
   }
-  return { secret: { name: reference, value }, warnings: weaknessesOf(value) };
+  return { secret: { name: reference, value, mark: markOf(value) }, warnings: weaknessesOf(value) };
 }
 
 function weaknessesOf(value: string): string[] {
@@ -53,14 +54,15 @@ function weaknessesOf(value: string): string[] {
 
 /** What a secret must look like if it fits none of the schemes; null if it fits one. */
 export function formFault({ name, value }: Secret, schemes: readonly Scheme[]): string | null {
-  if (schemes.some((scheme) => fits(scheme, value))) return null;
-  const forms = schemes.map((scheme) => (scheme.type === "hmac" ? FORMS[scheme.key] : "user:password"));
+  const usual = schemes.filter((scheme) => needsOf(scheme) === "secrets");
+  if (usual.length === 0 || usual.some((scheme) => fits(scheme, value))) return null;
+  const forms = usual.map((scheme) => (scheme.type === "hmac" ? FORMS[scheme.key] : "user:password"));
   return `found ${name}, whose value does not have the form, expected ${[...new Set(forms)].join(" or ")}`;
 }
 
 function fits(scheme: Scheme, value: string): boolean {
   if (scheme.type === "hmac") return keysOf(scheme.key, value).length > 0;
-  return scheme.type === "token" || value.includes(":");
+  return scheme.type !== "basic" || value.includes(":");
 }
 
 const FORMS: Record<HmacScheme["key"], string> = {

@@ -2,10 +2,14 @@ import { defined } from "../../lib/defined.ts";
 import type { HeldBounds } from "../../webhook/held-store.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import type { Preset } from "../../webhook/presets/preset.ts";
-import type { Place, Scheme } from "../../webhook/schemes.ts";
+import { needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
+import { coversBody } from "../../webhook/signed-text.ts";
 import type { Secret, Source } from "../../webhook/source.ts";
+import { readAllowedAddresses } from "./address-entry.ts";
 import { describedScheme } from "./described-scheme.ts";
 import type { PathFault } from "./faults.ts";
+import { readHandshake } from "./handshake-entry.ts";
+import { readKeys, readOptions } from "./key-refs.ts";
 import type { EntryContext } from "./reading.ts";
 import type { SourceEntry } from "./schema.ts";
 import { formFault, readSecretRef } from "./secret-refs.ts";
@@ -22,20 +26,63 @@ const ENVELOPES = ["stripe", "openai"];
 
 /** Makes the source of an entry whose shape is right. */
 export function readEntry(name: string, entry: SourceEntry, context: EntryContext): ReadEntry {
-  const faults: PathFault[] = [];
-  const schemes = schemesOf(entry, faults);
-  const read = readSecrets(entry.secrets, schemes, context);
-  const { secrets, warnings } = read;
-  faults.push(...read.faults);
-  const covered = schemes.every((scheme) => scheme.type !== "hmac" || /\{(?:body|form)\}/.test(scheme.signed));
-  if (entry.verify && !covered) {
-    warnings.push({
-      path: ["verify", "signed"],
-      message: "does not cover the body: anybody may send another body with it",
-    });
-  }
-  return { source: faults.length > 0 ? null : sourceOf(name, entry, schemes, secrets, context), faults, warnings };
+  const { schemes, faults: unknown } = schemesOf(entry);
+  const { secrets, ...ofSecrets } = readSecrets(entry.secrets ?? [], schemes, context);
+  const { keys, ...ofKeys } = readKeys(entry.keys ?? [], schemes, context);
+  const { options, ...ofOptions } = readOptions(entry, context);
+  const { allowed, ...ofAddresses } = readAllowedAddresses(entry, context);
+  const { handshake, ...ofHandshake } = readHandshake(entry, context);
+  const read = [ofSecrets, ofKeys, ofOptions, ofAddresses, ofHandshake];
+  const faults = [...unknown, ...needFaults(entry, schemes), ...read.flatMap((part) => part.faults)];
+  const warnings = [...coverWarnings(entry, schemes), ...read.flatMap((part) => part.warnings)];
+  if (faults.length > 0) return { source: null, faults, warnings };
+  const source = {
+    ...sourceOf(name, entry, schemes, context),
+    secrets,
+    ...(keys.length > 0 && { keys }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...allowed,
+    ...(handshake && { handshake }),
+  };
+  return { source, faults, warnings };
 }
+
+/** Warns of a described signature that does not cover the body. */
+function coverWarnings({ verify }: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
+  if (verify === undefined || schemes.every(isBodyCovered)) return [];
+  const path = ["verify", ...(verify.signed === undefined ? [] : ["signed"])];
+  return [{ path, message: "does not cover the body: anybody may send another body with it" }];
+}
+
+/** Whether a signature covers the body. That a shared secret covers nothing is clear from its type. */
+function isBodyCovered(scheme: Scheme): boolean {
+  if (scheme.type === "jwt") return scheme.bodyClaim !== undefined;
+  return !("signed" in scheme) || coversBody(scheme.signed);
+}
+
+/** What is wrong about which of secrets and keys the entry has. */
+function needFaults({ secrets, keys }: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
+  const [need, other] = new Set(schemes.map(needsOf));
+  // Without a scheme there is a fault already, and with both kinds any of them is right.
+  if (need === undefined) return [];
+  if (other !== undefined) {
+    if (secrets !== undefined || keys !== undefined) return [];
+    return [{ path: [], message: "found neither secrets nor keys, expected one of them" }];
+  }
+  const [given, extra] = need === "secrets" ? [secrets, keys] : [keys, secrets];
+  const faults: PathFault[] = [];
+  if (given === undefined) faults.push({ path: [need], message: `missing, expected ${EXPECTED[need]}` });
+  if (extra !== undefined) {
+    const path = [need === "secrets" ? "keys" : "secrets"];
+    faults.push({ path, at: "key", message: `found where only ${need} are used, expected nothing` });
+  }
+  return faults;
+}
+
+const EXPECTED = {
+  secrets: "a list such as [env:NAME]",
+  keys: "the public keys of the sender, in a list such as [env:NAME]",
+};
 
 /** Reads the secrets of a source. */
 export function readSecrets(references: readonly string[], schemes: readonly Scheme[], context: EntryContext) {
@@ -58,17 +105,15 @@ export function readSecrets(references: readonly string[], schemes: readonly Sch
   return { secrets, faults, warnings };
 }
 
-function schemesOf({ preset, verify }: SourceEntry, faults: PathFault[]): readonly Scheme[] {
+function schemesOf({ preset, verify }: SourceEntry): { schemes: readonly Scheme[]; faults: PathFault[] } {
   if ((preset === undefined) === (verify === undefined)) {
     const found = preset === undefined ? "found neither preset nor verify" : "found preset and verify";
-    faults.push({ path: [], message: `${found}, expected one of them` });
-    return [];
+    return { schemes: [], faults: [{ path: [], message: `${found}, expected one of them` }] };
   }
-  if (verify === undefined) return PRESETS[preset as string]?.schemes ?? [];
+  if (verify === undefined) return { schemes: PRESETS[preset as string]?.schemes ?? [], faults: [] };
   const described = describedScheme(verify);
-  if ("scheme" in described) return [described.scheme];
-  faults.push(...described.faults.map((fault) => ({ ...fault, path: ["verify", ...fault.path] })));
-  return [];
+  if ("scheme" in described) return { schemes: [described.scheme], faults: [] };
+  return { schemes: [], faults: described.faults.map((fault) => ({ ...fault, path: ["verify", ...fault.path] })) };
 }
 
 function readSecret(reference: string, schemes: readonly Scheme[], context: EntryContext) {
@@ -84,17 +129,15 @@ function sourceOf(
   name: string,
   entry: SourceEntry,
   schemes: readonly Scheme[],
-  secrets: readonly Secret[],
   context: EntryContext,
-): Source {
-  const { preset: slug, verify, allowedAddresses } = entry;
+): Omit<Source, "secrets"> {
+  const { preset: slug, verify } = entry;
   const preset = (slug === undefined ? undefined : PRESETS[slug]) ?? NO_PRESET;
   const toleranceMs = verify?.tolerance ?? entry.tolerance;
   return {
     name,
     path: entry.path ?? `/webhook/${name}`,
     preset: slug ?? null,
-    secrets,
     schemes,
     ...(toleranceMs !== undefined && { toleranceSeconds: Math.floor(toleranceMs / 1000) }),
     id: [...placesOf(entry.id), ...(preset.id ?? [])],
@@ -102,11 +145,14 @@ function sourceOf(
     dedupe: entry.dedupe ?? "bytes",
     contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
     isEnvelope: slug !== undefined && ENVELOPES.includes(slug),
-    ...(allowedAddresses && { allowedAddresses }),
     addressMode: entry.addressMode ?? "enforce",
     bodyLimitBytes: entry.bodyLimit ?? preset.bodyLimitBytes ?? context.bodyLimitBytes,
     ...(entry.keepRejected !== undefined && { keepRejected: boundsOf(entry.keepRejected) }),
     ...(entry.expectEvery !== undefined && { expectEveryMs: entry.expectEvery }),
+    ...(preset.refusedStatus && { refusedStatus: preset.refusedStatus }),
+    ...(preset.needsEmptyAnswers && { needsEmptyAnswers: true }),
+    ...(preset.acknowledgement !== undefined && { acknowledgement: preset.acknowledgement }),
+    ...(entry.retire !== undefined && { retireMs: entry.retire }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Source } from "../../webhook/source.ts";
 import { faultsOf, isMap, type PathFault, shown, unknownKeys } from "./faults.ts";
 import { NAME, NAME_EXPECTATION } from "./fields.ts";
 import { lineAt, pathOfDefaultSource, type Reading } from "./reading.ts";
-import { SourceSchema } from "./schema.ts";
+import { HandshakeSchema, SourceSchema } from "./schema.ts";
 import { readEntry, readSecrets } from "./source-entry.ts";
 
 /** Reads `sources`. They are checked one by one, because valibot leaves out names such as `constructor`. */
@@ -47,14 +47,17 @@ function readSource(name: string, entry: unknown, { context, faults, warnings }:
     });
     return null;
   }
-  const unknown = unknownKeys(entry, SourceSchema, base);
+  const unknown = [
+    ...unknownKeys(entry, SourceSchema, base),
+    ...unknownKeys(entry.handshake, HandshakeSchema, [...base, "handshake"]),
+  ];
   const result = v.safeParse(SourceSchema, entry);
   const wrong = faultsOf(result.issues ?? [], base);
   faults.push(...unknown, ...wrong);
   const below = (fault: PathFault): PathFault => ({ ...fault, path: [...base, ...fault.path] });
   if (!result.success && wrong.length > 0) {
     const references = v.safeParse(SourceSchema.entries.secrets, entry.secrets);
-    if (references.success) faults.push(...readSecrets(references.output, [], context).faults.map(below));
+    if (references.success) faults.push(...readSecrets(references.output ?? [], [], context).faults.map(below));
     return null;
   }
   // An unknown key does not hide the other faults.

@@ -148,7 +148,7 @@ export const EXPORTED: readonly ExportedTable[] = [
   {
     name: "source_secrets",
     key: ["source", "name"],
-    columns: { source: "text", name: "text", first_used_at: "integer", last_used_at: "integer" },
+    columns: { source: "text", name: "text", mark: "text", first_used_at: "integer", last_used_at: "integer" },
   },
   {
     name: "held",

@@ -1,5 +1,13 @@
 import type { Preset } from "./preset.ts";
-import { base64OfBody, hmacOfBody, preset, standardPreset, timestamped, timestampedPairs } from "./signing.ts";
+import {
+  base64OfBody,
+  hmacOfBody,
+  keySignature,
+  preset,
+  standardPreset,
+  timestamped,
+  timestampedPairs,
+} from "./signing.ts";
 
 /** Shops, and what brings the goods to the buyer. */
 export const COMMERCE: Record<string, Preset> = {
@@ -8,6 +16,12 @@ export const COMMERCE: Record<string, Preset> = {
     "https://www.aftership.com/docs/tracking/webhook/webhook-signature",
     base64OfBody("aftership-hmac-sha256"),
     { id: ["body:event_id"], type: ["body:event"] },
+  ),
+  ebay: preset(
+    "eBay",
+    "https://developer.ebay.com/api-docs/commerce/notification/overview.html",
+    keySignature("ecdsa", "x-ebay-signature", { format: "json64", label: "signature", algorithm: "sha1" }),
+    { id: ["body:notification.notificationId"], type: ["body:metadata.topic"], handshake: "ebay" },
   ),
   etsy: standardPreset(
     "Etsy",
@@ -48,6 +62,7 @@ export const COMMERCE: Record<string, Preset> = {
         "header:shopify-event-id",
       ],
       type: ["header:x-shopify-topic", "header:shopify-topic"],
+      refusedStatus: 401,
     },
   ),
   squarespace: preset(

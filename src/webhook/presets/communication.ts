@@ -1,8 +1,28 @@
 import type { Preset } from "./preset.ts";
-import { base64OfBody, FORM, hmacOfBody, JSON_OR_FORM, preset, timestamped } from "./signing.ts";
+import { base64OfBody, FORM, hmacOfBody, JSON_OR_FORM, keySignature, preset, timestamped } from "./signing.ts";
 
 /** Messages, calls and the desks that answer them. */
 export const COMMUNICATION: Record<string, Preset> = {
+  bird: preset(
+    "Bird",
+    "https://docs.bird.com/api/notifications-api/api-reference/webhook-subscriptions/verifying-a-webhook-subscription",
+    timestamped(
+      "messagebird-signature",
+      { header: "messagebird-request-timestamp" },
+      "{timestamp}\n{url}\n{body-sha256}",
+      { encodings: ["base64"] },
+    ),
+  ),
+  discord: preset(
+    "Discord",
+    "https://docs.discord.com/developers/events/webhook-events",
+    keySignature("ed25519", "x-signature-ed25519", {
+      encodings: ["hex"],
+      timestamp: { header: "x-signature-timestamp" },
+      signed: "{timestamp}{body}",
+    }),
+    { id: ["body:id"], type: ["body:event.type", "body:type"], handshake: "discord", refusedStatus: 401 },
+  ),
   front: preset(
     "Front",
     "https://dev.frontapp.com/docs/application-webhooks",
@@ -22,6 +42,20 @@ export const COMMUNICATION: Record<string, Preset> = {
     "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
     base64OfBody("x-line-signature"),
     { id: ["body:events.0.webhookEventId"], type: ["body:events.0.type"] },
+  ),
+  messagebird: preset(
+    "MessageBird",
+    "https://developers.messagebird.com/api/#verifying-http-requests",
+    {
+      type: "jwt",
+      header: "messagebird-signature-jwt",
+      algorithms: ["HS256", "HS384", "HS512"],
+      issuer: "MessageBird",
+      bodyClaim: "payload_hash",
+      isBodyOptional: true,
+      urlClaim: "url_hash",
+    },
+    { id: ["claim:jti"], contentTypes: JSON_OR_FORM },
   ),
   ms_teams: preset(
     "Microsoft Teams",
@@ -55,19 +89,54 @@ export const COMMUNICATION: Record<string, Preset> = {
     timestamped("x-slack-signature", { header: "x-slack-request-timestamp" }, "v0:{timestamp}:{body}", {
       label: "v0=",
     }),
-    { id: ["body:event_id"], type: ["body:event.type", "body:type"], contentTypes: JSON_OR_FORM },
+    { id: ["body:event_id"], type: ["body:event.type", "body:type"], contentTypes: JSON_OR_FORM, handshake: "slack" },
+  ),
+  telegram: preset(
+    "Telegram",
+    "https://core.telegram.org/bots/api#setwebhook",
+    { type: "token", header: "x-telegram-bot-api-secret-token" },
+    { covers: "none", id: ["body:update_id"] },
+  ),
+  telnyx: preset(
+    "Telnyx",
+    "https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks",
+    keySignature("ed25519", "telnyx-signature-ed25519", {
+      timestamp: { header: "telnyx-timestamp" },
+      signed: "{timestamp}|{body}",
+    }),
+    { id: ["body:data.id"], type: ["body:data.event_type"] },
   ),
   twilio: preset(
     "Twilio",
     "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
-    base64OfBody("x-twilio-signature", { algorithm: "sha1", signed: "{url}{form}" }),
+    [
+      { signed: "{url}{form}", only: { mediaType: FORM } },
+      { signed: "{url}", bodyHash: { query: "bodySHA256" } },
+    ].map((what) =>
+      base64OfBody("x-twilio-signature", {
+        algorithm: "sha1",
+        addressForms: ["port", "query-encoded", "normalized"],
+        ...what,
+      }),
+    ),
     {
       // The SID of a message or call is the same in each of its status callbacks.
       id: ["header:i-twilio-idempotency-token"],
       type: ["body:MessageStatus", "body:CallStatus", "body:SmsStatus"],
-      // A JSON body is not covered by this text.
-      contentTypes: [FORM],
+      contentTypes: [FORM, "application/json"],
     },
+  ),
+  viber: preset(
+    "Viber",
+    "https://developers.viber.com/docs/api/rest-bot-api/",
+    hmacOfBody("x-viber-content-signature"),
+    { id: ["body:message_token"], type: ["body:event"] },
+  ),
+  vonage: preset(
+    "Vonage",
+    "https://developer.vonage.com/en/getting-started/concepts/webhooks",
+    { type: "jwt", header: "authorization", label: "Bearer ", algorithms: ["HS256"], bodyClaim: "payload_hash" },
+    { id: ["claim:jti"] },
   ),
   zendesk: preset(
     "Zendesk",
@@ -84,6 +153,6 @@ export const COMMUNICATION: Record<string, Preset> = {
     "Zoom",
     "https://developers.zoom.us/docs/api/webhooks/",
     timestamped("x-zm-signature", { header: "x-zm-request-timestamp" }, "v0:{timestamp}:{body}", { label: "v0=" }),
-    { id: ["header:x-zm-request-id"], type: ["body:event"] },
+    { id: ["header:x-zm-request-id"], type: ["body:event"], handshake: "zoom" },
   ),
 };

@@ -21,6 +21,7 @@ export const CONTENT: Record<string, Preset> = {
     "Dropbox",
     "https://www.dropbox.com/developers/reference/webhooks",
     hmacOfBody("x-dropbox-signature"),
+    { handshake: "dropbox" },
   ),
   framer: preset(
     "Framer",

@@ -1,8 +1,69 @@
 import type { Preset } from "./preset.ts";
-import { base64OfBody, hmacOfBody, JSON_OR_FORM, preset, standardPreset, timestampedPairs } from "./signing.ts";
+import {
+  base64OfBody,
+  hmacOfBody,
+  JSON_OR_FORM,
+  keySignature,
+  preset,
+  standardPreset,
+  standardWebhooks,
+  timestampedPairs,
+} from "./signing.ts";
+
+/** The members that Amazon SNS signs, by the type of the message, in this order. */
+const SNS_MESSAGES = [
+  { types: ["Notification"], members: "Message,MessageId,Subject,Timestamp,TopicArn,Type" },
+  {
+    types: ["SubscriptionConfirmation", "UnsubscribeConfirmation"],
+    members: "Message,MessageId,SubscribeURL,Timestamp,Token,TopicArn,Type",
+  },
+];
 
 /** Source control, builds, hosting and operations. */
 export const DEVELOPER: Record<string, Preset> = {
+  adobe_io: preset(
+    "Adobe I/O Events",
+    "https://developer.adobe.com/events/docs/guides/",
+    // Two keys sign at any time; the receiver may have one of them.
+    keySignature("rsa", { headers: ["x-adobe-digital-signature-1", "x-adobe-digital-signature-2"] }),
+    { id: ["body:event_id"], type: ["body:event.@type"], handshake: "adobe" },
+  ),
+  atlassian_connect: preset(
+    "Atlassian Connect",
+    "https://developer.atlassian.com/cloud/jira/platform/understanding-jwt-for-connect-apps/",
+    { type: "jwt", header: "authorization", label: "JWT ", algorithms: ["HS256"], queryClaim: "qsh" },
+    { covers: "none", id: ["header:x-atlassian-webhook-identifier"], type: ["body:webhookEvent", "body:event"] },
+  ),
+  aws_sns: preset(
+    "Amazon SNS",
+    "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
+    (["sha256", "sha1"] as const).flatMap((algorithm) =>
+      SNS_MESSAGES.map(({ types, members }) =>
+        keySignature(
+          "rsa",
+          { json: "Signature" },
+          { algorithm, signed: `{members:${members}}`, only: { member: "Type", values: types } },
+        ),
+      ),
+    ),
+    // It sends JSON as text.
+    { covers: "part", id: ["body:MessageId"], type: ["body:Type"], contentTypes: ["text/plain", "application/json"] },
+  ),
+  azure_eventgrid: preset(
+    "Azure Event Grid",
+    "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
+    [
+      { type: "token", query: "code" },
+      { type: "token", header: "authorization", label: "Bearer " },
+    ],
+    {
+      covers: "none",
+      id: ["body:id", "body:0.id"],
+      type: ["body:type", "body:0.eventType"],
+      contentTypes: ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"],
+      handshake: "event_grid",
+    },
+  ),
   bitbucket: preset(
     "Bitbucket",
     "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
@@ -21,6 +82,12 @@ export const DEVELOPER: Record<string, Preset> = {
     hmacOfBody("circleci-signature", { format: "pairs", label: "v1" }),
     { id: ["body:id"], type: ["body:type"] },
   ),
+  cloudflare: preset(
+    "Cloudflare notifications",
+    "https://developers.cloudflare.com/notifications/get-started/configure-webhooks/",
+    { type: "token", header: "cf-webhook-auth" },
+    { covers: "none", type: ["body:alert_type"] },
+  ),
   configcat: preset(
     "ConfigCat",
     "https://configcat.com/docs/advanced/notifications-webhooks/",
@@ -30,6 +97,14 @@ export const DEVELOPER: Record<string, Preset> = {
       signed: "{header:x-configcat-webhook-id}{timestamp}{body}",
     }),
   ),
+  forgejo: preset("Forgejo", "https://forgejo.org/docs/latest/user/webhooks/", hmacOfBody("x-forgejo-signature"), {
+    id: ["header:x-forgejo-delivery"],
+    type: ["header:x-forgejo-event"],
+  }),
+  gitea: preset("Gitea", "https://docs.gitea.com/usage/webhooks", hmacOfBody("x-gitea-signature"), {
+    id: ["header:x-gitea-delivery"],
+    type: ["header:x-gitea-event"],
+  }),
   github: preset(
     "GitHub",
     "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
@@ -39,6 +114,16 @@ export const DEVELOPER: Record<string, Preset> = {
       type: ["header:x-github-event"],
       contentTypes: JSON_OR_FORM,
       bodyLimitBytes: 25 * 1024 * 1024,
+    },
+  ),
+  gitlab: preset(
+    "GitLab",
+    "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    [standardWebhooks("webhook"), { type: "token", header: "x-gitlab-token" }],
+    {
+      covers: "part",
+      id: ["header:webhook-id", "header:x-gitlab-event-uuid"],
+      type: ["header:x-gitlab-event", "body:object_kind"],
     },
   ),
   heroku: preset(
@@ -63,6 +148,13 @@ export const DEVELOPER: Record<string, Preset> = {
     id: ["header:linear-delivery"],
     type: ["body:type"],
   }),
+  netlify: preset(
+    "Netlify",
+    "https://docs.netlify.com/deploy/deploy-notifications/",
+    { type: "jwt", header: "x-webhook-signature", algorithms: ["HS256"], issuer: "netlify", bodyClaim: "sha256" },
+    // The id of a deploy is the same in each of its notifications.
+    { type: ["header:x-netlify-event", "body:state"] },
+  ),
   npm: preset(
     "npm",
     "https://docs.npmjs.com/cli/v10/commands/npm-hook",
@@ -81,6 +173,12 @@ export const DEVELOPER: Record<string, Preset> = {
     "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
     hmacOfBody("sentry-hook-signature"),
     { type: ["header:sentry-hook-resource", "body:action"] },
+  ),
+  terraform: preset(
+    "HCP Terraform",
+    "https://developer.hashicorp.com/terraform/cloud-docs/workspaces/settings/notifications",
+    hmacOfBody("x-tfe-notification-signature", { algorithm: "sha512" }),
+    { type: ["body:notifications.0.trigger"] },
   ),
   vercel: preset(
     "Vercel",

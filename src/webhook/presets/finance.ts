@@ -3,6 +3,7 @@ import {
   base64OfBody,
   FORM,
   hmacOfBody,
+  keySignature,
   preset,
   standardPreset,
   standardWebhooks,
@@ -48,6 +49,18 @@ export const FINANCE: Record<string, Preset> = {
     }),
     { id: ["body:event_id"], type: ["body:event_type"] },
   ),
+  plaid: preset(
+    "Plaid",
+    "https://plaid.com/docs/api/webhooks/webhook-verification/",
+    {
+      type: "jwt",
+      header: "plaid-verification",
+      algorithms: ["ES256"],
+      bodyClaim: "request_body_sha256",
+      maxAgeSeconds: 300,
+    },
+    { type: ["body:webhook_code"] },
+  ),
   polar: preset(
     "Polar",
     "https://polar.sh/docs/integrate/webhooks/delivery",
@@ -73,10 +86,16 @@ export const FINANCE: Record<string, Preset> = {
     ),
     { id: ["header:recurly-notification-id"], type: ["body:event_type"] },
   ),
+  wise: preset(
+    "Wise",
+    "https://docs.wise.com/guides/developer/webhooks/event-handling",
+    keySignature("rsa", "x-signature-sha256"),
+    { id: ["header:x-delivery-id"], type: ["body:event_type"] },
+  ),
   xero: preset(
     "Xero",
     "https://developer.xero.com/documentation/guides/webhooks/overview/",
     base64OfBody("x-xero-signature"),
-    { type: ["body:events.0.eventType"] },
+    { type: ["body:events.0.eventType"], refusedStatus: 401, needsEmptyAnswers: true },
   ),
 };

@@ -1,5 +1,14 @@
 import type { Preset } from "./preset.ts";
-import { base64OfBody, FORM, hmacOfBody, preset, standardPreset, timestamped, timestampedPairs } from "./signing.ts";
+import {
+  base64OfBody,
+  FORM,
+  hmacOfBody,
+  keySignature,
+  preset,
+  standardPreset,
+  timestamped,
+  timestampedPairs,
+} from "./signing.ts";
 
 /** Mail, campaigns and customer records. */
 export const MARKETING: Record<string, Preset> = {
@@ -21,12 +30,16 @@ export const MARKETING: Record<string, Preset> = {
   hubspot: preset(
     "HubSpot",
     "https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests",
-    timestamped(
-      "x-hubspot-signature-v3",
-      { header: "x-hubspot-request-timestamp", unit: "ms" },
-      "{method}{url}{body}{timestamp}",
-      { encodings: ["base64"] },
-    ),
+    [
+      timestamped(
+        "x-hubspot-signature-v3",
+        { header: "x-hubspot-request-timestamp", unit: "ms" },
+        "{method}{url}{body}{timestamp}",
+        { encodings: ["base64"], addressForms: ["decoded"] },
+      ),
+      hmacOfBody("x-hubspot-signature", { isPrefixHash: true }),
+      hmacOfBody("x-hubspot-signature", { isPrefixHash: true, signed: "{method}{url}{body}" }),
+    ],
     // A batch has the ids of its events, and none of its own.
     { type: ["body:0.subscriptionType"] },
   ),
@@ -66,5 +79,21 @@ export const MARKETING: Record<string, Preset> = {
     base64OfBody("x-mandrill-signature", { algorithm: "sha1", signed: "{url}{form}" }),
     { contentTypes: [FORM] },
   ),
+  postmark: preset(
+    "Postmark",
+    "https://postmarkapp.com/developer/webhooks/webhooks-overview",
+    { type: "basic" },
+    { covers: "none", type: ["body:RecordType"] },
+  ),
   resend: standardPreset("Resend", "https://resend.com/docs/webhooks/verify-webhooks-requests", "svix"),
+  sendgrid: preset(
+    "Twilio SendGrid",
+    "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
+    keySignature("ecdsa", "x-twilio-email-event-webhook-signature", {
+      timestamp: { header: "x-twilio-email-event-webhook-timestamp" },
+      signed: "{timestamp}{body}",
+    }),
+    // A batch has the ids of its events, and none of its own.
+    { type: ["body:0.event"] },
+  ),
 };

@@ -1,8 +1,47 @@
 import type { Preset } from "./preset.ts";
-import { base64OfBody, FORM, hmacOfBody, JSON_OR_FORM, preset, timestamped, timestampedPairs } from "./signing.ts";
+import {
+  base64OfBody,
+  FORM,
+  hmacOfBody,
+  JSON_OR_FORM,
+  keySignature,
+  preset,
+  timestamped,
+  timestampedPairs,
+} from "./signing.ts";
+
+/** What Adyen signs of each notification, joined by colons. */
+const ADYEN_FIELDS = [
+  "pspReference",
+  "originalReference",
+  "merchantAccountCode",
+  "merchantReference",
+  "amount.value",
+  "amount.currency",
+  "eventCode",
+  "success",
+];
 
 /** Providers that take payments. */
 export const PAYMENTS: Record<string, Preset> = {
+  adyen: preset(
+    "Adyen",
+    "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    [
+      ...["json-or-empty", "json-escaped"].map((kind) =>
+        base64OfBody(
+          { each: "notificationItems", json: "NotificationRequestItem.additionalData.hmacSignature" },
+          { key: "hex", signed: ADYEN_FIELDS.map((name) => `{${kind}:NotificationRequestItem.${name}}`).join(":") },
+        ),
+      ),
+      base64OfBody("hmacsignature", { key: "hex" }),
+    ],
+    {
+      covers: "part",
+      type: ["body:notificationItems.0.NotificationRequestItem.eventCode", "body:type"],
+      acknowledgement: "[accepted]",
+    },
+  ),
   affirm: preset(
     "Affirm",
     "https://docs.affirm.com/developers/docs/checking-webhook-signatures",
@@ -18,13 +57,21 @@ export const PAYMENTS: Record<string, Preset> = {
     ),
     { id: ["body:id"], type: ["body:name"] },
   ),
+  alipay: preset(
+    "Alipay",
+    "https://opendocs.alipay.com/common/02mse7",
+    ["sign,sign_type", "sign"].map((others) =>
+      keySignature("rsa", { form: "sign" }, { signed: `{form-except:${others}}` }),
+    ),
+    { id: ["body:notify_id"], type: ["body:notify_type"], contentTypes: [FORM], acknowledgement: "success" },
+  ),
   authorize_net: preset(
     "Authorize.net",
     "https://developer.authorize.net/api/reference/features/webhooks.html",
-    // The page does not say how the signature key becomes bytes, and receivers are known for either way.
+    // The page does not say how the signature key becomes bytes. A published delivery has it as text; some receivers decode it.
     [
-      hmacOfBody("x-anet-signature", { label: "sha512=", algorithm: "sha512", key: "hex" }),
       hmacOfBody("x-anet-signature", { label: "sha512=", algorithm: "sha512" }),
+      hmacOfBody("x-anet-signature", { label: "sha512=", algorithm: "sha512", key: "hex" }),
     ],
     { id: ["body:notificationId"], type: ["body:eventType"] },
   ),
@@ -45,6 +92,12 @@ export const PAYMENTS: Record<string, Preset> = {
     ),
     { covers: "part", contentTypes: [FORM] },
   ),
+  chargebee: preset(
+    "Chargebee",
+    "https://www.chargebee.com/docs/billing/2.0/site-configuration/webhook_settings",
+    { type: "basic" },
+    { covers: "none", id: ["body:id"], type: ["body:event_type"] },
+  ),
   checkout_com: preset(
     "Checkout.com",
     "https://www.checkout.com/docs/developer-resources/webhooks/manage-webhooks/set-up-your-webhook-receiver",
@@ -56,6 +109,12 @@ export const PAYMENTS: Record<string, Preset> = {
     "https://docs.cdp.coinbase.com/commerce/api-arcitecture/webhooks-security",
     hmacOfBody("x-cc-webhook-signature"),
     { id: ["body:event.id"], type: ["body:event.type"] },
+  ),
+  flutterwave: preset(
+    "Flutterwave",
+    "https://developer.flutterwave.com/docs/webhooks",
+    [base64OfBody("flutterwave-signature"), { type: "token", header: "verif-hash" }],
+    { covers: "part", id: ["body:webhook_id", "body:id"], type: ["body:type", "body:event"] },
   ),
   gocardless: preset(
     "GoCardless",
@@ -75,6 +134,25 @@ export const PAYMENTS: Record<string, Preset> = {
       }),
     ),
     { covers: "part", id: ["body:id"], type: ["body:type"] },
+  ),
+  mollie: preset(
+    "Mollie",
+    "https://docs.mollie.com/reference/webhooks-best-practices",
+    hmacOfBody("x-mollie-signature", { label: "sha256=" }),
+    { id: ["body:id"], type: ["body:type"] },
+  ),
+  paypal: preset(
+    "PayPal",
+    "https://developer.paypal.com/api/rest/webhooks/rest/",
+    keySignature("rsa", "paypal-transmission-sig", {
+      signed: "{header:paypal-transmission-id}|{header:paypal-transmission-time}|{option:webhookId}|{body-crc32}",
+    }),
+    {
+      options: { webhookId: "the id of the webhook in PayPal" },
+      covers: "part",
+      id: ["body:id"],
+      type: ["body:event_type"],
+    },
   ),
   paystack: preset(
     "Paystack",
@@ -105,4 +183,20 @@ export const PAYMENTS: Record<string, Preset> = {
     id: ["body:id"],
     type: ["body:type"],
   }),
+  wechat_pay: preset(
+    "WeChat Pay",
+    "https://pay.weixin.qq.com/doc/v3/merchant/4012365342",
+    keySignature("rsa", "wechatpay-signature", {
+      timestamp: { header: "wechatpay-timestamp" },
+      signed: "{timestamp}\n{header:wechatpay-nonce}\n{body}\n",
+    }),
+    { id: ["body:id"], type: ["body:event_type"] },
+  ),
+  worldpay: preset(
+    "Worldpay",
+    "https://docs.worldpay.com/access/products/events/signature",
+    // Each item is KEY_ID/SHA256/SIGNATURE.
+    hmacOfBody("event-signature", { format: "pairs", assignment: "/SHA256/", encodings: ["hex", "base64"] }),
+    { id: ["body:eventId"], type: ["body:eventDetails.type"] },
+  ),
 };

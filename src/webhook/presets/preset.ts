@@ -1,3 +1,4 @@
+import type { HandshakeKind } from "../handshakes/kind.ts";
 import type { Place, Scheme } from "../schemes.ts";
 
 /** How a known provider signs its deliveries, and where it names them. */
@@ -7,6 +8,8 @@ export interface Preset {
   docs: string;
   /** Any one of them is enough. */
   schemes: readonly Scheme[];
+  /** What a source must set besides secrets or keys: the name of each option, and what it is. */
+  options?: Readonly<Record<string, string>>;
   /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
   covers: "body" | "part" | "none";
   /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */
@@ -16,4 +19,12 @@ export interface Preset {
   contentTypes?: readonly string[];
   /** The largest body that it sends, when over 1 MB; in bytes. */
   bodyLimitBytes?: number;
+  /** What it asks for before it delivers. */
+  handshake?: HandshakeKind;
+  /** The text that it expects as the answer to a delivery, when not only a status. */
+  acknowledgement?: string;
+  /** The status that it needs for a wrong signature, when not 403. */
+  refusedStatus?: 401;
+  /** Whether it refuses answers that have a body. */
+  needsEmptyAnswers?: true;
 }

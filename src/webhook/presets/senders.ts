@@ -1,8 +1,20 @@
 import type { Preset } from "./preset.ts";
-import { hmacOfBody, preset, standardPreset, timestampedPairs } from "./signing.ts";
+import { hmacOfBody, preset, standardSchemes, timestampedPairs } from "./signing.ts";
 
 /** Software that sends webhooks on behalf of others. */
 export const SENDERS: Record<string, Preset> = {
+  cloudevents: preset(
+    "CloudEvents",
+    "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
+    { type: "token", header: "authorization", label: "Bearer " },
+    {
+      covers: "none",
+      id: ["header:ce-id", "body:id"],
+      type: ["header:ce-type", "body:type"],
+      contentTypes: ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"],
+      handshake: "cloudevents",
+    },
+  ),
   convoy: preset(
     "Convoy",
     "https://getconvoy.io/docs/product-manual/signatures",
@@ -32,8 +44,14 @@ export const SENDERS: Record<string, Preset> = {
     hmacOfBody("x-outpost-signature", { format: "values", label: "v0=" }),
     { id: ["header:x-outpost-event-id"], type: ["header:x-outpost-topic"] },
   ),
-  standard_webhooks: standardPreset(
+  standard_webhooks: preset(
     "Standard Webhooks",
     "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
+    standardSchemes("webhook"),
+    { id: ["header:webhook-id"], type: ["body:type"] },
   ),
+  svix: preset("Svix", "https://docs.svix.com/receiving/verifying-payloads/how", standardSchemes("svix", "webhook"), {
+    id: ["header:svix-id", "header:webhook-id"],
+    type: ["body:type"],
+  }),
 };

@@ -1,4 +1,4 @@
-import type { HmacScheme, Place, Scheme, TimeUnit } from "../schemes.ts";
+import type { HmacScheme, Place, PublicKeyScheme, Scheme, TimeUnit } from "../schemes.ts";
 import type { Preset } from "./preset.ts";
 
 /** Where a signature lies: one header, or a place as in `HmacScheme`. */
@@ -54,6 +54,38 @@ export function standardWebhooks(prefix: "webhook" | "svix", options: Partial<Hm
     key: "whsec",
     ...options,
   });
+}
+
+/** A signature of the body with a private key, in base64: SHA-256 unless the options say otherwise. */
+export function keySignature(
+  type: PublicKeyScheme["type"],
+  place: SignaturePlace,
+  options: Partial<PublicKeyScheme> = {},
+): PublicKeyScheme {
+  return {
+    type,
+    signature: typeof place === "string" ? { headers: [place] } : place,
+    format: "bare",
+    algorithm: "sha256",
+    encodings: ["base64"],
+    signed: "{body}",
+    ...options,
+  };
+}
+
+/** The signature of Standard Webhooks with a private key, which has the version `v1a`. */
+function standardKeySignature(prefix: "webhook" | "svix"): PublicKeyScheme {
+  const { signature, signed, timestamp } = standardWebhooks(prefix);
+  return keySignature(
+    "ed25519",
+    { headers: [] },
+    { signature, format: "list", label: "v1a", signed, ...(timestamp && { timestamp }) },
+  );
+}
+
+/** Standard Webhooks with a secret or a private key. */
+export function standardSchemes(...prefixes: ("webhook" | "svix")[]): Scheme[] {
+  return prefixes.flatMap((prefix) => [standardWebhooks(prefix), standardKeySignature(prefix)]);
 }
 
 /** A preset whose signature covers the whole body, unless the rest says otherwise. */

@@ -12,7 +12,7 @@ export const SOCIAL: Record<string, Preset> = {
     "Meta",
     "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
     hmacOfBody("x-hub-signature-256", { label: "sha256=" }),
-    { type: ["body:entry.0.changes.0.field", "body:object"] },
+    { type: ["body:entry.0.changes.0.field", "body:object"], handshake: "meta" },
   ),
   tiktok: preset(
     "TikTok",
@@ -29,11 +29,12 @@ export const SOCIAL: Record<string, Preset> = {
       "{header:twitch-eventsub-message-id}{timestamp}{body}",
       { label: "sha256=", toleranceSeconds: 600 },
     ),
-    { id: ["header:twitch-eventsub-message-id"], type: ["body:subscription.type"] },
+    { id: ["header:twitch-eventsub-message-id"], type: ["body:subscription.type"], handshake: "twitch" },
   ),
   x: preset(
     "X",
     "https://docs.x.com/x-api/webhooks/quickstart",
     base64OfBody("x-twitter-webhooks-signature", { label: "sha256=" }),
+    { handshake: "x" },
   ),
 };

@@ -79,6 +79,18 @@ export const WORK: Record<string, Preset> = {
     hmacOfBody("x-merge-webhook-signature", { encodings: ["base64url"] }),
     { type: ["body:hook.event"] },
   ),
+  monday: preset(
+    "monday.com",
+    "https://developer.monday.com/api-reference/reference/webhooks",
+    { type: "jwt", header: "authorization", algorithms: ["HS256"], audience: "url" },
+    { covers: "none", id: ["body:event.triggerUuid"], type: ["body:event.type"], handshake: "monday" },
+  ),
+  ms_graph: preset(
+    "Microsoft Graph",
+    "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    { type: "token", each: "value", json: "clientState" },
+    { covers: "none", type: ["body:value.0.changeType", "body:value.0.lifecycleEvent"], handshake: "ms_graph" },
+  ),
   notion: preset(
     "Notion",
     "https://developers.notion.com/reference/webhooks",
@@ -89,6 +101,6 @@ export const WORK: Record<string, Preset> = {
     "Trello",
     "https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/",
     base64OfBody("x-trello-webhook", { algorithm: "sha1", signed: "{body}{url}" }),
-    { id: ["body:action.id"], type: ["body:action.type"] },
+    { id: ["body:action.id"], type: ["body:action.type"], handshake: "trello" },
   ),
 };

@@ -4,6 +4,28 @@ import { base62, hex, integer, iso, isoSeconds, messageId, seconds } from "./val
 
 /** Source control, issues and logins. */
 export const DEVELOPER: Record<string, Template> = {
+  aws_sns: {
+    type: "Notification",
+    newId: randomUUID,
+    headers: ({ type }) => ({
+      "user-agent": "Amazon Simple Notification Service Agent",
+      "x-amz-sns-message-type": type,
+    }),
+    content: {
+      json: ({ id, type, now }) => ({
+        Type: type,
+        MessageId: id,
+        TopicArn: "arn:aws:sns:eu-central-1:104839275016:orders",
+        Subject: "Order paid",
+        Message: JSON.stringify({ order: integer(6), total: 4200 }),
+        Timestamp: iso(now),
+        SignatureVersion: "2",
+        Signature: "",
+        SigningCertURL: "https://sns.eu-central-1.amazonaws.com/SimpleNotificationService.pem",
+        UnsubscribeURL: "https://sns.eu-central-1.amazonaws.com/?Action=Unsubscribe",
+      }),
+    },
+  },
   clerk: {
     type: "user.created",
     newId: messageId,

@@ -28,8 +28,10 @@ export type EventPlaces = Pick<Preset, "id" | "type" | "contentTypes">;
 export function genericTemplate(sender: EventPlaces | undefined): Template {
   if (sender === undefined) return templateWith("body:id", "body:type", true);
   const { id, type, contentTypes } = sender;
+  // Claims are made by whoever signs.
+  const idPlace = id?.find((place) => !place.startsWith("claim:"));
   // A receiver takes the type from this member if the preset has no place for it.
-  return templateWith(id?.[0], type?.[0] ?? "body:type", contentTypes?.includes("application/json") ?? true);
+  return templateWith(idPlace, type?.[0] ?? "body:type", contentTypes?.includes("application/json") ?? true);
 }
 
 function templateWith(idPlace: Place | undefined, typePlace: Place, canBeJson: boolean): Template {

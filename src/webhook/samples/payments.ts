@@ -22,6 +22,29 @@ const paymentXml = ({ type, now }: SampleEvent) =>
 
 /** Payments and subscriptions. */
 export const PAYMENTS: Record<string, Template> = {
+  adyen: {
+    type: "AUTHORISATION",
+    content: {
+      json: ({ type, now }) => ({
+        live: "false",
+        notificationItems: [
+          {
+            NotificationRequestItem: {
+              additionalData: { hmacSignature: "" },
+              amount: { value: 4200, currency: "EUR" },
+              eventCode: type,
+              eventDate: `${isoSeconds(now)}+00:00`,
+              merchantAccountCode: "ExampleShop",
+              merchantReference: `order-${integer(6)}`,
+              paymentMethod: "visa",
+              pspReference: base62(16).toUpperCase(),
+              success: "true",
+            },
+          },
+        ],
+      }),
+    },
+  },
   braintree: {
     type: "subscription_charged_successfully",
     content: {

@@ -1,11 +1,28 @@
 import { randomUUID } from "node:crypto";
 import type { Template } from "./template.ts";
-import { hex, iso, isoSeconds, ulid } from "./values.ts";
+import { base62, hex, iso, isoSeconds, ulid } from "./values.ts";
 
 const MINUTE_MS = 60_000;
 
 /** Calendars, documents and forms. */
 export const WORK: Record<string, Template> = {
+  ms_graph: {
+    type: "updated",
+    content: {
+      json: ({ type, now }) => ({
+        value: [
+          {
+            subscriptionId: "f4a83c52-0d17-4be9-95c6-a27e1b60d384",
+            subscriptionExpirationDateTime: iso(now + 3_600_000),
+            changeType: type,
+            clientState: "",
+            resource: `Users/2b7d9f10/Messages/${base62(32)}`,
+            tenantId: "84bd8158-6d4d-4958-8b9f-9d6445542f95",
+          },
+        ],
+      }),
+    },
+  },
   calendly: {
     type: "invitee.created",
     content: {

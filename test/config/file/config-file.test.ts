@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { HmacScheme } from "../../../src/webhook/schemes.ts";
 import { dir, ENVIRONMENT, faultsOf, sourceIn } from "../../helpers/config-file.ts";
+import { secretOf } from "../../helpers/secret.ts";
 
 suite("a source with a preset", () => {
   test("has what the preset says", () => {
@@ -37,10 +38,7 @@ suite("a source with a preset", () => {
       name: "shop",
       path: "/hooks/github",
       preset: "github",
-      secrets: [
-        { name: "env:SECRET", value: ENVIRONMENT.SECRET },
-        { name: "file:secret", value: "a secret in a file" },
-      ],
+      secrets: [secretOf(ENVIRONMENT.SECRET), secretOf("a secret in a file", "file:secret")],
       toleranceSeconds: 10,
       id: ["header:x-own-id", "header:x-github-delivery"],
       type: ["body:a.b", "header:x-github-event"],
@@ -52,6 +50,21 @@ suite("a source with a preset", () => {
     });
     assert.equal(allowedAddresses?.check("192.0.2.9"), true);
     assert.equal(allowedAddresses?.check("192.0.3.9"), false);
+  });
+});
+
+suite("retire", () => {
+  const source = (retire: string) => `{ preset: github, secrets: [env:SECRET], retire: ${retire} }`;
+
+  test("is a duration", () => {
+    assert.equal(sourceIn(source("14d")).retireMs, 14 * 86_400_000);
+    assert.equal(sourceIn("{ preset: github, secrets: [env:SECRET] }").retireMs, undefined);
+  });
+
+  test("is refused below a second and above a year", () => {
+    for (const retire of ["999ms", "366d"]) {
+      assert.match(faultsOf(source(retire)).join(), /^retire: found "\w+", expected a duration of at least 1000ms/);
+    }
   });
 });
 

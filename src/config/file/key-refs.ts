@@ -1,0 +1,97 @@
+import { PRESETS } from "../../webhook/presets/index.ts";
+import {
+  fingerprintOf,
+  type IdentifiedKey,
+  KEY_TYPES,
+  type PublicKey,
+  readPublicKeys,
+} from "../../webhook/public-key.ts";
+import type { Scheme } from "../../webhook/schemes.ts";
+import { markOf } from "../../webhook/secret-mark.ts";
+import type { Options } from "../../webhook/signed-text.ts";
+import type { PathFault } from "./faults.ts";
+import type { EntryContext } from "./reading.ts";
+import type { SourceEntry } from "./schema.ts";
+import { readSecretRef } from "./secret-refs.ts";
+
+type KeyEntry = NonNullable<SourceEntry["keys"]>[number];
+
+const isReference = (text: string) => /^(?:env|file):/.test(text);
+
+/** Reads the public keys of a source: each as it is, or at a reference. */
+export function readKeys(entries: readonly KeyEntry[], schemes: readonly Scheme[], context: EntryContext) {
+  const keys: PublicKey[] = [];
+  const faults: PathFault[] = [];
+  const warnings: PathFault[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const path = ["keys", index];
+    const read = readKey(entry, context);
+    const fault = "fault" in read ? read.fault : typeFault(read, schemes);
+    if ("fault" in read || fault !== null) {
+      faults.push({ path, message: fault as string });
+      continue;
+    }
+    const ended = read.keys.find(({ endsAt }) => endsAt !== null && endsAt < Date.now());
+    if (ended)
+      warnings.push({ path, message: `${read.name} is a certificate that has ended: take the sender's new one` });
+    keys.push(read);
+  }
+  return { keys, faults, warnings };
+}
+
+const EXPECTED = "expected one in hex, base64, PEM or JWK";
+
+function readKey(entry: KeyEntry, context: EntryContext): PublicKey | { fault: string } {
+  const given = typeof entry === "string" ? entry : JSON.stringify(entry);
+  const read = isReference(given) ? readSecretRef(given, context) : null;
+  if (read !== null && "fault" in read) return read;
+  const text = read?.secret.value ?? given;
+  if (/PRIVATE KEY|^whsk_/.test(text)) return { fault: "found a private key, expected the public one of the sender" };
+  const keys = readPublicKeys(text);
+  const [first] = keys ?? [];
+  if (keys === null || first === undefined) {
+    const found = read === null ? "a text that" : `${given}, whose value`;
+    return { fault: `found ${found} is no public key, ${EXPECTED}` };
+  }
+  return { name: read === null ? fingerprintOf(first) : given, mark: markOf(text), keys };
+}
+
+/** What is wrong with the types of keys; null if one of them fits a scheme. */
+function typeFault({ keys }: PublicKey, schemes: readonly Scheme[]): string | null {
+  const wanted = [...new Set(schemes.flatMap(typesOf))];
+  const isWanted = ({ key }: IdentifiedKey) => wanted.includes(key.asymmetricKeyType ?? "");
+  if (wanted.length === 0 || keys.some(isWanted)) return null;
+  return `found a key of the type ${keys[0]?.key.asymmetricKeyType}, expected ${wanted.join(" or ")}`;
+}
+
+const JWT_TYPES: Record<string, string> = { RS: "rsa", ES: "ec", Ed: "ed25519" };
+
+/** The types of keys that a scheme verifies with. */
+function typesOf(scheme: Scheme): string[] {
+  if (scheme.type === "jwt") return scheme.algorithms.flatMap((algorithm) => JWT_TYPES[algorithm.slice(0, 2)] ?? []);
+  return scheme.type === "ed25519" || scheme.type === "ecdsa" || scheme.type === "rsa" ? [KEY_TYPES[scheme.type]] : [];
+}
+
+/** Reads the options that the preset of a source needs. */
+export function readOptions({ preset = "", options = {} }: SourceEntry, context: EntryContext) {
+  const needed = PRESETS[preset]?.options ?? {};
+  const read: Record<string, string> = {};
+  const faults: PathFault[] = [];
+  const warnings: PathFault[] = [];
+  for (const [name, text] of Object.entries(options)) {
+    const path = ["options", name];
+    if (!Object.hasOwn(needed, name)) {
+      const names = Object.keys(needed).join(", ") || "none";
+      faults.push({ path, at: "key", message: `found an unknown option, expected ${names}` });
+      continue;
+    }
+    const value = isReference(text) ? readSecretRef(text, context) : null;
+    if (value !== null && "fault" in value) faults.push({ path, message: value.fault });
+    else read[name] = value?.secret.value ?? text;
+  }
+  for (const [name, meaning] of Object.entries(needed)) {
+    if (Object.hasOwn(options, name)) continue;
+    faults.push({ path: ["options", name], message: `missing, expected ${meaning}` });
+  }
+  return { options: read as Options, faults, warnings };
+}

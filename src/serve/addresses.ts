@@ -1,0 +1,53 @@
+import type { ConfigFile } from "../config/file/config-file.ts";
+import { sourcesOf } from "../config/sources.ts";
+import { sendRequest } from "../lib/send-request.ts";
+import { trustSystemAuthorities } from "../lib/system-authorities.ts";
+import { openAddressCopies } from "../webhook/address-copies.ts";
+import { type AddressList, AddressListError, MAX_LIST_BYTES, readListFile } from "../webhook/address-list.ts";
+import { type AddressLists, createAddressLists } from "../webhook/address-lists.ts";
+import type { Source } from "../webhook/source.ts";
+import type { Wiring } from "./configuration.ts";
+
+/** The lists of addresses of the sources. */
+export interface SourceAddresses extends Pick<AddressLists, "find" | "start" | "stop"> {
+  /** Uses the lists of a configuration file that was read again. */
+  apply(file: ConfigFile | null): void;
+  /** Resolves when the lists without which deliveries would be refused have been tried, after ten seconds at the latest. */
+  tried(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Begins to read the lists of all sources. */
+export function openAddresses({ settings, config, stores, log }: Wiring): SourceAddresses {
+  const copies = openAddressCopies(settings.DATA_DIR);
+  const lists = createAddressLists({ read: readList, copies, log, now: stores.now });
+  const listsOf = (sources: readonly Source[]) => sources.flatMap(({ addressLists }) => addressLists ?? []);
+  const apply = (file: ConfigFile | null) => lists.apply(listsOf(sourcesOf(settings, file)));
+  apply(config.current);
+  return {
+    ...lists,
+    apply,
+    tried() {
+      const enforcing = sourcesOf(settings, config.current).filter(({ addressMode }) => addressMode === "enforce");
+      return lists.tried(listsOf(enforcing));
+    },
+  };
+}
+
+async function readList({ kind, place }: AddressList, signal: AbortSignal): Promise<string> {
+  if (kind === "file") return readListFile(place);
+  if (place.startsWith("https:")) trustSystemAuthorities();
+  const { status, text, isCut } = await sendRequest({
+    url: place,
+    isLocal: false,
+    timeoutMs: TIMEOUT_MS,
+    signal,
+    // GitHub refuses requests without it.
+    headers: { "user-agent": "authserve" },
+    maxBytes: MAX_LIST_BYTES,
+  });
+  if (status !== 200) throw new AddressListError(`the answer was ${status}, not 200`);
+  if (isCut) throw new AddressListError("exceeds 8 MiB");
+  return text;
+}

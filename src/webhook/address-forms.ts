@@ -1,0 +1,45 @@
+import { parse, stringify } from "node:querystring";
+import type { AddressForm } from "./schemes.ts";
+import type { SignedRequest } from "./signed-text.ts";
+
+/**
+ * The request under each address that its sender may have signed: as it was sent and, if it is configured, under the public
+ * origin; each in all forms of the scheme.
+ */
+export function addressesOf(
+  request: SignedRequest,
+  publicOrigin: string | undefined,
+  forms: readonly AddressForm[] = [],
+): SignedRequest[] {
+  const sent = publicOrigin === undefined ? [request.origin] : [request.origin, publicOrigin];
+  const origins = forms.includes("port") ? sent.flatMap(withAndWithoutPort) : sent;
+  const targets = [request.target, ...forms.map((form) => TARGET_FORMS[form](request.target))];
+  return [...new Set(origins)].flatMap((origin) =>
+    [...new Set(targets)].map((target) => ({ ...request, origin, target })),
+  );
+}
+
+function withAndWithoutPort(origin: string): string[] {
+  const bare = origin.replace(/:[0-9]+$/, "");
+  const port = bare.startsWith("https:") ? 443 : 80;
+  return bare === origin ? [origin, `${bare}:${port}`] : [origin, bare];
+}
+
+const TARGET_FORMS: Record<AddressForm, (target: string) => string> = {
+  port: (target) => target,
+  "query-encoded": (target) => {
+    const [path, query] = parts(target);
+    return query === undefined ? target : `${path}?${stringify(parse(query))}`;
+  },
+  normalized: (target) => {
+    const url = URL.parse(target, "http://any.example");
+    return url === null ? target : url.pathname + url.search;
+  },
+  // The question mark is not decoded: it would begin the query.
+  decoded: (target) => target.replace(/%(?:3A|2F|40|21|24|27|28|29|2A|2C|3B)/gi, (sign) => decodeURIComponent(sign)),
+};
+
+function parts(target: string): [path: string, query: string | undefined] {
+  const at = target.indexOf("?");
+  return at === -1 ? [target, undefined] : [target.slice(0, at), target.slice(at + 1)];
+}

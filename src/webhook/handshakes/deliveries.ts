@@ -1,0 +1,52 @@
+import { createHmac } from "node:crypto";
+import { isObject } from "../../lib/strict-json.ts";
+import type { Content } from "../content.ts";
+import type { Source } from "../source.ts";
+import { type Answer, json, requireChallenge, text } from "./answer.ts";
+import type { HandshakeKind } from "./kind.ts";
+
+/** Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad challenge. */
+export type AnswerDelivery = (content: Content, secret: string) => Answer | null;
+
+/** The answers to deliveries, by kind. */
+export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = {
+  /** A ping of interactions has the type 1, as an event has; only the event has `event`. A ping of events has the type 0. */
+  discord(content) {
+    const type = content.member("type");
+    if (type === 0) return text("", 204);
+    return type === 1 && content.member("event") === undefined ? json({ type }) : null;
+  },
+  event_grid(content) {
+    if (content.member("0.eventType") !== "Microsoft.EventGrid.SubscriptionValidationEvent") return null;
+    return json({ validationResponse: challengeAt(content, "0.data.validationCode") });
+  },
+  monday(content) {
+    const parsed = content.json();
+    if (!parsed.ok || !isObject(parsed.value) || Object.keys(parsed.value).join() !== "challenge") return null;
+    return json({ challenge: challengeAt(content, "challenge") });
+  },
+  slack(content) {
+    if (content.member("type") !== "url_verification") return null;
+    return text(challengeAt(content, "challenge"));
+  },
+  /** Twitch's header for the type of the message is not signed, so the body decides. */
+  twitch(content) {
+    if (content.member("subscription.status") !== "webhook_callback_verification_pending") return null;
+    return text(challengeAt(content, "challenge"));
+  },
+  zoom(content, secret) {
+    if (content.member("event") !== "endpoint.url_validation") return null;
+    const plainToken = challengeAt(content, "payload.plainToken");
+    return json({ plainToken, encryptedToken: createHmac("sha256", secret).update(plainToken).digest("hex") });
+  },
+};
+
+/** Whether a genuine delivery is a handshake of its source, and no event. */
+export function isHandshake({ handshake }: Pick<Source, "handshake">, content: Content): boolean {
+  const answer = handshake && DELIVERY_ANSWERS[handshake.kind];
+  return answer !== undefined && answer(content, "") !== null;
+}
+
+function challengeAt(content: Content, path: string): string {
+  return requireChallenge(content.member(path), path, { code: "invalid_payload" });
+}

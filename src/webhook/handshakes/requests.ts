@@ -1,0 +1,91 @@
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError } from "../../errors.ts";
+import type { Source } from "../source.ts";
+import { type Answer, json, requireChallenge, text } from "./answer.ts";
+import type { HandshakeKind } from "./kind.ts";
+
+/** A request by which a provider asks whether deliveries are welcome. */
+export interface ChallengeRequest {
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** The address that the provider has, without a query. */
+  endpoint: string;
+}
+
+type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" | "handshake">) => Answer;
+
+// For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
+const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
+
+const echoChallenge: AnswerRequest = ({ query }) => text(challengeIn(query, "challenge"));
+
+/** The answers to GET, by kind. */
+export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
+  adobe: echoChallenge,
+  dropbox: echoChallenge,
+  ebay({ query, endpoint }, { handshake }) {
+    const code = challengeIn(query, "challenge_code");
+    return json({ challengeResponse: hash("sha256", `${code}${handshake?.token?.value ?? ""}${endpoint}`) });
+  },
+  meta({ query }, { handshake }) {
+    if (query.get("hub.mode") !== "subscribe") throw noChallenge("hub.mode", "must be subscribe");
+    if (!isSame(query.get("hub.verify_token"), handshake?.token?.value))
+      throw new AppError("signature_mismatch", { reason: "signature_mismatch" });
+    return text(challengeIn(query, "hub.challenge"));
+  },
+  okta: ({ headers }) => {
+    const header = "x-okta-verification-challenge";
+    return json({ verification: requireChallenge(headers[header], header, { form: PRINTABLE }) });
+  },
+  trello: () => text(""),
+  x({ query }, { secrets }) {
+    const key = secrets[0]?.value ?? "";
+    const mac = createHmac("sha256", key).update(challengeIn(query, "crc_token")).digest("base64");
+    return json({ response_token: `sha256=${mac}` });
+  },
+};
+
+// A name of DNS, which some senders precede with a scheme.
+const ORIGIN = /^[A-Za-z0-9._:/-]{1,255}$/;
+
+/** Consents to deliveries at any rate (CloudEvents webhooks 1.0, 4.2). */
+const consent: AnswerRequest = ({ headers }) => {
+  const header = "webhook-request-origin";
+  const origin = requireChallenge(headers[header], header, { form: ORIGIN });
+  const { status, body, headers: type } = text("");
+  return {
+    status,
+    body,
+    headers: { ...type, Allow: "OPTIONS, POST", "WebHook-Allowed-Origin": origin, "WebHook-Allowed-Rate": "*" },
+  };
+};
+
+/** The answers to OPTIONS, by kind. Event Grid uses it for deliveries in the schema of CloudEvents. */
+export const OPTIONS_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
+  cloudevents: consent,
+  event_grid: consent,
+};
+
+/** Whether a POST asks for a handshake by its query, as those of Microsoft Graph do. */
+export function isValidation(query: URLSearchParams): boolean {
+  return query.has("validationToken");
+}
+
+/** Answers a POST of Microsoft Graph with its token, decoded. */
+export const answerValidation: AnswerRequest = ({ query }) =>
+  text(requireChallenge(query.get("validationToken"), "validationToken", { form: PRINTABLE }));
+
+function challengeIn(query: URLSearchParams, name: string): string {
+  return requireChallenge(query.get(name), name);
+}
+
+function noChallenge(path: string, message: string): AppError {
+  return new AppError("validation_failed", { errors: [{ path, message }] });
+}
+
+/** Compares in constant time. */
+function isSame(given: string | null, expected: string | undefined): boolean {
+  if (given === null || expected === undefined) return false;
+  return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));
+}

@@ -1,0 +1,166 @@
+import type { BlockList } from "node:net";
+import * as v from "valibot";
+import type { ErrorCode } from "../../errors.ts";
+import { readRawBody } from "../../http/body.ts";
+import { isTrusted, peerAddress, removedPrefix } from "../../http/client-address.ts";
+import type { Handler, RequestContext, Route } from "../../http/route.ts";
+import { sentOrigin } from "../../http/sent-url.ts";
+import type { Log } from "../../log.ts";
+import { type Content, openContent } from "../content.ts";
+import type { Source } from "../source.ts";
+import type { Answer } from "./answer.ts";
+import { DELIVERY_ANSWERS } from "./deliveries.ts";
+import type { HandshakeKind } from "./kind.ts";
+import { answerValidation, type ChallengeRequest, GET_ANSWERS, isValidation, OPTIONS_ANSWERS } from "./requests.ts";
+
+/** What the routes of handshakes use. */
+export interface HandshakeParts {
+  log: Log;
+  trustedProxies: BlockList | undefined;
+}
+
+const PROBLEMS: ErrorCode[] = ["validation_failed", "address_not_allowed", "intake_paused"];
+
+/** The queries of GET, by kind. */
+const QUERIES: Partial<Record<HandshakeKind, v.GenericSchema>> = {
+  adobe: v.object({ challenge: v.string() }),
+  dropbox: v.object({ challenge: v.string() }),
+  ebay: v.object({ challenge_code: v.string() }),
+  meta: v.object({ "hub.mode": v.string(), "hub.verify_token": v.string(), "hub.challenge": v.string() }),
+  x: v.object({ crc_token: v.string() }),
+};
+
+/** The bodies of responses that are JSON, by kind. */
+const ANSWERS: Partial<Record<HandshakeKind, v.GenericSchema>> = {
+  discord: v.object({ type: v.literal(1) }),
+  ebay: v.object({ challengeResponse: v.string() }),
+  event_grid: v.object({ validationResponse: v.string() }),
+  monday: v.object({ challenge: v.string() }),
+  okta: v.object({ verification: v.string() }),
+  x: v.object({ response_token: v.string() }),
+  zoom: v.object({ plainToken: v.string(), encryptedToken: v.string() }),
+};
+
+/** The routes of a source for handshakes that are no deliveries: GET or OPTIONS, if its provider uses them. */
+export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] {
+  const { path, handshake } = source;
+  if (!handshake) return [];
+  const { kind } = handshake;
+  const [get, options, query] = [GET_ANSWERS[kind], OPTIONS_ANSWERS[kind], QUERIES[kind]];
+  const routes: Route[] = [];
+  if (get) {
+    routes.push({
+      method: "GET",
+      path,
+      summary: "Answers the handshake of the provider, if the source has `handshake`.",
+      ...(query && { query }),
+      response: ANSWERS[kind] ?? v.string(),
+      problems: kind === "meta" ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
+      handler: (context) => logged(source, context, parts, get(challengeOf(source, context, parts), source)),
+      quiet: true,
+    });
+  }
+  if (options) {
+    routes.push({
+      method: "OPTIONS",
+      path,
+      summary: "Consents to deliveries, if the source has `handshake`.",
+      response: v.string(),
+      problems: PROBLEMS,
+      handler: (context) => logged(source, context, parts, options(challengeOf(source, context, parts), source)),
+      quiet: true,
+    });
+  }
+  return routes;
+}
+
+/** What a handshake changes in the description of a source's deliveries. `usual` is that of other sources. */
+export function describeHandshake(
+  { handshake }: Source,
+  usual: { response: v.GenericSchema; problems: ErrorCode[] },
+): Partial<Route> {
+  if (!handshake) return {};
+  const { kind } = handshake;
+  const other = DELIVERY_ANSWERS[kind] && ANSWERS[kind];
+  return {
+    ...(other && { response: v.union([usual.response, other]) }),
+    ...(kind === "discord" && { statuses: [200, 204] }),
+    ...(kind === "ms_graph" && {
+      query: v.object({ validationToken: v.optional(v.string()) }),
+      problems: [...usual.problems, "validation_failed"],
+    }),
+    ...(["discord", "ms_graph", "slack", "twitch"].includes(kind) && { mayBeText: true }),
+  };
+}
+
+/**
+ * Answers a POST that asks for a handshake by its query, before any check but that of the address. Undefined for kinds
+ * without such a request.
+ */
+export function validationOf(source: Source, parts: HandshakeParts): Handler | undefined {
+  if (source.handshake?.kind !== "ms_graph") return undefined;
+  return (context) => logged(source, context, parts, answerValidation(challengeOf(source, context, parts), source));
+}
+
+/** Whether a request is one for `validationOf`. */
+export function asksForValidation({ request }: RequestContext): boolean {
+  return isValidation(queryOf(request.url));
+}
+
+/**
+ * Answers a genuine delivery if it is a handshake. `secretName` is the secret that verified it. Undefined for sources that
+ * have no handshake in deliveries.
+ */
+export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
+  const answerDelivery = source.handshake && DELIVERY_ANSWERS[source.handshake.kind];
+  if (!answerDelivery) return undefined;
+  return (context: RequestContext, content: Content, secretName?: string): Answer | null => {
+    const secret = source.secrets.find(({ name }) => name === secretName)?.value ?? "";
+    const answer = answerDelivery(content, secret);
+    return answer && logged(source, context, parts, answer);
+  };
+}
+
+// monday's challenge has about 100 bytes.
+const MAX_UNSIGNED_BYTES = 1024;
+
+/**
+ * Answers a delivery without a signature if it is a handshake, as monday sends it. Undefined for kinds whose handshake is
+ * signed. The answer is null for any other delivery, whose body is then read.
+ */
+export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
+  const answer = source.handshake?.kind === "monday" ? deliveryAnswerOf(source, parts) : undefined;
+  if (!answer) return undefined;
+  return async (context: RequestContext, mediaType: string): Promise<Answer | null> => {
+    const { request, address } = context;
+    return answer(context, openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType));
+  };
+}
+
+function challengeOf(
+  source: Source,
+  { request }: RequestContext,
+  { trustedProxies }: HandshakeParts,
+): ChallengeRequest {
+  const isForwarded =
+    request.headers["x-forwarded-host"] !== undefined && isTrusted(peerAddress(request.socket), trustedProxies);
+  const origin = (isForwarded ? undefined : source.publicOrigin) ?? sentOrigin(request, trustedProxies);
+  const endpoint = `${origin}${removedPrefix(request, trustedProxies)}${source.path}`;
+  return { query: queryOf(request.url), headers: request.headers, endpoint };
+}
+
+function queryOf(target = ""): URLSearchParams {
+  const query = target.indexOf("?");
+  return new URLSearchParams(query === -1 ? "" : target.slice(query + 1));
+}
+
+function logged(
+  source: Source,
+  { requestId, address }: RequestContext,
+  { log }: HandshakeParts,
+  answer: Answer,
+): Answer {
+  const kind = source.handshake?.kind;
+  log.info({ event: "handshake_answered", source: source.name, kind, requestId, address }, "answered a handshake");
+  return answer;
+}

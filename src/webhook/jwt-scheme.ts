@@ -1,0 +1,115 @@
+import { createHmac, hash, timingSafeEqual, verify } from "node:crypto";
+import { objectIn, splitJws } from "../lib/compact-jws.ts";
+import { addressesOf } from "./address-forms.ts";
+import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
+import { isSha256Of } from "./content.ts";
+import { queryTextsOf } from "./query-hash.ts";
+import { type JwtAlgorithm, type JwtScheme, usesSecret } from "./schemes.ts";
+import type { Credential, Credentials } from "./signature-check.ts";
+import { withoutLabel } from "./signature-items.ts";
+import type { SignedRequest } from "./signed-text.ts";
+import type { VerifiedBy } from "./source.ts";
+
+// Plaid's have about 500 characters.
+const MAX_TOKEN_LENGTH = 8192;
+
+// For a sender whose clock is a little ahead.
+const LEEWAY_SECONDS = 5;
+
+/** A token whose signature is right. */
+interface GenuineToken {
+  claims: Record<string, unknown>;
+  secret: Credential;
+}
+
+/**
+ * Prepares a scheme of signed tokens for the secrets or keys of a source. Node's own functions check the signature, at once:
+ * `jose` would wait in the thread pool for password hashes.
+ */
+export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
+  function readToken(text: string, now: number): GenuineToken | RefusalReason {
+    const token = splitJws(text, MAX_TOKEN_LENGTH);
+    const header = token && objectIn(token.header);
+    const algorithm = scheme.algorithms.find((accepted) => accepted === header?.alg);
+    // An unknown header that must be understood (RFC 7515, 4.1.11).
+    if (token === null || header === null || algorithm === undefined || "crit" in header) return "malformed_signature";
+    const secret = credentialOf(algorithm, header.kid, Buffer.from(token.signed), token.signature, source);
+    if (secret === undefined) return "signature_mismatch";
+    const claims = objectIn(token.payload);
+    if (claims === null) return "malformed_signature";
+    return faultOfTimes(claims, Math.floor(now / 1000)) ?? { claims, secret };
+  }
+
+  function faultOfTimes({ exp, nbf, iat }: Record<string, unknown>, seconds: number): RefusalReason | null {
+    if ([exp, nbf, iat].some((time) => time !== undefined && typeof time !== "number")) return "malformed_signature";
+    const [end, start, made] = [exp, nbf, iat] as (number | undefined)[];
+    if (end !== undefined && end + LEEWAY_SECONDS <= seconds) return "timestamp_too_old";
+    if ((start ?? made ?? 0) > seconds + LEEWAY_SECONDS) return "timestamp_in_future";
+    const maxAge = source.toleranceSeconds ?? scheme.maxAgeSeconds;
+    if (maxAge === undefined) return null;
+    if (made === undefined) return "timestamp_missing";
+    return seconds - made > maxAge ? "timestamp_too_old" : null;
+  }
+
+  function isFor(claims: Record<string, unknown>, request: SignedRequest): boolean {
+    const { issuer, audience, bodyClaim, isBodyOptional, urlClaim, queryClaim } = scheme;
+    if (issuer !== undefined && claims.iss !== issuer) return false;
+    if (bodyClaim !== undefined) {
+      const mayLack = isBodyOptional && request.content.bytes.length === 0;
+      const isMissing = claims[bodyClaim] === undefined;
+      if (isMissing ? !mayLack : !isSha256Of(request.content, claims[bodyClaim])) return false;
+    }
+    const addresses = addressesOf(request, source.publicOrigin);
+    const urls = addresses.map(({ origin, target }) => origin + target);
+    if (audience !== undefined) {
+      const audiences = [claims.aud].flat();
+      const wanted = audience === "url" ? urls : [audience.text];
+      if (!wanted.some((one) => audiences.includes(one))) return false;
+    }
+    if (urlClaim !== undefined && !urls.some((url) => hash("sha256", url) === claims[urlClaim])) return false;
+    return (
+      queryClaim === undefined || queryTextsOf(request).some((text) => hash("sha256", text) === claims[queryClaim])
+    );
+  }
+
+  return {
+    read(headers, now) {
+      const value = headers[scheme.header];
+      if (typeof value !== "string") return "no_signature";
+      const token = readToken(withoutLabel(value, scheme.label).trim(), now);
+      if (typeof token === "string") return token;
+      const { claims, secret } = token;
+      const covers = { body: scheme.bodyClaim !== undefined, members: [], headers: [] };
+      const verified: Verified = { scheme, secret, covers, claims };
+      return (request) => (isFor(claims, request) ? verified : "signature_mismatch");
+    },
+  };
+}
+
+/** The secret or key that signed a token. */
+function credentialOf(
+  algorithm: JwtAlgorithm,
+  keyId: unknown,
+  signed: Buffer,
+  signature: Buffer,
+  { secrets, keys = [] }: Credentials,
+): Credential | undefined {
+  const digest = `sha${algorithm.slice(2)}`;
+  if (usesSecret(algorithm)) {
+    return secrets.find(({ value }) => {
+      const expected = createHmac(digest, value).update(signed).digest();
+      return expected.length === signature.length && timingSafeEqual(expected, signature);
+    });
+  }
+  const kind = ALGORITHM_KINDS[algorithm.slice(0, 2)];
+  return keys.find((publicKey) =>
+    publicKey.keys.some(({ key, id }) => {
+      // A key with an id is only for tokens that name it.
+      if (key.asymmetricKeyType !== kind || (id !== null && id !== keyId)) return false;
+      const dsaEncoding = "ieee-p1363" as const;
+      return verify(kind === "ed25519" ? null : digest, signed, { key, dsaEncoding }, signature);
+    }),
+  );
+}
+
+const ALGORITHM_KINDS: Record<string, string> = { RS: "rsa", ES: "ec", Ed: "ed25519" };

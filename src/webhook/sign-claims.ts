@@ -1,0 +1,31 @@
+import { hash, randomUUID } from "node:crypto";
+import { queryTextsOf } from "./query-hash.ts";
+import type { JwtScheme } from "./schemes.ts";
+
+const LIFETIME_SECONDS = 300;
+
+/** What a token covers of a delivery. */
+interface CoveredDelivery {
+  method: string;
+  origin: string;
+  target: string;
+  body: Uint8Array;
+}
+
+/** The claims of a token that signs a delivery, made at `now` in Unix milliseconds. */
+export function claimsFor(scheme: JwtScheme, delivery: CoveredDelivery, now: number): Record<string, unknown> {
+  const { issuer, audience, bodyClaim, isBodyOptional, urlClaim, queryClaim } = scheme;
+  const { origin, target, body } = delivery;
+  const url = origin + target;
+  const iat = Math.floor(now / 1000);
+  return {
+    iat,
+    exp: iat + LIFETIME_SECONDS,
+    jti: randomUUID(),
+    ...(issuer !== undefined && { iss: issuer }),
+    ...(audience !== undefined && { aud: audience === "url" ? url : audience.text }),
+    ...(bodyClaim !== undefined && !(isBodyOptional && body.length === 0) && { [bodyClaim]: hash("sha256", body) }),
+    ...(urlClaim !== undefined && { [urlClaim]: hash("sha256", url) }),
+    ...(queryClaim !== undefined && { [queryClaim]: hash("sha256", queryTextsOf(delivery)[0] ?? "") }),
+  };
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
+
+test("a source answers the handshake of its preset only if it has handshake", () => {
+  assert.deepEqual(sourceIn("{ preset: slack, secrets: [env:SECRET], handshake: true }").handshake, { kind: "slack" });
+  assert.equal(sourceIn("{ preset: slack, secrets: [env:SECRET] }").handshake, undefined);
+});
+
+test("a handshake has a token where the provider has one", () => {
+  const { handshake } = sourceIn("{ preset: meta, secrets: [env:SECRET], handshake: { token: env:OTHER } }");
+  assert.equal(handshake?.kind, "meta");
+  assert.deepEqual([handshake.token?.name, handshake.token?.value], ["env:OTHER", "another secret of the tests"]);
+});
+
+test("a weak token is warned of, without its value", () => {
+  const yaml = "sources:\n  a: { preset: meta, secrets: [env:SECRET], handshake: { token: env:SHORT } }\n";
+  const warnings = read(yaml, { SHORT: "tiny" })?.warnings ?? [];
+  assert.match(warnings.join(), /sources\.a\.handshake\.token: env:SHORT is shorter than 16/);
+  assert.doesNotMatch(warnings.join(), /tiny/);
+});
+
+suite("a handshake is refused", () => {
+  for (const [what, entry, fault] of [
+    [
+      "without a preset",
+      "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: true }",
+      /^handshake: found without a preset, expected a preset of .*dropbox, .*slack/,
+    ],
+    [
+      "with a preset whose provider has none",
+      "{ preset: stripe, secrets: [env:SECRET], handshake: true }",
+      /^handshake: found beside the preset stripe, whose provider has none, expected a preset of /,
+    ],
+    [
+      "with a token that the provider does not have",
+      "{ preset: slack, secrets: [env:SECRET], handshake: { token: env:OTHER } }",
+      /^handshake\.token: found beside the preset slack, which has none, expected handshake: true$/,
+    ],
+    [
+      "without the token that the provider has",
+      "{ preset: meta, secrets: [env:SECRET], handshake: true }",
+      /^handshake: found true, expected \{ token: env:NAME \} for the token that meta has$/,
+    ],
+    [
+      "with a token that is not set",
+      "{ preset: meta, secrets: [env:SECRET], handshake: { token: env:NONE } }",
+      /^handshake\.token: found env:NONE, which is not set, expected a secret$/,
+    ],
+    [
+      "with a token in the file, which is not shown",
+      "{ preset: meta, secrets: [env:SECRET], handshake: { token: a-token-in-the-file } }",
+      /^handshake\.token: found a literal value, expected env:NAME or file:PATH$/,
+    ],
+    [
+      "with a text in its place, which is not shown",
+      "{ preset: meta, secrets: [env:SECRET], handshake: a-token-in-the-file }",
+      /^handshake: found a literal value, expected true or \{ token: env:NAME \}$/,
+    ],
+    [
+      "with an unknown key",
+      "{ preset: meta, secrets: [env:SECRET], handshake: { token: env:OTHER, tokens: 1 } }",
+      /^handshake\.tokens: unknown key, expected one of token \(did you mean token\?\)$/,
+    ],
+    [
+      "beside other media types than JSON if it signs challenges",
+      "{ preset: x, secrets: [env:SECRET], handshake: true, contentTypes: [application/json, text/plain] }",
+      /^contentTypes: found other types than JSON beside handshake, expected JSON types only$/,
+    ],
+  ] as const) {
+    test(what, () => {
+      const faults = faultsOf(entry);
+      assert.equal(faults.length, 1, faults.join());
+      assert.match(faults.join(), fault);
+    });
+  }
+});

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { dir, faultsOf, sourceIn } from "../../helpers/config-file.ts";
+
+const ed25519 = generateKeyPairSync("ed25519");
+const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const raw = ed25519.publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+const pemOf = (key: KeyObject) => key.export({ format: "pem", type: "spki" }).toString();
+const quoted = (text: string) => JSON.stringify(text);
+const typesOf = (entry: string) =>
+  sourceIn(entry).keys?.flatMap(({ keys }) => keys.map(({ key }) => key.asymmetricKeyType));
+
+copyFileSync(join(import.meta.dirname, "../../fixtures/rsa.crt"), join(dir, "sender.pem"));
+writeFileSync(join(dir, "private.pem"), ed25519.privateKey.export({ format: "pem", type: "pkcs8" }));
+writeFileSync(join(dir, "jwks.json"), JSON.stringify({ keys: [ec.publicKey.export({ format: "jwk" })] }));
+
+suite("keys", () => {
+  for (const [form, text] of [
+    ["hex", raw.toString("hex")],
+    ["base64", raw.toString("base64")],
+    ["whpk_", `whpk_${raw.toString("base64")}`],
+    ["PEM", pemOf(ed25519.publicKey)],
+    ["PEM without line ends", pemOf(ed25519.publicKey).replaceAll("\n", "")],
+    ["DER in base64", ed25519.publicKey.export({ format: "der", type: "spki" }).toString("base64")],
+  ] as const) {
+    test(`takes a key in ${form} as it is`, () => {
+      const [key] = sourceIn(`{ preset: discord, keys: [${quoted(text)}] }`).keys ?? [];
+      assert.match(key?.name ?? "", /^key:[0-9a-f]{12}$/);
+      assert.ok(key?.keys[0]?.key.equals(ed25519.publicKey));
+    });
+  }
+
+  test("takes several, also from a file or as a JWK", () => {
+    const jwk = JSON.stringify({ ...ec.publicKey.export({ format: "jwk" }), kid: "one" });
+    const { keys = [], secrets } = sourceIn(`{ preset: plaid, keys: [${jwk}, file:jwks.json] }`);
+    assert.deepEqual(
+      keys.map(({ keys }) => keys[0]?.id),
+      ["one", null],
+    );
+    assert.equal(keys[1]?.name, "file:jwks.json");
+    assert.deepEqual(secrets, []);
+  });
+
+  test("leaves out keys of Plaid that have expired", () => {
+    const jwk = ec.publicKey.export({ format: "jwk" });
+    const list = JSON.stringify({
+      keys: [
+        { ...jwk, kid: "old", expired_at: 1_700_000_000 },
+        { ...jwk, kid: "new", expired_at: null },
+      ],
+    });
+    assert.deepEqual(
+      sourceIn(`{ preset: plaid, keys: [${quoted(list)}] }`).keys?.flatMap(({ keys }) => keys.map(({ id }) => id)),
+      ["new"],
+    );
+  });
+
+  test("takes the key of a certificate", () => {
+    const options = "options: { webhookId: 4JH86294D6297924G }";
+    assert.deepEqual(typesOf("{ preset: wise, keys: [file:sender.pem] }"), ["rsa"]);
+    assert.deepEqual(sourceIn(`{ preset: paypal, keys: [file:sender.pem], ${options} }`).options, {
+      webhookId: "4JH86294D6297924G",
+    });
+  });
+
+  test("are beside secrets where a sender may use either", () => {
+    const { keys, secrets } = sourceIn(
+      `{ preset: standard_webhooks, secrets: [env:SECRET], keys: [${quoted(raw.toString("hex"))}] }`,
+    );
+    assert.deepEqual([keys?.length, secrets.length], [1, 1]);
+  });
+
+  for (const [what, entry, fault] of [
+    [
+      "without them",
+      "{ preset: discord }",
+      "keys: missing, expected the public keys of the sender, in a list such as [env:NAME]",
+    ],
+    [
+      "secrets instead of them",
+      "{ preset: discord, secrets: [env:SECRET] }",
+      "keys: missing, expected the public keys of the sender, in a list such as [env:NAME]",
+    ],
+    [
+      "keys beside secrets",
+      `{ preset: github, secrets: [env:SECRET], keys: [${raw.toString("base64")}] }`,
+      "keys: found where only secrets are used, expected nothing",
+    ],
+    ["neither", "{ preset: standard_webhooks }", ": found neither secrets nor keys, expected one of them"],
+    [
+      "a private key",
+      "{ preset: discord, keys: [file:private.pem] }",
+      "keys.0: found a private key, expected the public one of the sender",
+    ],
+    [
+      "something else",
+      "{ preset: discord, keys: [env:SECRET] }",
+      "keys.0: found env:SECRET, whose value is no public key, expected one in hex, base64, PEM or JWK",
+    ],
+    [
+      "a text that is none",
+      "{ preset: discord, keys: [abc] }",
+      "keys.0: found a text that is no public key, expected one in hex, base64, PEM or JWK",
+    ],
+    [
+      "a key of another type",
+      `{ preset: discord, keys: [${quoted(pemOf(ec.publicKey))}] }`,
+      "keys.0: found a key of the type ec, expected ed25519",
+    ],
+    [
+      "a missing option",
+      "{ preset: paypal, keys: [file:sender.pem] }",
+      "options.webhookId: missing, expected the id of the webhook in PayPal",
+    ],
+    [
+      "an unknown option",
+      "{ preset: wise, keys: [file:sender.pem], options: { id: x } }",
+      "options.id: found an unknown option, expected none",
+    ],
+    [
+      "both kinds of algorithms",
+      "{ verify: { type: jwt, algorithms: [HS256, RS256] }, secrets: [env:SECRET] }",
+      "verify.algorithms: found both kinds, expected only those with secrets, or only those with keys",
+    ],
+  ] as const) {
+    test(`names the fault of ${what}`, () => assert.equal(faultsOf(entry)[0], fault));
+  }
+});

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, BlockList } from "node:net";
+import { type TestContext, test } from "node:test";
+import type { NewEvent } from "../../src/events/store.ts";
+import { createRouter } from "../../src/http/router.ts";
+import { type DeliveryParts, sourceRoutes } from "../../src/webhook/routes.ts";
+import type { Source } from "../../src/webhook/source.ts";
+import { recordingLog } from "../helpers/log.ts";
+
+const SECRET = "a secret of the tests";
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+
+const secretOf = (value: string) => ({ name: "env:SECRET", value, mark: "" });
+
+/** Serves a source whose deliveries have the secret in `Authorization`. */
+async function serving(
+  t: TestContext,
+  handshake: NonNullable<Source["handshake"]>,
+  options: Partial<Source> & { trustedProxies?: BlockList } = {},
+) {
+  const { trustedProxies, ...more } = options;
+  const source: Source = {
+    name: "sender",
+    path: "/hook",
+    preset: null,
+    secrets: [secretOf(SECRET)],
+    schemes: [{ type: "token", header: "authorization" }],
+    id: [],
+    type: [],
+    dedupe: "bytes",
+    contentTypes: ["application/json"],
+    isEnvelope: false,
+    addressMode: "enforce",
+    bodyLimitBytes: 10_000,
+    handshake,
+    ...more,
+  };
+  const { log, named } = recordingLog();
+  const stored: NewEvent[] = [];
+  const parts = {
+    log,
+    trustedProxies,
+    intake: {
+      append: async (event: NewEvent) => {
+        stored.push(event);
+        return { duplicate: false };
+      },
+    },
+    addressLists: { find: () => undefined },
+    acceptsSecret: async () => true,
+    hold: async () => {},
+    onReceived() {},
+    onRefused() {},
+  } as unknown as DeliveryParts;
+  const stopping = new AbortController().signal;
+  const routing = { log, trustedProxies, watchForUnnamedProxy() {}, stopping };
+  const { listener } = createRouter(sourceRoutes(source, parts), routing);
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const send = async (init: RequestInit, query = "") => {
+    const response = await fetch(url + query, init);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return { url, stored, named, send };
+}
+
+const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  body: JSON.stringify(body),
+  headers: { "Content-Type": "application/json", ...headers },
+});
+const signed = { Authorization: SECRET };
+
+test("Microsoft Graph's validation is answered without signature and media type, and other deliveries are verified", async (t) => {
+  const { send, stored, named } = await serving(t, { kind: "ms_graph" });
+  const validated = await send(
+    { method: "POST", headers: { "Content-Type": "text/plain" } },
+    "?validationToken=a%3a+b",
+  );
+  assert.deepEqual([validated.status, validated.text], [200, "a: b"]);
+  assert.equal(validated.headers.get("content-type"), "text/plain");
+  assert.equal(validated.headers.get("x-content-type-options"), "nosniff");
+  assert.equal((await send({ method: "POST" }, "?validationToken=")).status, 400);
+  assert.equal(stored.length, 0);
+  assert.equal((await send(post({ value: [] }))).status, 403);
+  assert.equal((await send(post({ value: [] }, signed))).status, 200);
+  assert.equal(stored.length, 1);
+  assert.equal((await send({ method: "GET" }, "?validationToken=a")).status, 405);
+  const [line, ...others] = named("handshake_answered");
+  assert.deepEqual([line?.source, line?.kind, line?.address, others.length], ["sender", "ms_graph", "127.0.0.1", 0]);
+});
+
+test("monday's challenge is answered with and without a signature, and nothing else without one", async (t) => {
+  const { send, stored } = await serving(t, { kind: "monday" });
+  for (const headers of [{}, signed]) {
+    const { status, text } = await send(post({ challenge: "abc_-1" }, headers));
+    assert.deepEqual([status, JSON.parse(text)], [200, { challenge: "abc_-1" }]);
+  }
+  assert.equal((await send(post({ challenge: "{}" }))).status, 400);
+  assert.equal((await send(post({ challenge: "abc", event: {} }))).status, 403);
+  assert.equal((await send(post({ event: {} }))).status, 403);
+  assert.equal((await send(post({ challenge: "a".repeat(2000) }))).status, 413);
+  assert.equal(
+    (await send({ method: "POST", body: "not JSON", headers: { "Content-Type": "application/json" } })).status,
+    403,
+  );
+  assert.equal(stored.length, 0);
+  assert.equal((await send(post({ event: { type: "create_pulse" } }, signed))).status, 200);
+  assert.equal(stored.length, 1);
+});
+
+test("Discord's pings are answered only with a right signature, else with 401", async (t) => {
+  const { send, stored } = await serving(t, { kind: "discord" }, { refusedStatus: 401 });
+  const refused = await send(post({ type: 1 }, { Authorization: "wrong" }));
+  assert.equal(refused.status, 401);
+  const { status, title, code } = JSON.parse(refused.text) as Record<string, unknown>;
+  assert.deepEqual([status, title, code], [401, "Unauthorized", "signature_mismatch"]);
+  assert.equal((await send(post({ type: 1 }))).status, 401);
+  assert.deepEqual(JSON.parse((await send(post({ type: 1 }, signed))).text), { type: 1 });
+  const ping = await send(post({ type: 0 }, signed));
+  assert.deepEqual([ping.status, ping.text, ping.headers.get("content-length")], [204, "", null]);
+  assert.ok(ping.headers.has("content-type"));
+  assert.equal(stored.length, 0);
+  assert.equal((await send(post({ type: 1, event: { type: "ENTITLEMENT_CREATE" } }, signed))).status, 200);
+  assert.equal(stored.length, 1);
+});
+
+test("Event Grid's validation is answered only with the right secret, and its OPTIONS without one", async (t) => {
+  const { send, stored } = await serving(t, { kind: "event_grid" });
+  const data = { validationCode: "512d38b6-c7b8-40c8-89fe-f46f9e9622b6" };
+  const body = [{ eventType: "Microsoft.EventGrid.SubscriptionValidationEvent", data }];
+  assert.equal((await send(post(body))).status, 403);
+  const { text } = await send(post(body, signed));
+  assert.deepEqual(JSON.parse(text), { validationResponse: data.validationCode });
+  const { headers } = await send({ method: "OPTIONS", headers: { "WebHook-Request-Origin": "eventgrid.azure.net" } });
+  assert.equal(headers.get("webhook-allowed-origin"), "eventgrid.azure.net");
+  assert.equal(stored.length, 0);
+});
+
+const EBAY = { kind: "ebay", token: secretOf("71745723-d031-455c-bfa5-f90d11b4f20a") } as const;
+const EBAY_QUERY = "?challenge_code=71745723-d031-455c-bfa5-f90d11b4f20a";
+/** The digest of the challenge code, the token and an address, from `sha256sum`. */
+const EBAY_DIGESTS = {
+  "https://public.example.com/hook": "f1dc7f43e4fdad0ca1982f80cddb081ad1411498eca629305e15a39d6057abe9",
+  "https://proxy.example.com/sub/hook": "bfd89a5168d16035463f13f0c75059e0c42189fd0e666357154818fd99a3bb0b",
+};
+
+test("eBay's hash has the address that the sender uses: that of a trusted proxy, else PUBLIC_URL", async (t) => {
+  const publicOrigin = "https://public.example.com";
+  const { send } = await serving(t, EBAY, { publicOrigin, trustedProxies: LOOPBACK });
+  const direct = await send({}, EBAY_QUERY);
+  assert.deepEqual(JSON.parse(direct.text), { challengeResponse: EBAY_DIGESTS["https://public.example.com/hook"] });
+  const headers = {
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": "proxy.example.com",
+    "X-Forwarded-Prefix": "/sub",
+    "X-Forwarded-For": "192.0.2.1",
+  };
+  const proxied = await send({ headers }, EBAY_QUERY);
+  assert.deepEqual(JSON.parse(proxied.text), { challengeResponse: EBAY_DIGESTS["https://proxy.example.com/sub/hook"] });
+  assert.equal((await send({}, "?challenge_code=a%20b")).status, 400);
+});
+
+test("Adobe's challenge is echoed, and HEAD has no body", async (t) => {
+  const { send } = await serving(t, { kind: "adobe" });
+  assert.equal(
+    (await send({}, "?challenge=8ec8d794-e0ab-42df-9017-e3dada8e84f7")).text,
+    "8ec8d794-e0ab-42df-9017-e3dada8e84f7",
+  );
+  const head = await send({ method: "HEAD" }, "?challenge=abc");
+  assert.deepEqual([head.status, head.text], [200, ""]);
+});
+
+test("a handshake from another address is refused, or logged if addressMode is watch", async (t) => {
+  const allowedAddresses = new BlockList();
+  allowedAddresses.addSubnet("192.0.2.0", 24, "ipv4");
+  const refusing = await serving(t, { kind: "adobe" }, { allowedAddresses });
+  assert.equal((await refusing.send({}, "?challenge=abc")).status, 403);
+  const validating = await serving(t, { kind: "ms_graph" }, { allowedAddresses });
+  assert.equal((await validating.send({ method: "POST" }, "?validationToken=abc")).status, 403);
+  const watching = await serving(t, { kind: "adobe" }, { allowedAddresses, addressMode: "watch" });
+  assert.equal((await watching.send({}, "?challenge=abc")).text, "abc");
+  assert.equal(watching.named("delivery_from_other_address").length, 1);
+});

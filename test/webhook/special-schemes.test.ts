@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { suite, test } from "node:test";
+import { openContent } from "../../src/webhook/content.ts";
+import type { PublicKey } from "../../src/webhook/public-key.ts";
+import type { Scheme } from "../../src/webhook/schemes.ts";
+import { createVerifier } from "../../src/webhook/signature.ts";
+import type { VerifiedBy } from "../../src/webhook/source.ts";
+import { presetNamed } from "../helpers/presets.ts";
+import { secretOf } from "../helpers/secret.ts";
+
+const NOW = 1_800_000_000;
+const SECRET = "a secret of the tests";
+const FORM = "application/x-www-form-urlencoded";
+
+interface Sent {
+  headers?: Record<string, string>;
+  body?: string;
+  mediaType?: string;
+  target?: string;
+  by?: Partial<VerifiedBy>;
+}
+
+/** Verifies a delivery with schemes, or those of a preset. Returns `genuine` or why it is refused. */
+function verdict(schemes: string | readonly Scheme[], sent: Sent): string {
+  const { headers = {}, body = "", mediaType = "application/json", target = "/webhook/sender", by } = sent;
+  const verifier = createVerifier({
+    schemes: typeof schemes === "string" ? presetNamed(schemes).schemes : schemes,
+    secrets: [secretOf(SECRET)],
+    ...by,
+  });
+  const read = verifier.read(headers, NOW * 1000);
+  if ("reason" in read) return read.reason;
+  const content = openContent(Buffer.from(body), mediaType);
+  const request = { method: "POST", origin: "https://hooks.example.com", target, headers, content };
+  const verified = verifier.verify(request, read.candidates);
+  return typeof verified === "string" ? verified : "genuine";
+}
+
+const keyOf = (key: KeyObject): PublicKey => ({ name: "env:KEY", mark: "", keys: [{ key, id: null, endsAt: null }] });
+const hmac = (algorithm: string, text: string, key: string | Buffer = SECRET) =>
+  createHmac(algorithm, key).update(text).digest("base64");
+
+suite("a signature with a private key", () => {
+  const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const other = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const scheme: Scheme = {
+    type: "ecdsa",
+    signature: { headers: ["x-sig"] },
+    format: "bare",
+    algorithm: "sha256",
+    encodings: ["hex", "base64"],
+    signed: "{body}",
+  };
+  const by = { keys: [keyOf(other.publicKey), keyOf(ec.publicKey)] };
+  const signed = (dsaEncoding: "der" | "ieee-p1363") =>
+    sign("sha256", Buffer.from("{}"), { key: ec.privateKey, dsaEncoding });
+
+  test("of ECDSA is DER or two numbers, in hex or base64, and any of the keys verifies it", () => {
+    for (const dsaEncoding of ["der", "ieee-p1363"] as const) {
+      for (const encoding of ["hex", "base64"] as const) {
+        const headers = { "x-sig": signed(dsaEncoding).toString(encoding) };
+        assert.equal(verdict([scheme], { headers, body: "{}", by }), "genuine");
+        assert.equal(verdict([scheme], { headers, body: "[]", by }), "signature_mismatch");
+        assert.equal(
+          verdict([scheme], { headers, body: "{}", by: { keys: [keyOf(other.publicKey)] } }),
+          "signature_mismatch",
+        );
+      }
+    }
+  });
+
+  test("of another type of key is never right", () => {
+    const { publicKey } = generateKeyPairSync("ed25519");
+    const headers = { "x-sig": signed("der").toString("hex") };
+    assert.equal(verdict([scheme], { headers, body: "{}", by: { keys: [keyOf(publicKey)] } }), "signature_mismatch");
+    assert.equal(verdict([scheme], { headers, body: "{}" }), "signature_mismatch");
+    assert.equal(verdict([scheme], { headers: { "x-sig": "?" }, body: "{}", by }), "malformed_signature");
+  });
+});
+
+suite("Amazon SNS", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const by = { keys: [keyOf(publicKey)] };
+  const message = {
+    Type: "Notification",
+    MessageId: "1",
+    TopicArn: "arn:aws:sns:eu:1:a",
+    Message: "m",
+    Timestamp: "t",
+  };
+  const text = "Message\nm\nMessageId\n1\nTimestamp\nt\nTopicArn\narn:aws:sns:eu:1:a\nType\nNotification\n";
+  const delivered = (members: object, algorithm = "sha256") => ({
+    body: JSON.stringify({ ...members, Signature: sign(algorithm, Buffer.from(text), privateKey).toString("base64") }),
+    mediaType: "text/plain",
+    by,
+  });
+
+  test("signs the members that are there, with either hash", () => {
+    for (const algorithm of ["sha1", "sha256"])
+      assert.equal(verdict("aws_sns", delivered(message, algorithm)), "genuine");
+  });
+
+  test("has no members added to a message that was signed without them", () => {
+    assert.equal(verdict("aws_sns", delivered({ ...message, Subject: "new" })), "signature_mismatch");
+    assert.equal(verdict("aws_sns", delivered({ ...message, Type: "Other" })), "no_signature");
+  });
+});
+
+suite("Adyen", () => {
+  const key = "44782def547aaa06c910c43932b1eb0c71fc68d9d0c057550c48ec2acf6ba056";
+  const item = (reference: string, signedReference = reference, value = 1130) => {
+    const text = `7914073381342284::TestMerchant:${signedReference}:${value}:EUR:AUTHORISATION:true`;
+    return {
+      NotificationRequestItem: {
+        additionalData: { hmacSignature: hmac("sha256", text, Buffer.from(key, "hex")) },
+        amount: { value: 1130, currency: "EUR" },
+        pspReference: "7914073381342284",
+        eventCode: "AUTHORISATION",
+        merchantAccountCode: "TestMerchant",
+        merchantReference: reference,
+        success: "true",
+      },
+    };
+  };
+  const verdictOf = (...notificationItems: object[]) =>
+    verdict("adyen", { body: JSON.stringify({ notificationItems }), by: { secrets: [secretOf(key)] } });
+
+  test("signs each item, and all must be right", () => {
+    assert.equal(verdictOf(item("one")), "genuine");
+    assert.equal(verdictOf(item("one"), item("two")), "genuine");
+    assert.equal(verdictOf(item("one"), item("two", "two", 1)), "signature_mismatch");
+    assert.equal(verdictOf(item("one"), { NotificationRequestItem: {} }), "no_signature");
+    assert.equal(verdictOf(), "no_signature");
+  });
+
+  test("may escape colons or not", () => {
+    assert.equal(verdictOf(item("a:b\\c")), "genuine");
+    assert.equal(verdictOf(item("a:b\\c", "a\\:b\\\\c")), "genuine");
+  });
+});
+
+suite("Twilio", () => {
+  const url = "https://hooks.example.com/webhook/sender";
+  const digest = createHash("sha256").update("{}").digest("hex");
+  const signedOver = (text: string) => ({ headers: { "x-twilio-signature": hmac("sha1", text) } });
+
+  test("signs the fields of a form behind the address", () => {
+    assert.equal(verdict("twilio", { ...signedOver(`${url}A1B2`), body: "B=2&A=1", mediaType: FORM }), "genuine");
+    assert.equal(
+      verdict("twilio", { ...signedOver(`${url}A1B2`), body: "B=2&A=3", mediaType: FORM }),
+      "signature_mismatch",
+    );
+  });
+
+  test("signs a body of JSON by its digest in the query", () => {
+    const target = `/webhook/sender?bodySHA256=${digest}`;
+    const signed = signedOver(`https://hooks.example.com${target}`);
+    assert.equal(verdict("twilio", { ...signed, target, body: "{}" }), "genuine");
+    assert.equal(verdict("twilio", { ...signed, target, body: "[]" }), "signature_mismatch");
+    assert.equal(verdict("twilio", { ...signedOver(url), body: "{}" }), "signature_mismatch");
+  });
+
+  test("may sign the address with its port, and of the public origin", () => {
+    const form = { body: "A=1", mediaType: FORM };
+    const publicOrigin = "https://public.example:8443";
+    assert.equal(
+      verdict("twilio", { ...signedOver("https://hooks.example.com:443/webhook/senderA1"), ...form }),
+      "genuine",
+    );
+    assert.equal(
+      verdict("twilio", { ...signedOver("https://public.example/webhook/senderA1"), ...form }),
+      "signature_mismatch",
+    );
+    assert.equal(
+      verdict("twilio", { ...signedOver("https://public.example/webhook/senderA1"), ...form, by: { publicOrigin } }),
+      "genuine",
+    );
+  });
+});
+
+suite("a secret in the delivery", () => {
+  test("is in each notification of Microsoft Graph", () => {
+    const bodyOf = (...states: string[]) => JSON.stringify({ value: states.map((clientState) => ({ clientState })) });
+    assert.equal(verdict("ms_graph", { body: bodyOf(SECRET, SECRET) }), "genuine");
+    assert.equal(verdict("ms_graph", { body: bodyOf(SECRET, "other") }), "signature_mismatch");
+    assert.equal(verdict("ms_graph", { body: bodyOf() }), "no_signature");
+    assert.equal(verdict("ms_graph", { body: '{"value":[{}]}' }), "no_signature");
+  });
+
+  test("is in the query of Event Grid", () => {
+    const target = (code: string) => `/webhook/sender?code=${encodeURIComponent(code)}`;
+    assert.equal(verdict("azure_eventgrid", { target: target(SECRET), body: "[]" }), "genuine");
+    assert.equal(verdict("azure_eventgrid", { target: target("other"), body: "[]" }), "signature_mismatch");
+    assert.equal(verdict("azure_eventgrid", { body: "[]" }), "no_signature");
+  });
+});
+
+test("Worldpay names its key before each signature", () => {
+  const signature = createHmac("sha256", SECRET).update("{}").digest("hex");
+  const headers = { "event-signature": `1/SHA256/${"0".repeat(64)},2/SHA256/${signature}` };
+  assert.equal(verdict("worldpay", { headers, body: "{}" }), "genuine");
+  assert.equal(verdict("worldpay", { headers, body: "[]" }), "signature_mismatch");
+});
+
+test("eBay's signature is in JSON in base64", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const signature = sign("sha1", Buffer.from("{}"), privateKey).toString("base64");
+  const headerOf = (value: object) => ({ "x-ebay-signature": Buffer.from(JSON.stringify(value)).toString("base64") });
+  const by = { keys: [keyOf(publicKey)] };
+  assert.equal(verdict("ebay", { headers: headerOf({ kid: "1", signature }), body: "{}", by }), "genuine");
+  assert.equal(verdict("ebay", { headers: headerOf({ kid: "1", signature }), body: "[]", by }), "signature_mismatch");
+  assert.equal(verdict("ebay", { headers: headerOf({ kid: "1" }), body: "{}", by }), "malformed_signature");
+});
