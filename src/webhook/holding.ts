@@ -1,8 +1,14 @@
 import { describeError } from "../errors.ts";
 import { createBatcher } from "../lib/batch.ts";
 import type { Log } from "../log.ts";
+import type { RefusalReason } from "./bound-scheme.ts";
 import type { HeldBounds, HeldDelivery, HeldStore } from "./held-store.ts";
 import type { Source } from "./source.ts";
+
+/** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
+export function isKept({ keepRejected }: Pick<Source, "keepRejected">, reason: RefusalReason): boolean {
+  return keepRejected !== undefined && (reason === "signature_mismatch" || reason === "secret_retired");
+}
 
 /** Keeps refused deliveries of the sources that ask for it. */
 export interface Holding {

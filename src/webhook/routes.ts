@@ -20,7 +20,7 @@ import {
   unsignedAnswerOf,
   validationOf,
 } from "./handshakes/routes.ts";
-import type { Holding } from "./holding.ts";
+import { type Holding, isKept } from "./holding.ts";
 import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
 import type { Retirement } from "./retirement.ts";
@@ -140,7 +140,8 @@ function requireAllowedAddress(
 
 /**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
- * So no body is read without a plausible signature, and none is parsed before it is verified, unless the signature is in it.
+ * So no body is read without a plausible signature, unless it is kept, and none is parsed before it is verified, unless the
+ * signature is in it.
  * The answer 200 is sent when the event is on disk.
  */
 function receive(source: Source, parts: DeliveryParts): Handler {
@@ -157,7 +158,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const mediaType = requireMediaType(request, source.contentTypes);
     requireAllowedAddress(source, context, parts);
     const read = verifier.read(headers, now());
-    if ("reason" in read) {
+    if ("reason" in read && !isKept(source, read.reason)) {
       const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
       if (answer) return answer;
       throw notGenuine(read.reason);
@@ -166,21 +167,15 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies);
     const target = sentTarget(request, trustedProxies);
-    const found = verifier.verify({ method, origin, target, headers, content }, read.candidates);
+    const found =
+      "reason" in read ? read.reason : verifier.verify({ method, origin, target, headers, content }, read.candidates);
     const isRetired = typeof found === "object" && !(await acceptsSecret(source, found.secret));
     const verified = isRetired ? "secret_retired" : found;
     if (typeof verified === "string") {
-      const delivery = {
-        source: source.name,
-        reason: verified,
-        method,
-        origin,
-        target,
-        mediaType,
-        address,
-        receivedAt,
-      };
-      await hold(source, { ...delivery, headers: JSON.stringify(headers), body: content.bytes });
+      if (isKept(source, verified)) {
+        const sent = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: content.bytes };
+        await hold(source, { source: source.name, reason: verified, address, receivedAt, ...sent });
+      }
       throw notGenuine(verified);
     }
     requirePayload(source, content);

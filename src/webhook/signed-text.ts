@@ -192,6 +192,7 @@ function listedMembers(content: Content, names: readonly string[]): string {
     .join("");
 }
 
+/** The parameters in the query of a request target. */
 export function queryOf(target: string): URLSearchParams {
   const at = target.indexOf("?");
   return new URLSearchParams(at === -1 ? "" : target.slice(at + 1));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac, hash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -58,4 +59,41 @@ test("deliveries that a wrong secret refused are admitted in order of arrival on
   );
   const again = await wrong.run(["events", "reverify", "--source", "shop"], mended);
   assert.match(again.stderr, /^Admitted 0 events\. 0 were stored before, and 1 stay held\.$/m);
+});
+
+test("a wrong token is held too, and what another secret cannot make right is not", async (t) => {
+  const dir = workingDir();
+  const bounds = "secrets: [env:SHOP_SECRET], keepRejected: {}";
+  writeFileSync(
+    join(dir, "authserve.yaml"),
+    `sources:
+  token: { verify: { type: token, header: x-token }, ${bounds} }
+  jwt: { verify: { type: jwt, bodyClaim: sha }, ${bounds} }
+  mailgun: { preset: mailgun, ${bounds} }
+`,
+  );
+  const server = await startServer({ dir, env: { SHOP_SECRET: "a wrong secret of the shop" } });
+  t.after(() => server[Symbol.asyncDispose]());
+  const statusOf = async (source: string, body: string, headers: Record<string, string> = {}) => {
+    const sent = { method: "POST", body, headers: { "Content-Type": "application/json", ...headers } };
+    return (await ask(server, `/webhook/${source}`, sent)).status;
+  };
+  const body = JSON.stringify({ id: "evt_1", type: "order.paid" });
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const signed = `${part({ alg: "HS256" })}.${part({ sha: hash("sha256", body) })}`;
+  const token = `${signed}.${createHmac("sha256", RIGHT).update(signed).digest("base64url")}`;
+  assert.equal(await statusOf("token", body, { "X-Token": RIGHT }), 403);
+  assert.equal(await statusOf("jwt", body, { Authorization: `Bearer ${token}` }), 403);
+  assert.equal(await statusOf("token", body), 403);
+  assert.equal(await statusOf("mailgun", body), 403);
+  const listed = JSON.parse((await server.run(["events", "held", "--json"])).stdout) as { source: string }[];
+  assert.deepEqual(
+    listed.map(({ source }) => source),
+    ["token", "jwt"],
+  );
+  for (const source of ["token", "jwt"]) {
+    const args = ["events", "reverify", "--source", source, "--json"];
+    const { stdout } = await server.run(args, { SHOP_SECRET: RIGHT });
+    assert.deepEqual(JSON.parse(stdout), { matched: 1, admitted: 1, duplicates: 0, refused: 0 });
+  }
 });

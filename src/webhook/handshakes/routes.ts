@@ -7,6 +7,7 @@ import type { Handler, RequestContext, Route } from "../../http/route.ts";
 import { sentOrigin } from "../../http/sent-url.ts";
 import type { Log } from "../../log.ts";
 import { type Content, openContent } from "../content.ts";
+import { queryOf } from "../signed-text.ts";
 import type { Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
@@ -104,7 +105,7 @@ export function validationOf(source: Source, parts: HandshakeParts): Handler | u
 
 /** Whether a request is one for `validationOf`. */
 export function asksForValidation({ request }: RequestContext): boolean {
-  return isValidation(queryOf(request.url));
+  return isValidation(queryOf(request.url ?? ""));
 }
 
 /**
@@ -146,12 +147,7 @@ function challengeOf(
     request.headers["x-forwarded-host"] !== undefined && isTrusted(peerAddress(request.socket), trustedProxies);
   const origin = (isForwarded ? undefined : source.publicOrigin) ?? sentOrigin(request, trustedProxies);
   const endpoint = `${origin}${removedPrefix(request, trustedProxies)}${source.path}`;
-  return { query: queryOf(request.url), headers: request.headers, endpoint };
-}
-
-function queryOf(target = ""): URLSearchParams {
-  const query = target.indexOf("?");
-  return new URLSearchParams(query === -1 ? "" : target.slice(query + 1));
+  return { query: queryOf(request.url ?? ""), headers: request.headers, endpoint };
 }
 
 function logged(
