@@ -169,7 +169,8 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const target = sentTarget(request, trustedProxies);
     const found =
       "reason" in read ? read.reason : verifier.verify({ method, origin, target, headers, content }, read.candidates);
-    const isRetired = typeof found === "object" && !(await acceptsSecret(source, found.secret));
+    const mayBeRetired = typeof found === "object" && source.retireMs !== undefined;
+    const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
     const verified = isRetired ? "secret_retired" : found;
     if (typeof verified === "string") {
       if (isKept(source, verified)) {

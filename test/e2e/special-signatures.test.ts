@@ -47,6 +47,11 @@ const server = await startServer({
 });
 after(() => server[Symbol.asyncDispose]());
 
+interface Listed {
+  name: string;
+  secrets: string[];
+}
+
 interface Sent {
   body: string;
   headers: Record<string, string>;
@@ -82,6 +87,8 @@ suite("a server with public keys", () => {
     assert.equal(await statusOf("discord", delivery), 200);
     assert.equal((await show(server, "1099")).secret, "env:DISCORD_KEY");
     assert.equal(await statusOf("discord", { ...delivery, body: '{"id":"1098","type":2}' }), 401);
+    const listed = JSON.parse((await server.run(["sources", "list", "--json"])).stdout) as Listed[];
+    assert.deepEqual(listed.find(({ name }) => name === "discord")?.secrets, ["env:DISCORD_KEY"]);
   });
 
   test("takes signatures of ECDSA and RSA that the file describes", async () => {

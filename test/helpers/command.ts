@@ -23,6 +23,8 @@ export interface CommandOptions {
   keepInputOpen?: boolean;
   /** Runs as this user and group. */
   uid?: number;
+  /** When {@link runProgram} kills it: after 15 seconds by default. */
+  timeoutMs?: number;
 }
 
 export interface Command {
@@ -69,10 +71,10 @@ export function startProgram(program: string, args: readonly string[], options: 
   };
 }
 
-/** Runs a program until it ends, or kills it after 15 seconds. */
+/** Runs a program until it ends, or kills it after the timeout. */
 export async function runProgram(program: string, args: readonly string[], options: CommandOptions): Promise<Finished> {
   const command = startProgram(program, args, options);
-  const timer = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
+  const timer = setTimeout(() => command.child.kill("SIGKILL"), options.timeoutMs ?? 15_000);
   const exit = await command.exited;
   clearTimeout(timer);
   return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
