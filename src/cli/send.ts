@@ -39,7 +39,7 @@ export interface SendOptions {
 }
 
 /** What the deliveries are signed with. */
-type Sender = Pick<Source, "name" | "path" | "preset" | "id" | "type" | "contentTypes" | "options"> & {
+type Sender = Pick<Source, "name" | "path" | "preset" | "id" | "type" | "contentTypes" | "options" | "publicOrigin"> & {
   scheme: Scheme;
   /** A private key if the sender has a key pair. */
   secret: string;
@@ -61,12 +61,14 @@ export async function runSend(options: SendOptions): Promise<void> {
     });
   }
 
+  // A signature may cover the address, which for the sender is the public one.
+  const sentTo = options.to === undefined && sender.publicOrigin ? sender.publicOrigin + sender.path : url;
   const isLocal = options.to === undefined || isLoopback(new URL(url).hostname);
   const statuses: Record<string, number> = {};
   let last = { status: 0, text: "" };
   const startedAt = performance.now();
   await repeat(count, rate, async () => {
-    const request = deliveryOf(sender, options, body, url);
+    const request = deliveryOf(sender, options, body, sentTo);
     last = await sendRequest({ url, isLocal, timeoutMs: TIMEOUT_MS, ...request }).catch((error: unknown) => {
       throw noAnswer(url, error);
     });
@@ -167,10 +169,11 @@ function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sende
   if (secretFile === undefined) {
     throw new OperatorError({ found: "--preset needs a secret", remedy: "give --secret-file FILE, or --source NAME" });
   }
-  const { schemes, options, id = [], type = [], contentTypes = ["application/json"] } = preset;
+  const { schemes, options = {}, id = [], type = [], contentTypes = ["application/json"] } = preset;
   const [scheme] = schemes;
-  if (options !== undefined || scheme === undefined) {
-    const found = `The preset ${slug} needs ${Object.keys(options ?? {}).join(", ")}`;
+  const needed = Object.keys(options).filter((name) => options[name]?.without === undefined);
+  if (needed.length > 0 || scheme === undefined) {
+    const found = `The preset ${slug} needs ${needed.join(", ")}`;
     throw new OperatorError({ found, remedy: "set it in a source, and give --source NAME" });
   }
   return {

@@ -1,8 +1,10 @@
 import { readEnvironment } from "../config/env-file.ts";
+import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError } from "../errors.ts";
 import { explainDelivery, type SentTo } from "../webhook/explain.ts";
 import { parseRawRequest, type RawRequest } from "../webhook/raw-request.ts";
+import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
 import { printJson, say } from "./output.ts";
 import { readStdinBytes } from "./prompt.ts";
@@ -26,7 +28,7 @@ export async function runSourcesExplain(name: string, { at, url, json }: Explain
       remedy: "pass one as it was captured",
     });
   }
-  const explanation = explainDelivery(source, raw, sentTo(raw, url), now);
+  const explanation = explainDelivery(source, raw, sentTo(raw, url, originOf(source, raw)), now);
   if (json) printJson(explanation);
   else {
     printTable(
@@ -40,17 +42,20 @@ export async function runSourcesExplain(name: string, { at, url, json }: Explain
   if (!explanation.genuine) process.exitCode = 1;
 }
 
+/** Scheme and host as the server sees them: those of a trusted proxy, else the public ones, else those of the request. */
+function originOf({ publicOrigin }: Source, { headers }: RawRequest): string {
+  const { TRUSTED_PROXIES, TLS_CERT_FILE } = readSettings(readEnvironment(), ["TRUSTED_PROXIES", "TLS_CERT_FILE"]);
+  const forwarded = (name: string) => (TRUSTED_PROXIES === undefined ? undefined : headers[name]);
+  const forwardedHost = forwarded("x-forwarded-host");
+  if (forwardedHost === undefined && publicOrigin !== undefined) return publicOrigin;
+  const scheme = forwarded("x-forwarded-proto") ?? (TLS_CERT_FILE === undefined ? "http" : "https");
+  return `${scheme}://${forwardedHost ?? headers.host ?? "localhost"}`;
+}
+
 /** The address that the sender wrote: the option, else that of the request. */
-function sentTo({ target, headers }: RawRequest, url: string | undefined): SentTo {
+function sentTo({ target }: RawRequest, url: string | undefined, usualOrigin: string): SentTo {
   const address = url ?? (/^https?:/i.test(target) ? target : undefined);
-  if (address === undefined) {
-    const {
-      host = "localhost",
-      "x-forwarded-host": forwardedHost = host,
-      "x-forwarded-proto": scheme = "https",
-    } = headers;
-    return { origin: `${scheme}://${forwardedHost}`, target };
-  }
+  if (address === undefined) return { origin: usualOrigin, target };
   // Not from a URL object, which would change some characters.
   const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
   if (origin === undefined) {

@@ -94,5 +94,5 @@ export function requireAllowedClient(
 export function removedPrefix({ socket, headers }: IncomingMessage, trustedProxies: BlockList | undefined): string {
   const prefix = headers["x-forwarded-prefix"];
   if (typeof prefix !== "string" || !isTrusted(peerAddress(socket), trustedProxies)) return "";
-  return /^(?:\/[A-Za-z0-9._~-]+)+$/.test(prefix) ? prefix : "";
+  return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(prefix) ? prefix.replace(/\/$/, "") : "";
 }

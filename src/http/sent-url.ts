@@ -4,16 +4,29 @@ import type { TLSSocket } from "node:tls";
 import { isTrusted, peerAddress, removedPrefix } from "./client-address.ts";
 
 /**
- * Returns scheme and host as the client wrote them, e.g. `https://hooks.example.com`. Behind a trusted proxy they are in
- * `X-Forwarded-Proto` and `X-Forwarded-Host`.
+ * Returns scheme and host under which the client reached the server, e.g. `https://hooks.example.com`: what a trusted proxy has
+ * put into `X-Forwarded-Host`; else the public origin, if it is configured; else `Host`, which the client writes as it likes.
+ * The scheme is that of `X-Forwarded-Proto` or of the connection.
  */
-export function sentOrigin(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
-  const { socket, headers } = request;
+export function sentOrigin(
+  { socket, headers }: IncomingMessage,
+  trustedProxies: BlockList | undefined,
+  publicOrigin?: string,
+): string {
   const isForwarded = isTrusted(peerAddress(socket), trustedProxies);
-  const scheme = (socket as TLSSocket).encrypted === true ? "https" : "http";
   const forwarded = (name: string) => (isForwarded ? firstOf(headers[name]) : undefined);
-  return `${forwarded("x-forwarded-proto") ?? scheme}://${forwarded("x-forwarded-host") ?? headers.host ?? ""}`;
+  const forwardedHost = matching(HOST, forwarded("x-forwarded-host"));
+  if (forwardedHost === undefined && publicOrigin !== undefined) return publicOrigin;
+  const scheme =
+    matching(SCHEME, forwarded("x-forwarded-proto")) ?? ((socket as TLSSocket).encrypted === true ? "https" : "http");
+  return `${scheme}://${forwardedHost ?? headers.host ?? ""}`;
 }
+
+// A proxy may pass on what the client wrote.
+const HOST = /^[A-Za-z0-9._:[\]-]+$/;
+const SCHEME = /^https?$/i;
+
+const matching = (form: RegExp, text: string | undefined) => (text && form.test(text) ? text : undefined);
 
 /** Returns the request target as the client sent it, with the part of the path that a trusted proxy has removed. */
 export function sentTarget(request: IncomingMessage, trustedProxies: BlockList | undefined): string {

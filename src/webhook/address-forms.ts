@@ -35,8 +35,7 @@ const TARGET_FORMS: Record<AddressForm, (target: string) => string> = {
     const url = URL.parse(target, "http://any.example");
     return url === null ? target : url.pathname + url.search;
   },
-  // The question mark is not decoded: it would begin the query.
-  decoded: (target) => target.replace(/%(?:3A|2F|40|21|24|27|28|29|2A|2C|3B)/gi, (sign) => decodeURIComponent(sign)),
+  decoded: (target) => target.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (sign) => decodeURIComponent(sign)),
 };
 
 function parts(target: string): [path: string, query: string | undefined] {

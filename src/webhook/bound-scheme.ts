@@ -18,6 +18,8 @@ export interface Verified {
   scheme: Scheme;
   secret: Credential;
   covers: Covered;
+  /** The SHA-256 of the signed text in hex, if it decides what is the same event. */
+  digest?: string;
   /** Those of the token that signs it. */
   claims?: Readonly<Record<string, unknown>>;
 }

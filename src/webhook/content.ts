@@ -28,12 +28,17 @@ export function openContent(bytes: Buffer, mediaType: string): Content {
       return json;
     },
     form() {
-      form ??= new URLSearchParams(mediaType === FORM ? bytes.toString("utf8") : "");
+      form ??= new URLSearchParams(mediaType === FORM ? withSigns(bytes.toString("utf8")) : "");
       return form;
     },
     member: (path) => (mediaType === FORM ? memberOfForm(content.form(), path) : memberOfJson(content.json(), path)),
   };
   return content;
+}
+
+/** Adds the equals sign to names without one: `URLSearchParams` takes quadratic time for many of them. */
+function withSigns(form: string): string {
+  return form.replace(/(^|&)([^=&]+)(?=&|$)/g, "$1$2=");
 }
 
 /** Whether a text is the SHA-256 of a body in hex. */

@@ -41,10 +41,11 @@ function ownHeaders(source: Source): ReadonlySet<string> {
   return own;
 }
 
-// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets and passwords. The specific names are
+// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets, passwords, and addresses, whose query may
+// have them. The specific names are
 // those of senders, and of proxies that log users in.
 const CONFIDENTIAL =
-  /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
+  /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^referer$|^x-original-ur[il]$|^x-forwarded-uri$|-unencoded-url$|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
 
 // The results are cached, because senders use few names. The limit is for a sender that uses many.
 const MAX_CACHED_NAMES = 1000;

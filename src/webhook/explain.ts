@@ -117,8 +117,18 @@ function signatureChecks(
     ...(time === null ? [] : [check("timestamp", true, time, "")]),
     typeof verified === "object"
       ? check("signature", true, `made with ${verified.secret.name}`, "")
-      : check("signature", false, "", `made with none of the ${credentialsOf(source)}${hintOf(source, request, now)}`),
+      : check(
+          "signature",
+          false,
+          "",
+          `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, request, now)}`,
+        ),
   ];
+}
+
+/** A token with a right signature is wrong, too, if it is not for this delivery. */
+function claimsOf({ schemes }: Source): string {
+  return schemes.some(({ type }) => type === "jwt") ? ", or its claims are not those of this delivery" : "";
 }
 
 /** E.g. `2 secrets`. */

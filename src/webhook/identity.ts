@@ -14,7 +14,7 @@ import type { Source } from "./source.ts";
 export interface Identity {
   eventId: string;
   /**
-   * The SHA-256 of the body in hex if the signature does not cover the id; else null. Anybody who has captured a delivery
+   * The SHA-256 of the body, or of what is signed of it, in hex if the signature does not cover the id; else null. Anybody who has captured a delivery
    * can change an unsigned id.
    */
   bytesSha256: string | null;
@@ -75,7 +75,7 @@ export interface IdentifiedBy {
  */
 export function identify(delivery: IdentifiedBy): Identity {
   const id = idOf(delivery);
-  const bytesSha256 = id?.isSigned ? null : hash("sha256", delivery.content.bytes);
+  const bytesSha256 = id?.isSigned ? null : (delivery.verified.digest ?? hash("sha256", delivery.content.bytes));
   const eventId = id?.text ?? `${DIGEST_PREFIX}${bytesSha256}`;
   const type = typeOf(delivery);
   requireStorable("id", eventId, MAX_ID_LENGTH);
@@ -91,20 +91,22 @@ interface Id {
 /** Returns the id of a delivery; null if it is the digest of the body. */
 function idOf(delivery: IdentifiedBy): Id | null {
   const { source, verified, headers, content } = delivery;
+  // Anybody can remove or add what is not signed, so that another place would have the id.
+  let isDecided = true;
   for (const place of source.id) {
     if (place === "bytes") return null;
     const text = textAt(place, delivery);
-    if (text === undefined) continue;
-    const isSigned = isCovered(place, delivery);
-    if (isSigned || !isReserved(text)) return { text, isSigned };
+    isDecided &&= isCovered(place, delivery);
+    if (text !== undefined && (isDecided || !isReserved(text))) return { text, isSigned: isDecided };
   }
   const { covers } = verified;
   const signedHeader = covers.headers.find((name) => name === "webhook-id" || name === "svix-id");
   const signed = signedHeader && textOf(headers[signedHeader]);
-  if (signed !== undefined) return { text: signed, isSigned: true };
+  if (signed !== undefined) return { text: signed, isSigned: isDecided };
   const id = textOf(content.member("id"));
   const isEventShaped = id !== undefined && textOf(content.member("type")) !== undefined;
-  if (isEventShaped && (covers.body || !isReserved(id))) return { text: id, isSigned: covers.body };
+  const isSigned = isDecided && covers.body;
+  if (isEventShaped && (isSigned || !isReserved(id))) return { text: id, isSigned };
   const ofGitHub = usesHubHeader(verified) ? textOf(headers["x-github-delivery"]) : undefined;
   const unsigned = ofGitHub ?? textOf(headers["x-request-id"]);
   return unsigned === undefined || isReserved(unsigned) ? null : { text: unsigned, isSigned: false };

@@ -6,7 +6,7 @@ import { isSha256Of } from "./content.ts";
 import { queryTextsOf } from "./query-hash.ts";
 import { type JwtAlgorithm, type JwtScheme, usesSecret } from "./schemes.ts";
 import type { Credential, Credentials } from "./signature-check.ts";
-import { withoutLabel } from "./signature-items.ts";
+import { withoutScheme } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
 import type { VerifiedBy } from "./source.ts";
 
@@ -43,6 +43,7 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   function faultOfTimes({ exp, nbf, iat }: Record<string, unknown>, seconds: number): RefusalReason | null {
     if ([exp, nbf, iat].some((time) => time !== undefined && typeof time !== "number")) return "malformed_signature";
     const [end, start, made] = [exp, nbf, iat] as (number | undefined)[];
+    if (end === undefined && scheme.needsExpiry) return "timestamp_missing";
     if (end !== undefined && end + LEEWAY_SECONDS <= seconds) return "timestamp_too_old";
     if ((start ?? made ?? 0) > seconds + LEEWAY_SECONDS) return "timestamp_in_future";
     const maxAge = source.toleranceSeconds ?? scheme.maxAgeSeconds;
@@ -76,7 +77,7 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
     read(headers, now) {
       const value = headers[scheme.header];
       if (typeof value !== "string") return "no_signature";
-      const token = readToken(withoutLabel(value, scheme.label).trim(), now);
+      const token = readToken(withoutScheme(value, scheme.label).trim(), now);
       if (typeof token === "string") return token;
       const { claims, secret } = token;
       const covers = { body: scheme.bodyClaim !== undefined, members: [], headers: [] };
@@ -106,6 +107,7 @@ function credentialOf(
     publicKey.keys.some(({ key, id }) => {
       // A key with an id is only for tokens that name it.
       if (key.asymmetricKeyType !== kind || (id !== null && id !== keyId)) return false;
+      if (kind === "ec" && key.asymmetricKeyDetails?.namedCurve !== "prime256v1") return false;
       const dsaEncoding = "ieee-p1363" as const;
       return verify(kind === "ed25519" ? null : digest, signed, { key, dsaEncoding }, signature);
     }),

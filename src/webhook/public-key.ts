@@ -28,7 +28,8 @@ const ED25519_BYTES = 32;
  * `whpk_`, or base64 of DER. Returns null for anything else, also for a private key.
  */
 export function readPublicKeys(text: string): IdentifiedKey[] | null {
-  const trimmed = text.trim();
+  // In variables of containers, line ends are often written so.
+  const trimmed = text.trim().replaceAll("\\n", "\n");
   try {
     if (trimmed.startsWith("-----BEGIN")) return keysOfPem(trimmed);
     if (/^[{[]/.test(trimmed)) return keysOfJson(JSON.parse(trimmed));

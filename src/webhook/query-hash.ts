@@ -18,8 +18,14 @@ export function queryTextsOf({ method, target }: Pick<SignedRequest, "method" | 
 
 /** The parameters but for `jwt`, sorted by name, each with its values sorted and joined by commas. */
 function canonicalQuery(query: URLSearchParams): string {
-  const names = [...new Set(query.keys())].filter((name) => name !== "jwt").sort();
-  return names.map((name) => `${encode(name)}=${query.getAll(name).sort().map(encode).join(",")}`).join("&");
+  const byName = [...Map.groupBy(query, ([name]) => name)].filter(([name]) => name !== "jwt");
+  return byName
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, pairs]) => {
+      const values = pairs.map(([, value]) => value).sort();
+      return `${encode(name)}=${values.map(encode).join(",")}`;
+    })
+    .join("&");
 }
 
 /** Percent-encodes all but the unreserved characters (RFC 3986, 2.3). */

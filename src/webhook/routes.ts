@@ -165,7 +165,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     }
     const content = openContent(await readRawBody(request, source.bodyLimitBytes, address), mediaType);
     const receivedAt = now();
-    const origin = sentOrigin(request, trustedProxies);
+    const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);
     const found =
       "reason" in read ? read.reason : verifier.verify({ method, origin, target, headers, content }, read.candidates);

@@ -13,9 +13,9 @@ export type SignedScheme = HmacScheme | PublicKeyScheme;
  * - `{header:NAME}`: a request header; `{query:NAME}`: a parameter of the query; `{query-lower:NAME}`: in lower case
  * - `{form}`: the fields of a form, sorted by name, each name followed by its value; `{form:NAME}`: one of them;
  *   `{form-except:A,B}`: all but those, sorted by name, as `name=value` joined by `&`
- * - `{json:PATH}`: a member of a JSON body; `{json-or-empty:PATH}`: nothing if it is missing; `{json-escaped:PATH}`: also with
- *   a backslash before each colon and backslash; `{members:A,B}`: for each of them that is there its name and its value, each
- *   with a line end
+ * - `{json:PATH}`: a member of a JSON body; `{json-raw:PATH}`: nothing if it is missing; `{json-or-empty:PATH}`: also without
+ *   colons; `{json-escaped:PATH}`: with a backslash before each colon and backslash; `{members:A,B}`: for each of them that is
+ *   there its name and its value, each with a line end
  * - `{pair:NAME}`: an item of the signature header; `{headers:NAME}`: the values, joined by dots, of the headers that this
  *   item lists
  * - `{option:NAME}`: an option of the source
@@ -46,14 +46,24 @@ interface SignatureLayout {
   signed: string;
   /** Texts that precede `signed`, each left out if one of its values is missing. */
   optional?: readonly string[];
-  /** Which deliveries are signed so: those of a media type, or with one of these values in a member of the body. */
-  only?: { mediaType: string } | { member: string; values: readonly string[] };
+  /**
+   * Which deliveries are signed so: those of a media type, without a parameter in the query, or with one of these values in a
+   * member of the body.
+   */
+  only?: { mediaType: string; withoutQuery?: string } | { member: string; values: readonly string[] };
+  /** A member of the body that must be an option of the source, if that is set. */
+  bound?: { member: string; option: string };
+  /** Deliveries with the same signed text are one event, whatever else differs. Otherwise their bytes decide. */
+  isIdentity?: true;
   /** How else the sender may write the address that it signs. */
   addressForms?: readonly AddressForm[];
   /** The parameter of the query that has the SHA-256 of the body in hex. The signature covers the body through it. */
   bodyHash?: { query: string };
-  /** Absent if no time is signed. A pair or position is an item of the signature header. The default unit is seconds. */
-  timestamp?: ({ header: string } | { pair: string } | { position: number }) & { unit?: TimeUnit };
+  /**
+   * Absent if no time is signed. A pair or position is an item of the signature header; a member is in a body that also has the
+   * signature. The default unit is seconds.
+   */
+  timestamp?: ({ header: string } | { pair: string } | { position: number } | { json: string }) & { unit?: TimeUnit };
   /** 300 by default. */
   toleranceSeconds?: number;
 }
@@ -95,6 +105,8 @@ export interface JwtScheme {
   urlClaim?: string;
   /** The claim with the SHA-256 of method, path and sorted query in hex, as Atlassian makes it. */
   queryClaim?: string;
+  /** Whether `exp` must be there. */
+  needsExpiry?: true;
   /** The oldest age of `iat`, which must then be there. */
   maxAgeSeconds?: number;
 }

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import type { BasicScheme, TokenScheme } from "./schemes.ts";
-import { withoutLabel } from "./signature-items.ts";
+import { withoutScheme } from "./signature-items.ts";
 import { queryOf, type SignedRequest } from "./signed-text.ts";
 import type { Secret } from "./source.ts";
 
@@ -22,10 +22,12 @@ export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: rea
   if (scheme.type === "token" && !("header" in scheme)) {
     return {
       read: () => (request) => {
-        const texts = textsIn(scheme, request);
-        if (texts.length === 0 || texts.includes(undefined)) return "no_signature";
-        const verdicts = texts.map((text) => judge(Buffer.from(text as string)));
-        return verdicts.find((verdict) => typeof verdict === "string") ?? (verdicts[0] as Verified);
+        let verdict: Verified | RefusalReason = "no_signature";
+        for (const text of textsIn(scheme, request)) {
+          verdict = text === undefined ? "no_signature" : judge(Buffer.from(text));
+          if (typeof verdict === "string") return verdict;
+        }
+        return verdict;
       },
     };
   }
@@ -53,7 +55,7 @@ const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? 
 
 /** Node decodes each byte of a header as one character. */
 function tokenIn(value: string, label: string | undefined): Buffer | null {
-  const token = withoutLabel(value, label);
+  const token = withoutScheme(value, label);
   return token === "" ? null : Buffer.from(token, "latin1");
 }
 

@@ -1,4 +1,11 @@
-import { createPrivateKey, createHmac as hmacOf, randomBytes, sign } from "node:crypto";
+import {
+  createPrivateKey,
+  createHmac as hmacOf,
+  type JsonWebKeyInput,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
 import { type Content, FORM, isSha256Of, openContent } from "./content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
@@ -74,13 +81,13 @@ function signText(
   if (bodyHash && !isSha256Of(content, queryOf(delivery.target).get(bodyHash.query))) {
     throw new Error(`the address lacks ?${bodyHash.query}= and the SHA-256 of the body in hex`);
   }
-  const timestamp = place ? formatTimestamp(now, place.unit ?? "s") : "";
+  const timestamp = place && "json" in place ? String(content.member(place.json)) : timeText(place, now);
   const headers = { ...delivery.headers };
   if (place && "header" in place) headers[place.header] = timestamp;
   const pairs = pairsOf(scheme, headers);
   const items: HeaderItems = { timestamp, pair: (name) => pairs[name] };
   const signed = parseSignedText(scheme.signed, options);
-  for (const name of signed.coveredBy(items).headers) headers[name] ??= `msg_${randomBytes(12).toString("hex")}`;
+  for (const name of signed.covered.headers) headers[name] ??= `msg_${randomBytes(12).toString("hex")}`;
 
   function signatureOf(content: Content): string {
     const request = { ...delivery, headers, content };
@@ -98,6 +105,10 @@ function signText(
   return { headers, body: delivery.body };
 }
 
+function timeText(place: SignedScheme["timestamp"], now: number): string {
+  return place ? formatTimestamp(now, place.unit ?? "s") : "";
+}
+
 /** Returns a function that signs a text, given in pieces. */
 function signerOf(scheme: SignedScheme, secret: string): (pieces: readonly Uint8Array[]) => Buffer {
   if (scheme.type === "hmac") {
@@ -111,19 +122,26 @@ function signerOf(scheme: SignedScheme, secret: string): (pieces: readonly Uint8
   return (pieces) => sign(algorithm, Buffer.concat(pieces), key);
 }
 
-function privateKeyOf(secret: string) {
+function privateKeyOf(secret: string): KeyObject {
   try {
-    return createPrivateKey(secret);
+    const jwk = jwkIn(secret);
+    return jwk === null ? createPrivateKey(secret) : createPrivateKey({ key: jwk, format: "jwk" });
   } catch {
-    throw new Error("the secret is no private key in PEM");
+    throw new Error("the secret is no private key in PEM or as a JWK");
   }
+}
+
+/** The JWK that a text is; null if it is none. */
+function jwkIn(text: string): (JsonWebKeyInput["key"] & { kid?: string }) | null {
+  return text.trimStart().startsWith("{") ? JSON.parse(text) : null;
 }
 
 function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number): string {
   const [alg] = scheme.algorithms;
   if (!alg) throw new Error("the scheme has no algorithm");
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const signed = `${part({ alg, typ: "JWT" })}.${part(claimsFor(scheme, delivery, now))}`;
+  const kid = usesSecret(alg) ? undefined : jwkIn(secret)?.kid;
+  const signed = `${part({ alg, typ: "JWT", kid })}.${part(claimsFor(scheme, delivery, now))}`;
   const digest = `sha${alg.slice(2)}`;
   const signature = usesSecret(alg)
     ? hmacOf(digest, secret).update(signed).digest()

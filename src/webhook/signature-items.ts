@@ -63,6 +63,11 @@ export function withoutLabel(value: string, label = ""): string {
   return value.startsWith(label) ? value.slice(label.length) : value;
 }
 
+/** Removes the name of an authentication scheme that precedes a text, such as `Bearer `, in any case (RFC 9110, 11.1). */
+export function withoutScheme(value: string, name = ""): string {
+  return value.slice(0, name.length).toLowerCase() === name.toLowerCase() ? value.slice(name.length) : value;
+}
+
 function split(value: string, separator: string | RegExp = /[,;]/): string[] {
   return value.split(separator).map((item) => item.trim());
 }

@@ -1,9 +1,10 @@
+import { hash } from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
-import { isSha256Of } from "./content.ts";
+import { type Content, isSha256Of } from "./content.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type SignedScheme } from "./schemes.ts";
-import { type Credential, createSignatureCheck } from "./signature-check.ts";
+import { createSignatureCheck } from "./signature-check.ts";
 import { readSignatures } from "./signature-items.ts";
 import {
   type Covered,
@@ -25,26 +26,38 @@ interface ReadGroup extends HeaderItems {
 
 /** Prepares a scheme for the secrets and keys of a source. */
 export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
-  const { signature, timestamp, bodyHash } = scheme;
+  const { signature, timestamp, bodyHash, isIdentity } = scheme;
   const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
   const check = createSignatureCheck(scheme, source);
   const signed = parseSignedText(scheme.signed, options);
   const optional = (scheme.optional ?? []).map((text) => parseSignedText(text, options));
   const hasAddress = [...optional, signed].some((text) => text.hasAddress);
+  const covered = union([...optional, signed].map((text) => text.covered));
+  const covers = bodyHash ? { ...covered, body: true } : covered;
 
   /** The groups that may be valid, or why there are none. */
-  function readGroups(values: readonly string[], headers: Headers, now: number): ReadGroup[] | RefusalReason {
+  function readGroups(
+    values: readonly string[],
+    { headers, content }: Pick<SignedRequest, "headers"> & Partial<SignedRequest>,
+    now: number,
+  ): ReadGroup[] | RefusalReason {
     const groups: ReadGroup[] = [];
     let reason: RefusalReason = "malformed_signature";
     for (const group of readSignatures(scheme, values)) {
       const signatures = group.signatures.map(check.read).filter((read) => read !== null);
       if (signatures.length === 0) continue;
-      const sent = timestamp && "header" in timestamp ? textOf(headers[timestamp.header]) : group.timestamp;
+      const sent = sentTime(group.timestamp, headers, content);
       const fault = timestamp ? faultOfTime(sent, now) : null;
       if (fault === null) groups.push({ signatures, timestamp: sent, pair: group.pair });
       else reason = fault;
     }
     return groups.length > 0 ? groups : reason;
+  }
+
+  /** The timestamp as sent. `inItems` is that of the signature header. */
+  function sentTime(inItems: string, headers: Headers, content: Content | undefined): string {
+    if (timestamp && "header" in timestamp) return textOf(headers[timestamp.header]);
+    return timestamp && "json" in timestamp ? textOf(content?.member(timestamp.json)) : inItems;
   }
 
   function faultOfTime(sent: string, now: number): RefusalReason | null {
@@ -55,35 +68,33 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
     return ageSeconds < -toleranceSeconds ? "timestamp_in_future" : null;
   }
 
-  /** Returns the credential that a signature was made with. */
-  function credentialOf(group: ReadGroup, request: SignedRequest): Credential | undefined {
+  /** Verifies one group of signatures with all credentials. */
+  function verifyGroup(group: ReadGroup, request: SignedRequest): Verified | null {
     const required = readSignedText(signed, request, group);
-    if (required === null) return undefined;
+    if (required === null) return null;
     const pieces = [...optional.flatMap((text) => readSignedText(text, request, group) ?? []), ...required];
-    return check.find(group.signatures, pieces);
+    const secret = check.find(group.signatures, pieces);
+    if (secret === undefined) return null;
+    return { scheme, secret, covers, ...(isIdentity && { digest: hash("sha256", Buffer.concat(pieces)) }) };
   }
 
   function verify(request: SignedRequest, groups: readonly ReadGroup[]): Verified | RefusalReason {
+    if (!isBound(request)) return "signature_mismatch";
     if (bodyHash && !isSha256Of(request.content, queryOf(request.target).get(bodyHash.query)))
       return "signature_mismatch";
     const requests = hasAddress ? addressesOf(request, source.publicOrigin, scheme.addressForms) : [request];
     for (const group of groups) {
       for (const variant of requests) {
-        const secret = credentialOf(group, variant);
-        if (secret !== undefined) return { scheme, secret, covers: coveredBy(group) };
+        const verified = verifyGroup(group, variant);
+        if (verified !== null) return verified;
       }
     }
     return "signature_mismatch";
   }
 
-  function coveredBy(group: ReadGroup): Covered {
-    const covers = union([...optional, signed].map((text) => text.coveredBy(group)));
-    return bodyHash ? { ...covers, body: true } : covers;
-  }
-
   function verifyValue(value: unknown, request: SignedRequest, now: number): Verified | RefusalReason {
     if (typeof value !== "string") return "no_signature";
-    const groups = readGroups([value], request.headers, now);
+    const groups = readGroups([value], request, now);
     return typeof groups === "string" ? groups : verify(request, groups);
   }
 
@@ -100,10 +111,19 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
     return typeof verified === "string" ? verified : { ...verified, covers: NOTHING };
   }
 
-  function isSignedSo({ content }: SignedRequest): boolean {
+  /** Whether a member has the value that the source sets, if it does. */
+  function isBound({ content }: SignedRequest): boolean {
+    const wanted = scheme.bound && options?.[scheme.bound.option];
+    return wanted === undefined || content.member(scheme.bound?.member ?? "") === wanted;
+  }
+
+  function isSignedSo({ content, target }: SignedRequest): boolean {
     const { only } = scheme;
     if (only === undefined) return true;
-    if ("mediaType" in only) return content.mediaType === only.mediaType;
+    if ("mediaType" in only) {
+      const { mediaType, withoutQuery } = only;
+      return content.mediaType === mediaType && !(withoutQuery && queryOf(target).has(withoutQuery));
+    }
     const value = content.member(only.member);
     return typeof value === "string" && only.values.includes(value);
   }
@@ -122,7 +142,7 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
       }
       const values = valuesOf(signature.headers, headers);
       if (values === null) return "no_signature";
-      const groups = readGroups(values, headers, now);
+      const groups = readGroups(values, { headers }, now);
       if (typeof groups === "string") return groups;
       return (request) => (isSignedSo(request) ? verify(request, groups) : "no_signature");
     },
@@ -138,8 +158,9 @@ function valuesOf(names: readonly string[], headers: Headers): string[] | null {
   return present.length === 0 ? null : present.map((name) => headers[name] as string);
 }
 
-function textOf(value: string | string[] | undefined): string {
-  return typeof value === "string" ? value : "";
+/** A text, or a number as text; else an empty text. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
 function union(parts: readonly Covered[]): Covered {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { crc32 } from "node:zlib";
-import type { Content } from "./content.ts";
+import { type Content, FORM } from "./content.ts";
 
 /** The parts of a delivery that a signature may cover. */
 export interface SignedRequest {
@@ -32,8 +32,8 @@ export interface SignedText {
   parts: readonly Part[];
   /** Whether it covers the address. */
   hasAddress: boolean;
-  /** What it covers of a delivery with these items. */
-  coveredBy(items: HeaderItems): Covered;
+  /** What it covers of a delivery. Headers that an item lists do not count: their values are joined without a mark between them. */
+  covered: Covered;
 }
 
 /** What a signature covers of a delivery. */
@@ -47,7 +47,7 @@ export interface Covered {
 }
 
 const NAMED =
-  /^\{(header|headers|query|query-lower|form|form-except|json|json-or-empty|json-escaped|members|pair|option):([^{}]+)\}$/;
+  /^\{(header|headers|query|query-lower|form|form-except|json|json-or-empty|json-raw|json-escaped|members|pair|option):([^{}]+)\}$/;
 const PLAIN = /^\{(body|body-sha256|body-crc32|timestamp|url|path|method|form)\}$/;
 
 /** Splits a text into literals and placeholders. */
@@ -68,11 +68,10 @@ export function parseSignedText(signed: string, options: Options = {}): SignedTe
       const match = NAMED.exec(piece);
       return match?.[1] === kind ? [match[2] as string] : [];
     });
-  const listing = named("headers");
   const covered: Covered = {
     body: coversBody(signed),
     members: [
-      ...["json", "json-or-empty", "json-escaped", "form"].flatMap(named),
+      ...["json", "json-or-empty", "json-raw", "json-escaped", "form"].flatMap(named),
       ...named("members").flatMap((list) => list.split(",")),
     ],
     headers: named("header"),
@@ -80,10 +79,7 @@ export function parseSignedText(signed: string, options: Options = {}): SignedTe
   return {
     parts: pieces.map((piece) => partOf(piece, options)),
     hasAddress: /\{(?:url|path|query|query-lower)[:}]/.test(signed),
-    coveredBy(items) {
-      const listed = listing.flatMap((item) => namesIn(items.pair(item)));
-      return listed.length === 0 ? covered : { ...covered, headers: [...covered.headers, ...listed] };
-    },
+    covered,
   };
 }
 
@@ -109,7 +105,7 @@ function partOf(piece: string, options: Options): Part {
     case "{method}":
       return ({ method }) => bytesOf(method);
     case "{form}":
-      return ({ content }) => Buffer.from(sortedFields(content.form()));
+      return ({ content }) => (content.mediaType === FORM ? sortedFields(content.form()) : null);
   }
   const [, kind, name = ""] = NAMED.exec(piece) ?? [];
   switch (kind) {
@@ -124,15 +120,18 @@ function partOf(piece: string, options: Options): Part {
     case "form":
       return ({ content }) => textOf(content.form().get(name));
     case "form-except":
-      return ({ content }) => Buffer.from(joinedFields(content.form(), name.split(",")));
+      return ({ content }) =>
+        content.mediaType === FORM ? Buffer.from(joinedFields(content.form(), name.split(","))) : null;
     case "json":
       return ({ content }) => textOf(content.member(name));
     case "json-or-empty":
+      return ({ content }) => withoutColon(valueText(content.member(name)));
+    case "json-raw":
       return ({ content }) => Buffer.from(valueText(content.member(name)));
     case "json-escaped":
       return ({ content }) => Buffer.from(valueText(content.member(name)).replace(/[\\:]/g, "\\$&"));
     case "members":
-      return ({ content }) => Buffer.from(listedMembers(content, name.split(",")));
+      return ({ content }) => listedMembers(content, name.split(","));
     case "option":
       return () => Buffer.from(options[name] ?? "");
     case "pair":
@@ -182,14 +181,22 @@ function valueText(value: unknown): string {
   return typeof value === "object" || value === undefined ? "" : String(value);
 }
 
-/** Name and value of each member that is there, each with a line end. */
-function listedMembers(content: Content, names: readonly string[]): string {
-  return names
-    .flatMap((name) => {
-      const value = content.member(name);
-      return typeof value === "string" ? [`${name}\n${value}\n`] : [];
-    })
-    .join("");
+/** A text of a list that colons separate. Null if it has one: parts of it could be moved to its neighbour. */
+function withoutColon(text: string): Uint8Array | null {
+  return text.includes(":") ? null : Buffer.from(text);
+}
+
+/**
+ * Name and value of each member that is there, each with a line end. Null if another than the first has several lines, which
+ * could be taken for further members.
+ */
+function listedMembers(content: Content, names: readonly string[]): Uint8Array | null {
+  const members = names.flatMap((name, index) => {
+    const value = content.member(name);
+    return typeof value === "string" ? [{ name, value, mayBreak: index === 0 }] : [];
+  });
+  if (members.some(({ value, mayBreak }) => !mayBreak && value.includes("\n"))) return null;
+  return Buffer.from(members.map(({ name, value }) => `${name}\n${value}\n`).join(""));
 }
 
 /** The parameters in the query of a request target. */
@@ -198,8 +205,16 @@ export function queryOf(target: string): URLSearchParams {
   return new URLSearchParams(at === -1 ? "" : target.slice(at + 1));
 }
 
-/** The fields of a form, sorted by name, each name followed by its value. Equal fields count once. */
-function sortedFields(form: URLSearchParams): string {
+const sorted = new WeakMap<URLSearchParams, Uint8Array>();
+
+/** The fields of a form, sorted by name, each name followed by its value. Equal fields count once. It is asked for each address. */
+function sortedFields(form: URLSearchParams): Uint8Array {
+  const known = sorted.get(form) ?? Buffer.from(sortedText(form));
+  sorted.set(form, known);
+  return known;
+}
+
+function sortedText(form: URLSearchParams): string {
   // One pass: anybody may send a form with very many names.
   const byName = [...Map.groupBy(form, ([name]) => name)].sort(([one], [other]) => (one < other ? -1 : 1));
   return byName.flatMap(([name, fields]) => [...new Set(fields.map(([, value]) => name + value))].sort()).join("");

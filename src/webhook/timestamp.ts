@@ -1,8 +1,9 @@
 import type { TimeUnit } from "./schemes.ts";
 
 const FORMS: Record<TimeUnit, RegExp> = {
-  s: /^[0-9]{1,12}$/,
-  ms: /^[0-9]{1,15}$/,
+  // Without leading zeros: they could belong to the text before.
+  s: /^(?:0|[1-9][0-9]{0,11})$/,
+  ms: /^(?:0|[1-9][0-9]{0,14})$/,
   iso: /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})$/,
   http: /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/,
 };

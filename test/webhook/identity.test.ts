@@ -126,6 +126,20 @@ const by = (header: string): Verified => {
 
 const USUAL = { id: [], type: [] };
 
+test("a signed id does not count where an unsigned one may have been removed", () => {
+  const source = { id: ["header:x-delivery" as const, "body:data.id" as const], type: [] };
+  const identityOf = (headers: Record<string, string>, payload: Record<string, unknown>) =>
+    identify({ source, verified: by("x-signature"), headers, content: contentOf(payload) });
+  const payload = { id: "evt_1", type: "push", data: { id: "d" } };
+  const usual = identityOf({ "x-delivery": "1" }, payload);
+  assert.equal(usual.eventId, "1");
+  const removed = identityOf({}, payload);
+  assert.deepEqual([removed.eventId, removed.bytesSha256], ["d", usual.bytesSha256]);
+  const withoutPlaces = identityOf({}, { id: "evt_1", type: "push" });
+  assert.equal(withoutPlaces.eventId, "evt_1");
+  assert.notEqual(withoutPlaces.bytesSha256, null);
+});
+
 suite("an event's id", () => {
   const headers = { "webhook-id": "w", "x-github-delivery": "g", "x-request-id": "r" };
   const identityOf = (given: Record<string, string>, payload: Record<string, unknown>, scheme = "x-signature") =>

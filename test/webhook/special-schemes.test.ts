@@ -101,6 +101,20 @@ suite("Amazon SNS", () => {
       assert.equal(verdict("aws_sns", delivered(message, algorithm)), "genuine");
   });
 
+  test("is only of the topic that the source names", () => {
+    const options = { topicArn: "arn:aws:sns:eu:1:a" };
+    assert.equal(verdict("aws_sns", { ...delivered(message), by: { ...by, options } }), "genuine");
+    const other = { topicArn: "arn:aws:sns:eu:2:a" };
+    assert.equal(verdict("aws_sns", { ...delivered(message), by: { ...by, options: other } }), "signature_mismatch");
+  });
+
+  test("has no members that are lines of another", () => {
+    const forged = { Type: "Notification", MessageId: "1\nTimestamp\nt", TopicArn: message.TopicArn, Message: "m" };
+    assert.equal(verdict("aws_sns", delivered(forged)), "signature_mismatch");
+    const first = { ...message, Message: "m\nMessageId\n1", MessageId: undefined };
+    assert.equal(verdict("aws_sns", delivered(first)), "genuine");
+  });
+
   test("has no members added to a message that was signed without them", () => {
     assert.equal(verdict("aws_sns", delivered({ ...message, Subject: "new" })), "signature_mismatch");
     assert.equal(verdict("aws_sns", delivered({ ...message, Type: "Other" })), "no_signature");
@@ -134,6 +148,12 @@ suite("Adyen", () => {
     assert.equal(verdictOf(), "no_signature");
   });
 
+  test("has no part of a field in its neighbour", () => {
+    const moved = item("one", "cust7:one");
+    const request = { ...moved.NotificationRequestItem, merchantAccountCode: "TestMerchant:cust7" };
+    assert.equal(verdictOf({ NotificationRequestItem: request }), "signature_mismatch");
+  });
+
   test("may escape colons or not", () => {
     assert.equal(verdictOf(item("a:b\\c")), "genuine");
     assert.equal(verdictOf(item("a:b\\c", "a\\:b\\\\c")), "genuine");
@@ -159,6 +179,7 @@ suite("Twilio", () => {
     assert.equal(verdict("twilio", { ...signed, target, body: "{}" }), "genuine");
     assert.equal(verdict("twilio", { ...signed, target, body: "[]" }), "signature_mismatch");
     assert.equal(verdict("twilio", { ...signedOver(url), body: "{}" }), "signature_mismatch");
+    assert.equal(verdict("twilio", { ...signed, target, body: "", mediaType: FORM }), "signature_mismatch");
   });
 
   test("may sign the address with its port, and of the public origin", () => {

@@ -41,7 +41,7 @@ function expectationOf({ expected }: v.BaseIssue<unknown>): string {
 
 /** A value for a message. A private one is not shown. */
 export function shown(value: unknown, path: Path): string {
-  if (lengthOfSecretPath(path) !== null) return "a literal value";
+  if (lengthOfSecretPath(path) !== null && (typeof value !== "object" || isMap(value))) return "a literal value";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isMap(value)) return "a map";
   if (value !== null && isPrivate(path)) return typeof value === "string" ? "text" : `a ${typeof value}`;
@@ -63,10 +63,11 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }
 
-/** Whether a path is that of a URL or a command, or of text in its place. These may have passwords. */
+/** Whether a path is that of a URL, a command or a key, or of text in its place. These may have passwords, or be private. */
 function isPrivate(path: Path): boolean {
   const [top, , key, below] = path;
   if (top === "alerts") return path[1] === "notify" && below !== "name";
+  if (top === "sources") return key === "keys" || key === "options";
   if (top !== "routes") return false;
   return path.length <= 2 || key === "to" || ((key === "http" || key === "exec") && below !== "timeout");
 }

@@ -16,7 +16,7 @@ const header = v.pipe(textLike(HEADER, "expected the name of a header"), v.toLow
 const SLUGS = Object.keys(PRESETS);
 
 const preset = v.picklist(SLUGS, ({ input }) => {
-  const meant = typeof input === "string" ? nearest(input, SLUGS) : undefined;
+  const meant = typeof input === "string" ? nearest(input.toLowerCase(), SLUGS) : undefined;
   const hint = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
   return `expected the name of a preset (${hint})`;
 });

@@ -119,6 +119,10 @@ function schemesOf({ preset, verify }: SourceEntry): { schemes: readonly Scheme[
 function readSecret(reference: string, schemes: readonly Scheme[], context: EntryContext) {
   const read = readSecretRef(reference, context);
   if ("fault" in read) return read;
+  const { name, value } = read.secret;
+  // Everybody has the public key, and could sign with it as a secret.
+  if (/^wh[ps]k_|^-----BEGIN |^\{.*"kty"/s.test(value))
+    return { fault: `found ${name}, whose value is a key, expected a secret: public keys belong to keys` };
   const fault = schemes.length === 0 ? null : formFault(read.secret, schemes);
   return fault === null ? read : { fault };
 }

@@ -2,7 +2,7 @@ import type { BlockList } from "node:net";
 import * as v from "valibot";
 import type { ErrorCode } from "../../errors.ts";
 import { readRawBody } from "../../http/body.ts";
-import { isTrusted, peerAddress, removedPrefix } from "../../http/client-address.ts";
+import { removedPrefix } from "../../http/client-address.ts";
 import type { Handler, RequestContext, Route } from "../../http/route.ts";
 import { sentOrigin } from "../../http/sent-url.ts";
 import type { Log } from "../../log.ts";
@@ -134,6 +134,7 @@ export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
   if (!answer) return undefined;
   return async (context: RequestContext, mediaType: string): Promise<Answer | null> => {
     const { request, address } = context;
+    if (Number(request.headers["content-length"]) > MAX_UNSIGNED_BYTES) return null;
     return answer(context, openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType));
   };
 }
@@ -143,9 +144,7 @@ function challengeOf(
   { request }: RequestContext,
   { trustedProxies }: HandshakeParts,
 ): ChallengeRequest {
-  const isForwarded =
-    request.headers["x-forwarded-host"] !== undefined && isTrusted(peerAddress(request.socket), trustedProxies);
-  const origin = (isForwarded ? undefined : source.publicOrigin) ?? sentOrigin(request, trustedProxies);
+  const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
   const endpoint = `${origin}${removedPrefix(request, trustedProxies)}${source.path}`;
   return { query: queryOf(request.url ?? ""), headers: request.headers, endpoint };
 }

@@ -110,7 +110,7 @@ export const COMMUNICATION: Record<string, Preset> = {
     "Twilio",
     "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
     [
-      { signed: "{url}{form}", only: { mediaType: FORM } },
+      { signed: "{url}{form}", only: { mediaType: FORM, withoutQuery: "bodySHA256" }, isIdentity: true as const },
       { signed: "{url}", bodyHash: { query: "bodySHA256" } },
     ].map((what) =>
       base64OfBody("x-twilio-signature", {

@@ -31,7 +31,14 @@ export const DEVELOPER: Record<string, Preset> = {
   atlassian_connect: preset(
     "Atlassian Connect",
     "https://developer.atlassian.com/cloud/jira/platform/understanding-jwt-for-connect-apps/",
-    { type: "jwt", header: "authorization", label: "JWT ", algorithms: ["HS256"], queryClaim: "qsh" },
+    {
+      type: "jwt",
+      header: "authorization",
+      label: "JWT ",
+      algorithms: ["HS256"],
+      queryClaim: "qsh",
+      needsExpiry: true,
+    },
     { covers: "none", id: ["header:x-atlassian-webhook-identifier"], type: ["body:webhookEvent", "body:event"] },
   ),
   aws_sns: preset(
@@ -42,12 +49,25 @@ export const DEVELOPER: Record<string, Preset> = {
         keySignature(
           "rsa",
           { json: "Signature" },
-          { algorithm, signed: `{members:${members}}`, only: { member: "Type", values: types } },
+          {
+            algorithm,
+            signed: `{members:${members}}`,
+            only: { member: "Type", values: types },
+            bound: { member: "TopicArn", option: "topicArn" },
+          },
         ),
       ),
     ),
     // It sends JSON as text.
-    { covers: "part", id: ["body:MessageId"], type: ["body:Type"], contentTypes: ["text/plain", "application/json"] },
+    {
+      options: {
+        topicArn: { is: "the ARN of your topic", without: "anybody with an AWS account can send what verifies" },
+      },
+      covers: "part",
+      id: ["body:MessageId"],
+      type: ["body:Type"],
+      contentTypes: ["text/plain", "application/json"],
+    },
   ),
   azure_eventgrid: preset(
     "Azure Event Grid",

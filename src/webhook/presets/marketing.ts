@@ -68,7 +68,12 @@ export const MARKETING: Record<string, Preset> = {
     hmacOfBody(
       { json: "signature.signature" },
       {
-        signed: "{json:signature.timestamp}{json:signature.token}",
+        timestamp: { json: "signature.timestamp" },
+        // The token is used once.
+        isIdentity: true,
+        signed: "{timestamp}{json:signature.token}",
+        // It repeats a delivery for eight hours.
+        toleranceSeconds: 12 * 3600,
       },
     ),
     { covers: "part", id: ["body:event-data.id"], type: ["body:event-data.event"] },
@@ -76,7 +81,7 @@ export const MARKETING: Record<string, Preset> = {
   mandrill: preset(
     "Mailchimp Transactional (Mandrill)",
     "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/",
-    base64OfBody("x-mandrill-signature", { algorithm: "sha1", signed: "{url}{form}" }),
+    base64OfBody("x-mandrill-signature", { algorithm: "sha1", signed: "{url}{form}", isIdentity: true }),
     { contentTypes: [FORM] },
   ),
   postmark: preset(

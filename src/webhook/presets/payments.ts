@@ -28,10 +28,16 @@ export const PAYMENTS: Record<string, Preset> = {
     "Adyen",
     "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
     [
-      ...["json-or-empty", "json-escaped"].map((kind) =>
+      ...["json-raw", "json-escaped"].map((kind) =>
         base64OfBody(
           { each: "notificationItems", json: "NotificationRequestItem.additionalData.hmacSignature" },
-          { key: "hex", signed: ADYEN_FIELDS.map((name) => `{${kind}:NotificationRequestItem.${name}}`).join(":") },
+          {
+            key: "hex",
+            signed: ADYEN_FIELDS.map((name) => {
+              const kindOf = name === "merchantReference" ? kind : "json-or-empty";
+              return `{${kindOf}:NotificationRequestItem.${name}}`;
+            }).join(":"),
+          },
         ),
       ),
       base64OfBody("hmacsignature", { key: "hex" }),
@@ -87,7 +93,7 @@ export const PAYMENTS: Record<string, Preset> = {
     ["{form:bt_payload}", "{form:bt_payload}\n"].map((signed) =>
       hmacOfBody(
         { form: "bt_signature" },
-        { format: "pairs", separator: "&", assignment: "|", algorithm: "sha1", signed, key: "sha1" },
+        { format: "pairs", separator: "&", assignment: "|", algorithm: "sha1", signed, key: "sha1", isIdentity: true },
       ),
     ),
     { covers: "part", contentTypes: [FORM] },
@@ -145,10 +151,13 @@ export const PAYMENTS: Record<string, Preset> = {
     "PayPal",
     "https://developer.paypal.com/api/rest/webhooks/rest/",
     keySignature("rsa", "paypal-transmission-sig", {
-      signed: "{header:paypal-transmission-id}|{header:paypal-transmission-time}|{option:webhookId}|{body-crc32}",
+      timestamp: { header: "paypal-transmission-time", unit: "iso" },
+      signed: "{header:paypal-transmission-id}|{timestamp}|{option:webhookId}|{body-crc32}",
+      // It repeats a delivery for three days.
+      toleranceSeconds: 4 * 86_400,
     }),
     {
-      options: { webhookId: "the id of the webhook in PayPal" },
+      options: { webhookId: { is: "the id of the webhook in PayPal" } },
       covers: "part",
       id: ["body:id"],
       type: ["body:event_type"],

@@ -8,8 +8,8 @@ export interface Preset {
   docs: string;
   /** Any one of them is enough. */
   schemes: readonly Scheme[];
-  /** What a source must set besides secrets or keys: the name of each option, and what it is. */
-  options?: Readonly<Record<string, string>>;
+  /** What a source sets besides secrets or keys: what each option is, and what happens without it, if it may be left out. */
+  options?: Readonly<Record<string, { is: string; without?: string }>>;
   /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
   covers: "body" | "part" | "none";
   /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */

@@ -51,7 +51,7 @@ export const SENDERS: Record<string, Preset> = {
     { id: ["header:webhook-id"], type: ["body:type"] },
   ),
   svix: preset("Svix", "https://docs.svix.com/receiving/verifying-payloads/how", standardSchemes("svix", "webhook"), {
-    id: ["header:svix-id", "header:webhook-id"],
+    // The id is in the header that the signature covers.
     type: ["body:type"],
   }),
 };

@@ -82,7 +82,7 @@ export const WORK: Record<string, Preset> = {
   monday: preset(
     "monday.com",
     "https://developer.monday.com/api-reference/reference/webhooks",
-    { type: "jwt", header: "authorization", algorithms: ["HS256"], audience: "url" },
+    { type: "jwt", header: "authorization", algorithms: ["HS256"], audience: "url", needsExpiry: true },
     { covers: "none", id: ["body:event.triggerUuid"], type: ["body:event.type"], handshake: "monday" },
   ),
   ms_graph: preset(
