@@ -10,6 +10,7 @@ import type { Log } from "../log.ts";
 import type { AddressLists } from "./address-lists.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
 import { openContent } from "./content.ts";
+import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { eventOf } from "./delivered-event.ts";
 import { text } from "./handshakes/answer.ts";
 import {
@@ -75,8 +76,7 @@ function deliveryRoute(source: Source, parts: DeliveryParts): Route {
   return {
     method: "POST",
     path: source.path,
-    summary:
-      "Receives a delivery, and answers when the event is on disk. `duplicate` is true if it was stored before. `WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.",
+    summary: `Receives a delivery, and answers when the event is on disk. \`duplicate\` is true if it was stored before. ${originOf(source)}`,
     needs: needsOfDelivery(source),
     request: source.isEnvelope ? ObjectBody : AnyBody,
     requestTypes: source.contentTypes,
@@ -92,9 +92,20 @@ function deliveryRoute(source: Source, parts: DeliveryParts): Route {
   };
 }
 
+/** What makes the route of a source. */
+function originOf({ name }: Source): string {
+  if (name !== DEFAULT_SOURCE_NAME) return `The configuration file has it as the source \`${name}\`.`;
+  return "`WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.";
+}
+
 function needsOfDelivery({ schemes }: Source): string {
-  const headers = schemes.flatMap(headersOf).map((name) => `\`${name}\``);
-  return headers.length === 0 ? "a signature in the body" : `a signature in one of the headers ${headers.join(", ")}`;
+  const headers = new Set(schemes.flatMap(headersOf).map((name) => `\`${name}\``));
+  const isElsewhere = schemes.some((scheme) => headersOf(scheme).length === 0);
+  const places = [
+    ...(headers.size > 0 ? [`in one of the headers ${[...headers].join(", ")}`] : []),
+    ...(isElsewhere ? ["in the body or the query"] : []),
+  ];
+  return `a signature ${places.join(", or ")}`;
 }
 
 /** Answers requests for a handshake that are no deliveries before the handler. */

@@ -39,7 +39,7 @@ function tokenOfKey(claims: object, header: object): string {
 /** Verifies a delivery with a token. */
 function verdict(token: string, scheme: Partial<JwtScheme> = {}, by: Partial<VerifiedBy> = {}, body = BODY): string {
   const verifier = createVerifier({ schemes: [{ ...SCHEME, ...scheme }], secrets: [secretOf(SECRET)], ...by });
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = { authorization: `bearer ${token}` };
   const read = verifier.read(headers, NOW * 1000);
   if ("reason" in read) return read.reason;
   const { origin, pathname, search } = new URL(URL_OF_RECEIVER);

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { dir, faultsOf, sourceIn } from "../../helpers/config-file.ts";
+import { dir, faults, faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
 
 const ed25519 = generateKeyPairSync("ed25519");
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -17,12 +17,29 @@ copyFileSync(join(import.meta.dirname, "../../fixtures/rsa.crt"), join(dir, "sen
 writeFileSync(join(dir, "private.pem"), ed25519.privateKey.export({ format: "pem", type: "pkcs8" }));
 writeFileSync(join(dir, "jwks.json"), JSON.stringify({ keys: [ec.publicKey.export({ format: "jwk" })] }));
 
+test("a public key is no secret: everybody has it", () => {
+  const environment = { WHPK: `whpk_${raw.toString("base64")}`, PEM: pemOf(ed25519.publicKey) };
+  for (const name of ["WHPK", "PEM"]) {
+    const yaml = `sources:\n  shop: { preset: standard_webhooks, secrets: [env:${name}] }\n`;
+    assert.match(
+      faults(yaml, environment)[0] ?? "",
+      /whose value is a key, expected a secret: public keys belong to keys$/,
+    );
+  }
+});
+
+test("a source that could take what anybody signs has a warning", () => {
+  const file = read("sources:\n  shop: { preset: aws_sns, keys: [file:sender.pem] }\n");
+  assert.match(file?.warnings.join() ?? "", /options\.topicArn is not set/);
+});
+
 suite("keys", () => {
   for (const [form, text] of [
     ["hex", raw.toString("hex")],
     ["base64", raw.toString("base64")],
     ["whpk_", `whpk_${raw.toString("base64")}`],
     ["PEM", pemOf(ed25519.publicKey)],
+    ["PEM with line ends that are written out", pemOf(ed25519.publicKey).replaceAll("\n", "\\n")],
     ["PEM without line ends", pemOf(ed25519.publicKey).replaceAll("\n", "")],
     ["DER in base64", ed25519.publicKey.export({ format: "der", type: "spki" }).toString("base64")],
   ] as const) {
