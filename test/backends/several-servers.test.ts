@@ -75,7 +75,8 @@ suite("three servers on one PostgreSQL", needsPostgres(), () => {
       target.received.filter(({ at }) => at >= startedAt + fromMs && at < startedAt + toMs).length;
     // New servers wait until all others know of them.
     await delay(20_000);
-    for (let second = 0; second < 20; second++) {
+    // In the first second, requests arrive that have waited while this process was sending.
+    for (let second = 1; second < 20; second++) {
       const count = within(second * 1000, second * 1000 + 1000);
       assert.ok(count <= RATE + 2 * SERVERS, `${count} in second ${second}`);
     }
