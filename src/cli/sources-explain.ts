@@ -2,6 +2,7 @@ import { readEnvironment } from "../config/env-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError } from "../errors.ts";
+import { originIn } from "../http/sent-url.ts";
 import { explainDelivery, type SentTo } from "../webhook/explain.ts";
 import { parseRawRequest, type RawRequest } from "../webhook/raw-request.ts";
 import type { Source } from "../webhook/source.ts";
@@ -42,14 +43,13 @@ export async function runSourcesExplain(name: string, { at, url, json }: Explain
   if (!explanation.genuine) process.exitCode = 1;
 }
 
-/** Scheme and host as the server sees them: those of a trusted proxy, else the public ones, else those of the request. */
+/** Scheme and host as the server sees them, if the request came by the proxy that the settings name. */
 function originOf({ publicOrigin }: Source, { headers }: RawRequest): string {
   const { TRUSTED_PROXIES, TLS_CERT_FILE } = readSettings(readEnvironment(), ["TRUSTED_PROXIES", "TLS_CERT_FILE"]);
-  const forwarded = (name: string) => (TRUSTED_PROXIES === undefined ? undefined : headers[name]);
-  const forwardedHost = forwarded("x-forwarded-host");
-  if (forwardedHost === undefined && publicOrigin !== undefined) return publicOrigin;
-  const scheme = forwarded("x-forwarded-proto") ?? (TLS_CERT_FILE === undefined ? "http" : "https");
-  return `${scheme}://${forwardedHost ?? headers.host ?? "localhost"}`;
+  return originIn(
+    { host: "localhost", ...headers },
+    { isForwarded: TRUSTED_PROXIES !== undefined, isEncrypted: TLS_CERT_FILE !== undefined, publicOrigin },
+  );
 }
 
 /** The address that the sender wrote: the option, else that of the request. */

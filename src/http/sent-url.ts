@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { isTrusted, peerAddress, removedPrefix } from "./client-address.ts";
@@ -14,11 +14,23 @@ export function sentOrigin(
   publicOrigin?: string,
 ): string {
   const isForwarded = isTrusted(peerAddress(socket), trustedProxies);
+  return originIn(headers, { isForwarded, isEncrypted: (socket as TLSSocket).encrypted === true, publicOrigin });
+}
+
+/** How a request came. */
+interface Arrival {
+  /** By a trusted proxy. */
+  isForwarded: boolean;
+  isEncrypted: boolean;
+  publicOrigin: string | undefined;
+}
+
+/** The origin of a request with these headers, see {@link sentOrigin}. */
+export function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
   const forwarded = (name: string) => (isForwarded ? firstOf(headers[name]) : undefined);
   const forwardedHost = matching(HOST, forwarded("x-forwarded-host"));
   if (forwardedHost === undefined && publicOrigin !== undefined) return publicOrigin;
-  const scheme =
-    matching(SCHEME, forwarded("x-forwarded-proto")) ?? ((socket as TLSSocket).encrypted === true ? "https" : "http");
+  const scheme = matching(SCHEME, forwarded("x-forwarded-proto")) ?? (isEncrypted ? "https" : "http");
   return `${scheme}://${forwardedHost ?? headers.host ?? ""}`;
 }
 

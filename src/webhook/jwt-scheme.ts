@@ -4,7 +4,7 @@ import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import { isSha256Of } from "./content.ts";
 import { queryTextsOf } from "./query-hash.ts";
-import { type JwtAlgorithm, type JwtScheme, usesSecret } from "./schemes.ts";
+import { digestOf, JWT_KEY_TYPES, type JwtAlgorithm, type JwtScheme, usesSecret } from "./schemes.ts";
 import type { Credential, Credentials } from "./signature-check.ts";
 import { withoutScheme } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
@@ -95,23 +95,21 @@ function credentialOf(
   signature: Buffer,
   { secrets, keys = [] }: Credentials,
 ): Credential | undefined {
-  const digest = `sha${algorithm.slice(2)}`;
-  if (usesSecret(algorithm)) {
+  const digest = digestOf(algorithm);
+  if (usesSecret(algorithm) && digest !== null) {
     return secrets.find(({ value }) => {
       const expected = createHmac(digest, value).update(signed).digest();
       return expected.length === signature.length && timingSafeEqual(expected, signature);
     });
   }
-  const kind = ALGORITHM_KINDS[algorithm.slice(0, 2)];
+  const kind = JWT_KEY_TYPES[algorithm];
   return keys.find((publicKey) =>
     publicKey.keys.some(({ key, id }) => {
       // A key with an id is only for tokens that name it.
       if (key.asymmetricKeyType !== kind || (id !== null && id !== keyId)) return false;
       if (kind === "ec" && key.asymmetricKeyDetails?.namedCurve !== "prime256v1") return false;
       const dsaEncoding = "ieee-p1363" as const;
-      return verify(kind === "ed25519" ? null : digest, signed, { key, dsaEncoding }, signature);
+      return verify(digest, signed, { key, dsaEncoding }, signature);
     }),
   );
 }
-
-const ALGORITHM_KINDS: Record<string, string> = { RS: "rsa", ES: "ec", Ed: "ed25519" };

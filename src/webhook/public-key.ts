@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
 import { isObject } from "../lib/strict-json.ts";
-import type { DigestEncoding, PublicKeyScheme } from "./schemes.ts";
+import { type DigestEncoding, keyTypesOf, type PublicKeyScheme } from "./schemes.ts";
 
 /** A public key of a sender, and where it is set. One place may hold several keys. */
 export interface PublicKey {
@@ -94,9 +94,6 @@ export function fingerprintOf({ key }: IdentifiedKey): string {
   return `key:${createHash("sha256").update(der).digest("hex").slice(0, 12)}`;
 }
 
-/** The name that `KeyObject` has for the keys of each type. */
-export const KEY_TYPES: Record<PublicKeyScheme["type"], string> = { ed25519: "ed25519", ecdsa: "ec", rsa: "rsa" };
-
 const ENCODED: Record<DigestEncoding, RegExp> = {
   hex: /^(?:[0-9a-fA-F]{2})+$/,
   base64: /^[A-Za-z0-9+/]+={0,2}$/,
@@ -115,13 +112,15 @@ export function readSignatureBytes(text: string, encodings: readonly DigestEncod
 
 /** Whether a signature of a text is right for one of the keys. */
 export function checkSignature(
-  { type, algorithm }: Pick<PublicKeyScheme, "type" | "algorithm">,
+  scheme: PublicKeyScheme,
   { keys }: PublicKey,
   text: Uint8Array,
   signature: Uint8Array,
 ): boolean {
+  const { type, algorithm } = scheme;
+  const [keyType] = keyTypesOf(scheme);
   return keys.some(({ key }) => {
-    if (key.asymmetricKeyType !== KEY_TYPES[type]) return false;
+    if (key.asymmetricKeyType !== keyType) return false;
     if (type !== "ecdsa") return verify(type === "ed25519" ? null : algorithm, text, key, signature);
     // Both numbers, each as long as the order of the curve; DER is longer.
     const isPlain = signature.length === 2 * (COORDINATE_BYTES[key.asymmetricKeyDetails?.namedCurve ?? ""] ?? 0);

@@ -168,6 +168,34 @@ export function usesSecret(algorithm: JwtAlgorithm): boolean {
   return algorithm.startsWith("HS");
 }
 
+/** The hash function of an algorithm, as Node names it. EdDSA has its own, for which Node takes null. */
+export function digestOf(algorithm: JwtAlgorithm): string | null {
+  return algorithm === "EdDSA" ? null : `sha${algorithm.slice(2)}`;
+}
+
+/** The types of public keys that a scheme verifies with, as `KeyObject` names them; none if it needs secrets. */
+export function keyTypesOf(scheme: Scheme): string[] {
+  switch (scheme.type) {
+    case "jwt":
+      return scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []);
+    case "ecdsa":
+      return ["ec"];
+    case "ed25519":
+    case "rsa":
+      return [scheme.type];
+    default:
+      return [];
+  }
+}
+
+export const JWT_KEY_TYPES: Partial<Record<JwtAlgorithm, string>> = {
+  RS256: "rsa",
+  RS384: "rsa",
+  RS512: "rsa",
+  ES256: "ec",
+  EdDSA: "ed25519",
+};
+
 /** The headers in which a scheme looks for signatures, tokens and credentials. */
 export function headersOf(scheme: Scheme): readonly string[] {
   switch (scheme.type) {

@@ -9,7 +9,7 @@ import {
 import { valueAt } from "../lib/json-path.ts";
 import { type Content, FORM, isSha256Of, openContent } from "./content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
-import { type JwtScheme, type Scheme, type SignedScheme, type TokenScheme, usesSecret } from "./schemes.ts";
+import { digestOf, type JwtScheme, type Scheme, type SignedScheme, type TokenScheme, usesSecret } from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";
 import { claimsFor } from "./sign-claims.ts";
 import { type HeaderItems, type Options, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
@@ -142,13 +142,11 @@ function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, 
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const kid = usesSecret(alg) ? undefined : jwkIn(secret)?.kid;
   const signed = `${part({ alg, typ: "JWT", kid })}.${part(claimsFor(scheme, delivery, now))}`;
-  const digest = `sha${alg.slice(2)}`;
-  const signature = usesSecret(alg)
-    ? hmacOf(digest, secret).update(signed).digest()
-    : sign(alg === "EdDSA" ? null : digest, Buffer.from(signed), {
-        key: privateKeyOf(secret),
-        dsaEncoding: "ieee-p1363",
-      });
+  const digest = digestOf(alg);
+  const signature =
+    usesSecret(alg) && digest !== null
+      ? hmacOf(digest, secret).update(signed).digest()
+      : sign(digest, Buffer.from(signed), { key: privateKeyOf(secret), dsaEncoding: "ieee-p1363" });
   return `${scheme.label ?? ""}${signed}.${signature.toString("base64url")}`;
 }
 

@@ -3,9 +3,9 @@ import { generateKeyPairSync, hash } from "node:crypto";
 import { suite, test } from "node:test";
 import { openContent } from "../../src/webhook/content.ts";
 import { PRESETS } from "../../src/webhook/presets/index.ts";
-import { KEY_TYPES, type PublicKey } from "../../src/webhook/public-key.ts";
+import type { PublicKey } from "../../src/webhook/public-key.ts";
 import { sampleOf } from "../../src/webhook/samples/index.ts";
-import { needsOf, type PublicKeyScheme, type Scheme } from "../../src/webhook/schemes.ts";
+import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/schemes.ts";
 import { signDelivery } from "../../src/webhook/sign.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
 import type { Secret } from "../../src/webhook/source.ts";
@@ -28,8 +28,7 @@ const KEYS = Object.values(PAIRS).map(([, key]) => key);
 /** The secret or private key that a scheme is signed with. */
 function secretFor(scheme: Scheme): string {
   if (needsOf(scheme) === "secrets") return SECRET;
-  if (scheme.type === "jwt") return PAIRS.ec[0];
-  return PAIRS[KEY_TYPES[scheme.type as PublicKeyScheme["type"]] as keyof typeof PAIRS][0];
+  return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
 }
 
 /** Another secret, or public keys that are not those of the signature. */

@@ -1,12 +1,6 @@
 import { PRESETS } from "../../webhook/presets/index.ts";
-import {
-  fingerprintOf,
-  type IdentifiedKey,
-  KEY_TYPES,
-  type PublicKey,
-  readPublicKeys,
-} from "../../webhook/public-key.ts";
-import type { Scheme } from "../../webhook/schemes.ts";
+import { fingerprintOf, type IdentifiedKey, type PublicKey, readPublicKeys } from "../../webhook/public-key.ts";
+import { keyTypesOf, type Scheme } from "../../webhook/schemes.ts";
 import { markOf } from "../../webhook/secret-mark.ts";
 import type { Options } from "../../webhook/signed-text.ts";
 import type { PathFault } from "./faults.ts";
@@ -58,18 +52,10 @@ function readKey(entry: KeyEntry, context: EntryContext): PublicKey | { fault: s
 
 /** What is wrong with the types of keys; null if one of them fits a scheme. */
 function typeFault({ keys }: PublicKey, schemes: readonly Scheme[]): string | null {
-  const wanted = [...new Set(schemes.flatMap(typesOf))];
+  const wanted = [...new Set(schemes.flatMap(keyTypesOf))];
   const isWanted = ({ key }: IdentifiedKey) => wanted.includes(key.asymmetricKeyType ?? "");
   if (wanted.length === 0 || keys.some(isWanted)) return null;
   return `found a key of the type ${keys[0]?.key.asymmetricKeyType}, expected ${wanted.join(" or ")}`;
-}
-
-const JWT_TYPES: Record<string, string> = { RS: "rsa", ES: "ec", Ed: "ed25519" };
-
-/** The types of keys that a scheme verifies with. */
-function typesOf(scheme: Scheme): string[] {
-  if (scheme.type === "jwt") return scheme.algorithms.flatMap((algorithm) => JWT_TYPES[algorithm.slice(0, 2)] ?? []);
-  return scheme.type === "ed25519" || scheme.type === "ecdsa" || scheme.type === "rsa" ? [KEY_TYPES[scheme.type]] : [];
 }
 
 /** Reads the options that the preset of a source needs. */
