@@ -19,7 +19,8 @@ export const DATABASE = {
   },
   DATABASE_TIMEOUT: {
     schema: v.optional(duration(100, "5s"), "5s"),
-    meaning: "Longest wait for each answer of PostgreSQL. After it the client gets 503 `store_unavailable`.",
+    meaning:
+      "Longest time of an operation on PostgreSQL, with all its statements. After it the client gets 503 `store_unavailable`. A delivery gets it after 8 s at the latest.",
     example: "2s",
   },
 } satisfies Group;
