@@ -88,7 +88,15 @@ function componentsOf(target: Target): Component[] {
 
 /** The other files of an archive: the documentation, and the files for an installation. */
 function accompanying(): Entry[] {
-  const files = ["LICENSE", "README.md", "CHANGELOG.md", "bench/intake.svg", ...filesIn("docs"), ...filesIn("deploy")];
+  const files = [
+    "LICENSE",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "bench/intake.svg",
+    ...filesIn("docs"),
+    ...filesIn("deploy"),
+  ];
   const entries = files.map((path) => ({ path, content: readFileSync(join(ROOT, path)), executable: false }));
   return [
     ...entries,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { canonicalEmail, isEmail } from "../../src/auth/email.ts";
+import { growsLinearly } from "../helpers/growth.ts";
 
 suite("an e-mail address", () => {
   for (const text of [
@@ -44,10 +45,11 @@ suite("an e-mail address", () => {
     test(`is not ${JSON.stringify(text).slice(0, 40)}`, () => assert.equal(isEmail(text), false));
   }
 
-  test("is refused quickly when it is long", () => {
-    const startedAt = performance.now();
-    assert.equal(isEmail(`a@${"a-".repeat(500_000)}`), false);
-    assert.ok(performance.now() - startedAt < 200);
+  test("is refused without a search through it when it is long", () => {
+    growsLinearly(10_000, (pairs) => {
+      const text = `a@${"a-".repeat(pairs)}`;
+      return () => assert.equal(isEmail(text), false);
+    });
   });
 });
 

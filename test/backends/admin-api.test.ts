@@ -1,8 +1,9 @@
 import { suite } from "node:test";
 import { adminApiSuite } from "../contract/admin-api.ts";
 import { needsPostgres } from "../helpers/back-end.ts";
-import { startPostgres } from "../helpers/postgres.ts";
+import { tempPostgres } from "../helpers/postgres.ts";
+import { PATIENT } from "../helpers/several-servers.ts";
 
 suite("with PostgreSQL", needsPostgres(), () => {
-  adminApiSuite("PostgreSQL", async (t) => ({ DATABASE_URL: (await startPostgres(t)).url() }));
+  adminApiSuite("PostgreSQL", async (t) => ({ ...PATIENT, DATABASE_URL: (await tempPostgres(t)).url }));
 });

@@ -1,23 +1,25 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, suite, type TestContext, test } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { violationsOf } from "../helpers/axe.ts";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, fillIn, openChromium, openProfile } from "../helpers/browser.ts";
 import { deliver, logIn } from "../helpers/client.ts";
-import { startServer } from "../helpers/server.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { endOfSuite } from "../helpers/several-servers.ts";
 import { stats } from "../helpers/stored-events.ts";
 import { startStrippingProxy } from "../helpers/stripping-proxy.ts";
 import { startTarget } from "../helpers/target.ts";
+import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
 /** A server whose target refuses orders until it is mended, with some of them in the dead letters. */
-async function startShop(t: TestContext, env: Record<string, string> = {}) {
+async function startShop(t: Cleanup, env: Record<string, string> = {}) {
   const target = await startTarget();
   t.after(() => target[Symbol.asyncDispose]());
   const isBroken = { now: true };
@@ -56,9 +58,13 @@ const DEVICES: [string, BrowserContextOptions][] = [
 ];
 
 suite("the admin page in Chromium", needsChromium(), () => {
+  const cleanup = endOfSuite(after);
   let browser: Browser;
+  /** Of the tests that change nothing in it. */
+  let server: Server;
   before(async () => {
     browser = await openChromium();
+    ({ server } = await startShop(cleanup));
   });
   after(() => browser?.close());
 
@@ -102,8 +108,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("markup in payloads and answers stays text, and numbers stay exact", async (t) => {
-    const { server } = await startShop(t);
+  test("markup in payloads and answers stays text, and numbers stay exact", async () => {
     await using profile = await openProfile(browser);
     const complaints = await complaintsOf(profile);
     const page = await openPage(profile, server.url);
@@ -127,8 +132,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
   });
 
   for (const [device, options] of DEVICES) {
-    test(`${device}, every view is accessible, fits and breaks no policy`, async (t) => {
-      const { server } = await startShop(t);
+    test(`${device}, every view is accessible, fits and breaks no policy`, async () => {
       await using profile = await openProfile(browser, options);
       const complaints = await complaintsOf(profile);
       const page = await openPage(profile, server.url);
@@ -144,8 +148,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     });
   }
 
-  test("in Spanish if the browser asks for it", async (t) => {
-    const { server } = await startShop(t);
+  test("in Spanish if the browser asks for it", async () => {
     await using profile = await openProfile(browser, { locale: "es-ES" });
     const page = await openPage(profile, server.url);
     await page.getByRole("link", { name: /^Eventos/ }).waitFor();
@@ -166,11 +169,10 @@ suite("the admin page in Chromium", needsChromium(), () => {
     const { stdout } = await server.run(["routes", "list"]);
     assert.match(stdout, /^shop +paused/m);
     await page.goto(`${server.url}/admin/#/alerts`);
-    await page.getByText("jobs are in the dead letters").first().waitFor({ timeout: 15_000 });
+    await page.getByText("jobs are in the dead letters").first().waitFor();
   });
 
-  test("a session that ended elsewhere is said, with the way to log in", async (t) => {
-    const { server } = await startShop(t);
+  test("a session that ended elsewhere is said, with the way to log in", async () => {
     await using profile = await openProfile(browser);
     const page = await openPage(profile, server.url);
     await logIn(server);

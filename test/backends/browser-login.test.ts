@@ -5,7 +5,7 @@ import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, fillIn, logInThere, openChromium, openProfile } from "../helpers/browser.ts";
 import { logIn } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
-import { startServer } from "../helpers/server.ts";
+import { type Server, startServer } from "../helpers/server.ts";
 
 const FIREFOX = { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" };
 
@@ -13,17 +13,21 @@ const factOf = (page: Page, name: string) => page.locator(`dt:text-is("${name}")
 
 suite("in Chromium", needsChromium(), () => {
   let browser: Browser;
+  let server: Server;
   before(async () => {
     browser = await openChromium();
+    server = await startServer();
   });
-  after(() => browser?.close());
+  after(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
 
   for (const [scripts, javaScriptEnabled] of [
     ["with scripts", true],
     ["without scripts", false],
   ] as const) {
     test(`${scripts}, a user logs in by typing, sees the session, and logs out`, async () => {
-      await using server = await startServer();
       await using profile = await openProfile(browser, { javaScriptEnabled });
       const complaints = await complaintsOf(profile);
       const page = await profile.newPage();
@@ -47,7 +51,6 @@ suite("in Chromium", needsChromium(), () => {
     });
 
     test(`${scripts}, a wrong password shows an alert, keeps the e-mail, and has the focus on the password`, async () => {
-      await using server = await startServer();
       await using profile = await openProfile(browser, { javaScriptEnabled });
       const page = await profile.newPage();
       await logInThere(page, server.url, { password: "wrong password" });
@@ -60,7 +63,6 @@ suite("in Chromium", needsChromium(), () => {
     });
 
     test(`${scripts}, the page of a replaced session leads to the login page, which tells who replaced it`, async () => {
-      await using server = await startServer();
       await using profile = await openProfile(browser, { javaScriptEnabled });
       await using other = await openProfile(browser, { javaScriptEnabled, ...FIREFOX });
       const [first, second] = [await profile.newPage(), await other.newPage()];
@@ -76,7 +78,6 @@ suite("in Chromium", needsChromium(), () => {
   }
 
   test("after logging out, the way back leads to the login page", async () => {
-    await using server = await startServer();
     await using profile = await openProfile(browser);
     const page = await profile.newPage();
     await logInThere(page, server.url);
@@ -88,7 +89,6 @@ suite("in Chromium", needsChromium(), () => {
   });
 
   test("a login on another device by the API ends the session of the browser", async () => {
-    await using server = await startServer();
     await using profile = await openProfile(browser);
     const page = await profile.newPage();
     await logInThere(page, server.url);

@@ -22,10 +22,15 @@ const loginAt = ({ url }: Server, rd: string) => `${url}/login?rd=${encodeURICom
 
 suite("in Chromium, other sites", needsChromium(), () => {
   let browser: Browser;
+  let server: Server;
   before(async () => {
     browser = await openChromium();
+    server = await startServer();
   });
-  after(() => browser?.close());
+  after(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
 
   test("an allowed rd of another origin is named on the page, and the login leads there", async (context) => {
     const app = await startSite(context);
@@ -43,7 +48,6 @@ suite("in Chromium, other sites", needsChromium(), () => {
   });
 
   test("a hostile rd leads to the start page", async () => {
-    await using server = await startServer();
     await using profile = await openProfile(browser);
     const page = await profile.newPage();
     for (const rd of HOSTILE) {
@@ -60,7 +64,6 @@ suite("in Chromium, other sites", needsChromium(), () => {
   ] as const) {
     test(`a login form on ${what} is refused, and the session lives on`, async (context) => {
       const evil = await startSite(context);
-      await using server = await startServer();
       evil.show(`<!doctype html><title>evil</title><form method="post" action="${server.url}/login">
         <input name="email" value="${EMAIL}"><input name="password" value="${PASSWORD}"><button>Play</button></form>`);
       await using profile = await openProfile(browser);
@@ -81,7 +84,6 @@ suite("in Chromium, other sites", needsChromium(), () => {
 
     test(`no page can be framed by ${what}`, async (context) => {
       const evil = await startSite(context);
-      await using server = await startServer();
       await using profile = await openProfile(browser);
       const complaints = await complaintsOf(profile);
       const page = await profile.newPage();

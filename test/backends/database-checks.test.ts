@@ -5,13 +5,14 @@ import type { Finding } from "../../src/cli/checks/finding.ts";
 import { DATABASE_SETTING_NAMES, readSettings } from "../../src/config/settings.ts";
 import { needsPgbouncer, needsPostgres } from "../helpers/back-end.ts";
 import { startPgbouncer } from "../helpers/pgbouncer.ts";
-import { startPostgres, tempPostgres } from "../helpers/postgres.ts";
+import { emptyDatabase, openPostgres, startPostgres, tempPostgres } from "../helpers/postgres.ts";
+import { PATIENT } from "../helpers/several-servers.ts";
 import { pairNamed } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
 
 /** The findings about a database, by their check. */
 async function check(url: string, more: Record<string, string> = {}): Promise<Record<string, Finding>> {
-  const settings = readSettings({ DATABASE_URL: url, ...more }, DATABASE_SETTING_NAMES);
+  const settings = readSettings({ ...PATIENT, DATABASE_URL: url, ...more }, DATABASE_SETTING_NAMES);
   assert.ok(settings.DATABASE_URL);
   const findings = await checkPostgres(settings, settings.DATABASE_URL);
   return Object.fromEntries(findings.map((finding) => [finding.check, finding]));
@@ -32,17 +33,18 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
   });
 
   test("finds no fault in a database before the first start, and creates nothing in it", async (t) => {
-    const database = await startPostgres(t);
+    const url = await emptyDatabase(t);
     for (const _ of ["once", "again"]) {
-      const { schema } = await check(database.url());
+      const { schema } = await check(url);
       assert.deepEqual([schema?.verdict, schema?.found], ["ok", "none yet: the first start creates it"]);
     }
   });
 
   test("says which right a user needs for the first start", async (t) => {
-    const database = await startPostgres(t);
-    await database.query("CREATE ROLE app LOGIN");
-    const { schema, standbys } = await check(database.url().replace("authserve@", "app@"));
+    const url = await emptyDatabase(t);
+    const postgres = openPostgres(t, url);
+    await postgres.run("CREATE ROLE app LOGIN");
+    const { schema, standbys } = await check(url.replace("authserve@", "app@"));
     assert.deepEqual([schema?.verdict, schema?.remedy], ["wrong", "run GRANT CREATE ON DATABASE … TO …"]);
     assert.match(standbys?.found ?? "", /^unknown: /);
   });
@@ -50,7 +52,7 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
   test("reports settings that lose acknowledged events", async (t) => {
     const database = await startPostgres(t, { settings: { fsync: "off", full_page_writes: "off" } });
     await database.query("ALTER ROLE authserve SET synchronous_commit = off");
-    const settings = readSettings({ DATABASE_URL: database.url() }, DATABASE_SETTING_NAMES);
+    const settings = readSettings({ ...PATIENT, DATABASE_URL: database.url() }, DATABASE_SETTING_NAMES);
     assert.ok(settings.DATABASE_URL);
     const findings = await checkPostgres(settings, settings.DATABASE_URL);
     assert.deepEqual(
@@ -69,7 +71,7 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
 
     await database.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
     await database.query("SELECT pg_reload_conf()");
-    await until(async () => (await check(database.url())).standbys?.verdict === "ok", 10_000);
+    await until(async () => (await check(database.url())).standbys?.verdict === "ok");
   });
 
   test("warns of too few connections for the pool", async (t) => {

@@ -1,8 +1,15 @@
-import { suite } from "node:test";
+import { after, before, suite } from "node:test";
 import { singleSessionSuite } from "../contract/single-session.ts";
 import { needsPostgres } from "../helpers/back-end.ts";
-import { startThree } from "../helpers/several-servers.ts";
+import type { Server } from "../helpers/server.ts";
+import { endOfSuite, startThree } from "../helpers/several-servers.ts";
 
 suite("with PostgreSQL", needsPostgres(), () => {
-  singleSessionSuite("PostgreSQL with three servers", (t) => startThree(t, {}));
+  const cleanup = endOfSuite(after);
+  let servers: Server[];
+  before(async () => {
+    servers = await startThree(cleanup, {});
+  });
+
+  singleSessionSuite("PostgreSQL with three servers", async () => servers);
 });

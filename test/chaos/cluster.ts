@@ -5,7 +5,7 @@ import { findPort } from "../../src/http/listen.ts";
 import { ask } from "../helpers/client.ts";
 import { startProgram } from "../helpers/command.ts";
 import { changed } from "../helpers/deployed-files.ts";
-import { type Server, startServer } from "../helpers/server.ts";
+import { type Server, type ServerOptions, startServer } from "../helpers/server.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -32,7 +32,7 @@ export async function startCluster(context: Cleanup, env: Record<string, string>
   for (const _ of CLOCKS) ports.push(await findPort({ port: 0, host: "127.0.0.1" }));
   const servers = await Promise.all(
     ports.map((port, index) =>
-      startServer({
+      start({
         env: {
           ...env,
           PORT: `${port}`,
@@ -54,10 +54,13 @@ export async function startCluster(context: Cleanup, env: Record<string, string>
       const { dir, env: settings, kill } = servers[index] as Server;
       await kill();
       await delay(restartAfterMs);
-      servers[index] = await startServer({ dir, env: settings });
+      servers[index] = await start({ dir, env: settings });
     },
   };
 }
+
+/** Starts a server. While the database is away, a start fails. */
+const start = (options: ServerOptions) => until(() => startServer(options).catch(() => null));
 
 /** Starts HAProxy with the file of `deploy/`, but without TLS. Returns its URL. */
 async function startProxy(context: Cleanup, ports: readonly number[]): Promise<string> {
@@ -79,7 +82,7 @@ async function startProxy(context: Cleanup, ports: readonly number[]): Promise<s
     await exited;
   });
   const url = `http://127.0.0.1:${port}`;
-  await until(() => isWell(() => ask({ url }, "/healthz")), 15_000).catch(() => {
+  await until(() => isWell(() => ask({ url }, "/healthz"))).catch(() => {
     throw new Error(`haproxy does not answer: ${stderr()}`);
   });
   return url;

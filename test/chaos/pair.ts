@@ -21,7 +21,7 @@ export async function startPair(context: Cleanup): Promise<Pair> {
 
   const isFollowed = async () =>
     (await primary.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 1;
-  await until(isFollowed, 20_000);
+  await until(isFollowed);
 
   return {
     url: `postgres://authserve@${ports.map((port) => `127.0.0.1:${port}`).join()}/postgres`,
@@ -32,7 +32,7 @@ export async function startPair(context: Cleanup): Promise<Pair> {
       await standby.promote();
       primary = standby;
       standby = await primary.standby(port);
-      await until(isFollowed, 20_000);
+      await until(isFollowed);
     },
   };
 }

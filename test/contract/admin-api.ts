@@ -186,7 +186,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
         routes.map(({ name, configured, processed, available }) => [name, configured, processed, available]),
         [["all", true, 1, true]],
       );
-      await until(async () => shaped(SourcesAnswer, await get("sources")).items[0]?.received === 1, 10_000);
+      await until(async () => shaped(SourcesAnswer, await get("sources")).items[0]?.received === 1);
       const { items } = shaped(SourcesAnswer, await get("sources"));
       assert.deepEqual(
         items.map(({ name, path, secrets }) => [name, path, secrets]),
@@ -271,7 +271,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const { server, get } = await startAdmin(t, await settings(t));
       await deliver(server, { id: "evt_1", type: "order.refused" });
       const alerts = async () => shaped(AlertsAnswer, await get("alerts")).items;
-      const [alert] = await until(async () => ((await alerts()).length > 0 ? alerts() : null), 15_000);
+      const [alert] = await until(async () => ((await alerts()).length > 0 ? alerts() : null));
       assert.deepEqual([alert?.name, alert?.state, alert?.silencedUntil], ["AuthserveDeadLetters", "firing", null]);
       await server.run(["alerts", "silence", "DeadLetters", "--for", "1h"]);
       assert.ok(Date.parse(String((await alerts())[0]?.silencedUntil)) > Date.now());

@@ -29,9 +29,10 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       const before = Date.now();
       await store.replace("1", "a", 60);
       const record = await store.find("1");
+      const after = Date.now();
       assert.equal(record?.sid, "a");
-      const lifetimeMs = (record?.expiresAt ?? 0) - before;
-      assert.ok(lifetimeMs > 55_000 && lifetimeMs < 65_000, `${lifetimeMs} ms`);
+      const expiresAt = record?.expiresAt ?? 0;
+      assert.ok(expiresAt > before + 55_000 && expiresAt < after + 65_000, `${expiresAt - before} ms`);
     });
 
     test("a new session has its own lifetime, not the rest of the old one's", async (t) => {
@@ -46,8 +47,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
     test("a session ends with its lifetime, and reading does not prolong it", async (t) => {
       const store = await open(t);
       await store.replace("1", "a", 1);
-      assert.equal(await store.current("1"), "a");
-      await until(async () => (await store.current("1")) === null, 3000);
+      await until(async () => (await store.current("1")) === null);
       assert.equal(await store.find("1"), null);
       assert.equal(await store.removeIf("1", "a"), false);
       assert.equal(await store.remove("1"), false);
@@ -88,7 +88,7 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.extendIf("1", "b", 3600), false);
       assert.equal(await store.current("1"), null);
       await store.replace("1", "c", 1);
-      await until(async () => (await store.current("1")) === null, 3000);
+      await until(async () => (await store.current("1")) === null);
       assert.equal(await store.extendIf("1", "c", 60), false);
       assert.equal(await store.current("1"), null);
     });

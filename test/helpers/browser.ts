@@ -1,11 +1,12 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { CHROMIUM } from "./back-end.ts";
 import { EMAIL, PASSWORD } from "./credentials.ts";
+import { HANG_MS } from "./until.ts";
 
 /** Starts a Chromium without a window. */
 export function openChromium(): Promise<Browser> {
   // Chromium's own sandbox does not work for root.
-  return chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  return chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0, timeout: HANG_MS });
 }
 
 // The User-Agent of a Chromium without a window names no browser that people know.
@@ -14,7 +15,7 @@ const CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 /** The browser of one person: it shares no cookie with the others. */
 export async function openProfile(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const profile = await browser.newContext({ locale: "en-GB", userAgent: CHROME, ...options });
-  profile.setDefaultTimeout(10_000);
+  profile.setDefaultTimeout(HANG_MS);
   return profile;
 }
 

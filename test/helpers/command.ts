@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { HANG_MS } from "./until.ts";
 
 export const EXECUTABLE = fileURLToPath(new URL("../../bin/authserve", import.meta.url));
 
@@ -23,7 +24,7 @@ export interface CommandOptions {
   keepInputOpen?: boolean;
   /** Runs as this user and group. */
   uid?: number;
-  /** When {@link runProgram} kills it: after 15 seconds by default. */
+  /** When {@link runProgram} kills it: after {@link HANG_MS} by default. */
   timeoutMs?: number;
 }
 
@@ -74,7 +75,7 @@ export function startProgram(program: string, args: readonly string[], options: 
 /** Runs a program until it ends, or kills it after the timeout. */
 export async function runProgram(program: string, args: readonly string[], options: CommandOptions): Promise<Finished> {
   const command = startProgram(program, args, options);
-  const timer = setTimeout(() => command.child.kill("SIGKILL"), options.timeoutMs ?? 15_000);
+  const timer = setTimeout(() => command.child.kill("SIGKILL"), options.timeoutMs ?? HANG_MS);
   const exit = await command.exited;
   clearTimeout(timer);
   return { ...exit, stdout: command.stdout(), stderr: command.stderr() };

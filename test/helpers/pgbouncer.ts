@@ -50,7 +50,7 @@ export async function startPgbouncer(
     await ended;
   });
   const url = `postgres://authserve@127.0.0.1:${port}/postgres`;
-  await until(() => isWell(() => answers(url)), 10_000);
+  await until(() => isWell(() => answers(url)));
   return url;
 }
 

@@ -98,7 +98,7 @@ async function startOn(
     await until(async () => {
       if (hasEnded()) throw new Error(`postgres ended with ${child.exitCode ?? child.signalCode}: ${log}`);
       return isAnswering(dir, port);
-    }, 20_000);
+    });
   }
 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;

@@ -11,17 +11,22 @@ import {
 import { prepareSchema } from "../../src/postgres/schema.ts";
 import { makeDir, own, run, type ServerProcess, startProcess, USER } from "./postgres-process.ts";
 import type { Cleanup } from "./temp-dir.ts";
-import { until } from "./until.ts";
+import { HANG_MS, isWell, until } from "./until.ts";
 
-/** A real PostgreSQL. It ends with its test. */
-export interface PostgresServer {
+/** The databases of a real PostgreSQL. */
+interface Databases {
   port: number;
+  /** The folder of its socket. */
   dir: string;
   url(database?: string): string;
   /** Creates an empty database. Returns its name. */
   createDatabase(template?: string): Promise<string>;
   /** Runs statements as the superuser, each by itself. */
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
+}
+
+/** A real PostgreSQL. It ends with its test. */
+export interface PostgresServer extends Databases {
   /** Ends it: `immediate` like a crash, `fast` like `systemctl stop`. */
   stop(how: "immediate" | "fast"): Promise<void>;
   /** Ends all its processes by SIGKILL, as a machine that loses power. */
@@ -99,10 +104,7 @@ const QUICK_STANDBY = { wal_retrieve_retry_interval: "100ms" };
 
 let databases = 0;
 
-function describe(context: Cleanup, server: ServerProcess, options: PostgresServerOptions): PostgresServer {
-  const { port, dir, data } = server;
-  const auth = options.password === undefined ? USER : `${USER}:${encodeURIComponent(options.password)}`;
-
+function databasesAt({ port, dir, auth = USER }: { port: number; dir: string; auth?: string }): Databases {
   async function query(text: string, database = "postgres"): Promise<Record<string, unknown>[]> {
     const client = new Client({ host: dir, port, user: USER, database });
     client.on("error", () => {});
@@ -119,11 +121,21 @@ function describe(context: Cleanup, server: ServerProcess, options: PostgresServ
     dir,
     url: (database = "postgres") => `postgres://${auth}@127.0.0.1:${port}/${database}`,
     async createDatabase(template) {
-      const name = `test_${++databases}`;
+      const name = `test_${process.pid}_${++databases}`;
       await query(`CREATE DATABASE ${name}${template === undefined ? "" : ` TEMPLATE ${template}`}`);
       return name;
     },
     query,
+  };
+}
+
+function describe(context: Cleanup, server: ServerProcess, options: PostgresServerOptions): PostgresServer {
+  const { port, dir, data } = server;
+  const auth = options.password === undefined ? USER : `${USER}:${encodeURIComponent(options.password)}`;
+  const databases = databasesAt({ port, dir, auth });
+  const { query } = databases;
+  return {
+    ...databases,
     stop: (how) => server.end(how === "fast" ? "SIGINT" : "SIGQUIT"),
     kill: server.kill,
     restart: server.restart,
@@ -142,12 +154,12 @@ function describe(context: Cleanup, server: ServerProcess, options: PostgresServ
     },
     async promote() {
       run("pg_ctl", ["promote", "-D", data]);
-      await until(async () => (await query("SELECT pg_is_in_recovery() AS is"))[0]?.is === false, 10_000);
+      await until(async () => (await query("SELECT pg_is_in_recovery() AS is"))[0]?.is === false);
     },
   };
 }
 
-/** Connects to a database. The connection is closed after the test. */
+/** Connects to a database. The connection is closed after the test. Its time limit is for what hangs, unless one is given. */
 export function openPostgres(
   context: Cleanup,
   url: string,
@@ -157,27 +169,41 @@ export function openPostgres(
   const address = parseDatabaseUrl(url);
   if (isFault(address)) throw new Error(address.found);
   const quiet = { onUp: () => {}, onDown: () => {}, onUnnamed: () => {}, ...watcher };
-  const postgres = connectPostgres({ ...address, tls: undefined, poolSize: 4, timeoutMs: 5000, ...options }, quiet);
+  const postgres = connectPostgres({ ...address, tls: undefined, poolSize: 4, timeoutMs: HANG_MS, ...options }, quiet);
   context.after(() => postgres.close());
   return postgres;
 }
 
-let shared: Promise<{ server: PostgresServer; template: string }> | undefined;
+/** Where the server of a run of test files is. */
+const SHARED = "TEST_POSTGRES";
+/** Its database with an empty schema. */
+const TEMPLATE = "with_schema";
+/** It need not survive a crash. */
+const FAST = { fsync: "off", full_page_writes: "off", max_connections: "300" };
 
-/** The server of this test process, for tests that do not harm it. It ends with the process. Its disk is not asked for durability. */
-async function sharedPostgres(): Promise<{ server: PostgresServer; template: string }> {
-  shared ??= (async () => {
-    const ends: (() => unknown)[] = [];
-    const context: Cleanup = { after: (end) => void ends.push(end as () => unknown) };
-    const server = await startPostgres(context, { settings: { fsync: "off", max_connections: "300" } });
-    process.once("exit", () => removeStopped(server.dir));
-    const template = await server.createDatabase();
-    const opened: (() => unknown)[] = [];
-    await prepareSchema(openPostgres({ after: (end) => void opened.push(end as () => unknown) }, server.url(template)));
-    for (const close of opened) await close();
-    return { server, template };
-  })();
-  return shared;
+/** Starts the server for this process and those that it starts. Returns its folder. */
+export async function startShared(context: Cleanup): Promise<string> {
+  const { port, dir, query, url } = await startPostgres(context, { settings: FAST });
+  await query(`CREATE DATABASE ${TEMPLATE}`);
+  const closing: (() => void | Promise<void>)[] = [];
+  await prepareSchema(openPostgres({ after: (close) => void closing.push(close) }, url(TEMPLATE)));
+  for (const close of closing) await close();
+  process.env[SHARED] = JSON.stringify({ port, dir });
+  return dir;
+}
+
+let starting: Promise<void> | undefined;
+
+/** The shared server. A test file that runs alone starts one, which ends with its process. */
+async function shared(): Promise<Databases> {
+  if (process.env[SHARED] === undefined) starting ??= startOwn();
+  await starting;
+  return databasesAt(JSON.parse(process.env[SHARED] ?? ""));
+}
+
+async function startOwn(): Promise<void> {
+  const dir = await startShared({ after: () => {} });
+  process.once("exit", () => removeStopped(dir));
 }
 
 /** Removes the folder of a server that has the signal to end. */
@@ -191,9 +217,41 @@ function removeStopped(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** A database with an empty schema on the server of this test process. */
+/** Creates a database on the shared server, which is removed after the test. Returns its URL. */
+async function tempDatabase(context: Cleanup, template?: string): Promise<string> {
+  const server = await shared();
+  const name = await server.createDatabase(template);
+  context.after(async () => {
+    await until(() => isWell(() => server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
+  });
+  return server.url(name);
+}
+
+/** The URL of a new database that is empty. */
+export const emptyDatabase = (context: Cleanup) => tempDatabase(context);
+
+/** A new database with an empty schema. */
 export async function tempPostgres(context: Cleanup): Promise<{ postgres: Postgres; url: string }> {
-  const { server, template } = await sharedPostgres();
-  const url = server.url(await server.createDatabase(template));
+  const url = await tempDatabase(context, TEMPLATE);
   return { postgres: openPostgres(context, url), url };
+}
+
+/** Empties a schema. A `TRUNCATE` takes ten times as long. */
+const EMPTY = `
+DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'authserve' AND tablename <> 'schema_version' LOOP
+    EXECUTE format('DELETE FROM authserve.%I', name);
+  END LOOP;
+  PERFORM setval(format('authserve.%I', sequencename)::regclass, 1, false) FROM pg_sequences WHERE schemaname = 'authserve';
+END $$`;
+
+let reused: Promise<string> | undefined;
+
+/** A database of this process with an empty schema. For tests that only change rows, and leave no server behind: it is reused. */
+export async function reusedPostgres(context: Cleanup): Promise<{ postgres: Postgres; url: string }> {
+  reused ??= tempDatabase({ after: () => {} }, TEMPLATE);
+  const url = await reused;
+  const postgres = openPostgres(context, url);
+  await postgres.run(EMPTY);
+  return { postgres, url };
 }

@@ -105,7 +105,7 @@ export async function startProxy(
       ended = true;
     });
     // A connection to a port where nobody listens fails at once.
-    await until(async () => ended || isWell(() => shownName(httpsPort, { servername: "app.example.com" })), 15_000);
+    await until(async () => ended || isWell(() => shownName(httpsPort, { servername: "app.example.com" })));
     if (!ended) {
       return {
         port: httpsPort,

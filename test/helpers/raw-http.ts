@@ -4,6 +4,7 @@ import { checkAnswer } from "./check-answer.ts";
 import { event } from "./client.ts";
 import { EMAIL } from "./credentials.ts";
 import { signature } from "./sign.ts";
+import { HANG_MS } from "./until.ts";
 
 export interface RawAnswer {
   status: number;
@@ -13,32 +14,22 @@ export interface RawAnswer {
   body: string;
   /** Everything that was received. */
   text: string;
-  elapsedMs: number;
 }
 
-export interface RawOptions {
-  deadlineMs?: number;
-}
-
-/** Sends raw bytes and reads until the server closes. Throws if it has not closed by the deadline. */
-export function sendRaw(
-  port: number,
-  bytes: string | Buffer,
-  { deadlineMs = 5000 }: RawOptions = {},
-): Promise<RawAnswer> {
+/** Sends raw bytes and reads until the server closes. Throws if it never does. */
+export function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
     const received: Buffer[] = [];
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`the connection was still open after ${deadlineMs} ms; received: ${textOf(received)}`));
-    }, deadlineMs);
+      reject(new Error(`the connection was still open after ${HANG_MS} ms; received: ${textOf(received)}`));
+    }, HANG_MS);
     socket.on("data", (chunk: Buffer) => received.push(chunk));
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
-      resolve(parse(textOf(received), performance.now() - startedAt));
+      resolve(parse(textOf(received)));
     });
   });
 }
@@ -74,7 +65,7 @@ function textOf(received: Buffer[]): string {
   return Buffer.concat(received).toString("utf8");
 }
 
-function parse(text: string, elapsedMs: number): RawAnswer {
+function parse(text: string): RawAnswer {
   const end = text.indexOf("\r\n\r\n");
   const [statusLine = "", ...lines] = text.slice(0, end === -1 ? 0 : end).split("\r\n");
   const headers: Record<string, string> = {};
@@ -82,7 +73,7 @@ function parse(text: string, elapsedMs: number): RawAnswer {
     const colon = line.indexOf(":");
     headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
-  return { status: Number(statusLine.split(" ")[1] ?? 0), headers, body: text.slice(end + 4), text, elapsedMs };
+  return { status: Number(statusLine.split(" ")[1] ?? 0), headers, body: text.slice(end + 4), text };
 }
 
 export const JSON_TYPE = "Content-Type: application/json";

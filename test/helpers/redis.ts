@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { findPort } from "../../src/http/listen.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
-import { until } from "./until.ts";
+import { HANG_MS, until } from "./until.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 export const TLS_CERT_FILE = join(FIXTURES, "first.crt");
@@ -98,7 +98,7 @@ async function startOn(
     await until(() => {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
       return answers({ path, ...asUser });
-    }, 5000);
+    });
   }
 
   async function kill(): Promise<void> {
@@ -148,6 +148,8 @@ const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
 
 const SLOTS = 16_384;
 const CLUSTER_SIZE = 3;
+// A machine that stalls for less breaks no cluster.
+const NODE_TIMEOUT_MS = "15000";
 
 /** Starts a cluster of three masters, with extra arguments, and waits until each one sees the cluster as complete. */
 export async function startCluster(context: Cleanup, more: string[] = []): Promise<RedisProcess[]> {
@@ -171,12 +173,12 @@ export async function startLoneNode(context: Cleanup): Promise<RedisProcess> {
   const node = await startNode(context);
   const client = node.client(context);
   await addSlots(client, 0, SLOTS - 1);
-  await until(async () => /cluster_state:ok/.test(String(await client.cluster("INFO"))), 20_000);
+  await until(async () => /cluster_state:ok/.test(String(await client.cluster("INFO"))));
   return node;
 }
 
 function startNode(context: Cleanup, more: string[] = []): Promise<RedisProcess> {
-  const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", ...more];
+  const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", NODE_TIMEOUT_MS, ...more];
   return startRedis(context, { inCluster: true, args });
 }
 
@@ -203,29 +205,36 @@ export async function clusterIsWhole(context: Cleanup, nodes: RedisProcess[]): P
   await until(async () => {
     const states = await Promise.all(clients.map(async (client) => String(await client.cluster("INFO"))));
     return states.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text));
-  }, 20_000);
+  });
 }
 
-/** Starts a master, a replica, and a sentinel that promotes the replica half a second after the master fails. */
+/** Starts a master and a replica. */
+export async function startReplicated(context: Cleanup): Promise<{ master: RedisProcess; replica: RedisProcess }> {
+  // By default a master waits for more replicas for five seconds.
+  const master = await startRedis(context, { args: ["--repl-diskless-sync-delay", "0"] });
+  const replica = await startRedis(context, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
+  return { master, replica };
+}
+
+/** Starts a master, a replica, and a sentinel. On a machine that stalls it still promotes the replica only when told to. */
 export async function startSentinel(
   context: Cleanup,
   password?: string,
 ): Promise<{ master: RedisProcess; replica: RedisProcess; sentinel: RedisProcess }> {
-  const master = await startRedis(context);
-  const replica = await startRedis(context, { args: ["--replicaof", "127.0.0.1", String(master.port)] });
+  const { master, replica } = await startReplicated(context);
   const sentinel = await startRedis(context, {
     ...(password === undefined ? {} : { password }),
     sentinel: [
       `sentinel monitor mymaster 127.0.0.1 ${master.port} 1`,
-      "sentinel down-after-milliseconds mymaster 500",
-      "sentinel failover-timeout mymaster 2000",
+      `sentinel down-after-milliseconds mymaster ${HANG_MS}`,
+      `sentinel failover-timeout mymaster ${HANG_MS}`,
     ],
   });
   const watcher = sentinel.client(context);
   await until(async () => {
     const replicas = (await watcher.call("SENTINEL", "REPLICAS", "mymaster")) as unknown[];
     return replicas.length === 1 && (await replica.client(context).info("replication")).includes("link_status:up");
-  }, 20_000);
+  });
   return { master, replica, sentinel };
 }
 

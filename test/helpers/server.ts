@@ -34,7 +34,7 @@ export interface Server {
   /** The log lines so far, optionally of one log event only. */
   log(event?: string): LogLine[];
   /** Waits for a log line of this event. */
-  logged(event: string, deadlineMs?: number): Promise<LogLine>;
+  logged(event: string): Promise<LogLine>;
   signal(name: NodeJS.Signals): void;
   /** Stops the process and waits until it has ended. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
@@ -89,8 +89,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     stdout: command.stdout,
     stderr: command.stderr,
     log,
-    async logged(event, deadlineMs = 5000) {
-      await until(() => log(event).length > 0, deadlineMs);
+    async logged(event) {
+      await until(() => log(event).length > 0);
       return log(event)[0] as LogLine;
     },
     signal: (name) => void child.kill(name),
@@ -109,7 +109,7 @@ async function started(command: Command): Promise<{ url: string; pid: number }> 
   void command.exited.then(() => {
     ended = true;
   });
-  await until(() => ended || find() !== undefined, 15_000);
+  await until(() => ended || find() !== undefined);
   const line = find();
   if (line === undefined) throw new Error(`the server did not start: ${command.stderr()}`);
   return { url: String(line.url), pid: Number(line.pid) };

@@ -62,11 +62,6 @@ export function stats(server: Server): Promise<Record<string, number | string | 
 }
 
 /** Waits until an event has the log event `how`. */
-export async function settled(
-  server: Server,
-  eventId: string,
-  how = "event_processed",
-  deadlineMs = 5000,
-): Promise<void> {
-  await until(() => server.log(how).some((line) => line.eventId === eventId), deadlineMs);
+export async function settled(server: Server, eventId: string, how = "event_processed"): Promise<void> {
+  await until(() => server.log(how).some((line) => line.eventId === eventId));
 }

@@ -9,8 +9,10 @@ export interface TcpProxy {
   cut(): void;
   /** Bytes pass again, also those that waited. */
   mend(): void;
-  /** The server's next answers get lost, and the connections are closed. */
+  /** The server's next answers get lost, and their connections are closed. */
   loseAnswers(): void;
+  /** How many answers got lost. */
+  lost(): number;
 }
 
 /** Starts a proxy to a port of this machine. It ends with the test. */
@@ -18,6 +20,7 @@ export async function startTcpProxy(context: Cleanup, to: number): Promise<TcpPr
   const sockets = new Set<Socket>();
   let isCut = false;
   let losing = false;
+  let lost = 0;
 
   function track(socket: Socket): void {
     sockets.add(socket);
@@ -32,6 +35,7 @@ export async function startTcpProxy(context: Cleanup, to: number): Promise<TcpPr
     client.on("data", (bytes) => server.write(bytes));
     server.on("data", (bytes) => {
       if (losing) {
+        lost++;
         client.destroy();
         server.destroy();
       } else client.write(bytes);
@@ -60,5 +64,6 @@ export async function startTcpProxy(context: Cleanup, to: number): Promise<TcpPr
     loseAnswers() {
       losing = true;
     },
+    lost: () => lost,
   };
 }

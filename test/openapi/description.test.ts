@@ -8,6 +8,7 @@ import { runProgram } from "../helpers/command.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { startServer } from "../helpers/server.ts";
 import { settled } from "../helpers/stored-events.ts";
+import { HANG_MS } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 import packageJson from "./package.json" with { type: "json" };
 
@@ -37,6 +38,8 @@ suite("the description of a server", needsPackages(), async () => {
     runProgram(process.execPath, [program, ...args], {
       dir,
       env: { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+      // Compilers take seconds, which a busy machine makes a minute.
+      timeoutMs: 5 * HANG_MS,
     });
 
   test("has no fault that a lint finds", async () => {

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -249,27 +247,6 @@ suite("the lock on a data directory", () => {
     t.after(lockDataDir(dataDir));
     createMetadata(database).set("key", "value");
     assert.equal(createMetadata(database).get("key"), "value");
-  });
-
-  test("is refused while another process holds it, and free once that process is killed", async (t) => {
-    const dataDir = tempDir(t);
-    const module = new URL("../../src/sqlite/data-dir.ts", import.meta.url).href;
-    const script = `
-      import { lockDataDir } from ${JSON.stringify(module)};
-      const release = lockDataDir(process.argv[1]);
-      console.log("locked");
-      // Without a reference the lock would be garbage-collected.
-      setInterval(() => release.name, 1000);`;
-    const child = spawn(process.execPath, ["--input-type=module", "-e", script, dataDir], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    t.after(() => void child.kill("SIGKILL"));
-    await once(child.stdout, "data");
-    assert.equal(held(dataDir), true);
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-    assert.equal(held(dataDir), false);
   });
 });
 

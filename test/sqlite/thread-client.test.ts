@@ -9,11 +9,8 @@ import { DATABASE_FILE, type Database, fileIdOf, openDatabase } from "../../src/
 import { openForServer } from "../../src/sqlite/open.ts";
 import { localStores, type SqliteStores } from "../../src/sqlite/stores.ts";
 import type { StorageThreadData } from "../../src/sqlite/thread.ts";
-import { eventStoreContract } from "../contract/event-store.ts";
+import { intakeContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
-import { sourceStoreContract } from "../contract/source-store.ts";
-import { supersessionContract } from "../contract/supersession.ts";
-import { throttleCountsContract } from "../contract/throttle-counts.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
 import { isLocked, tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
@@ -28,8 +25,9 @@ async function openIn(dataDir: string) {
   const { log, lines } = recordingLog();
   const stores = await openForServer({
     dataDir,
-    startThread: (options) => startThread("storage", options),
-    startReadThread: (options) => startThread("reading", options),
+    // Without the loader of the tests a thread starts in half the time.
+    startThread: (options) => startThread("storage", { ...options, execArgv: [] }),
+    startReadThread: (options) => startThread("reading", { ...options, execArgv: [] }),
     log,
   });
   return { ...stores, deaths: () => lines.filter(({ event }) => event === "storage_thread_died") };
@@ -43,12 +41,11 @@ async function open(t: Cleanup): Promise<SqliteStores> {
   return stores;
 }
 
-eventStoreContract("SQLite on its thread", async (t) => (await open(t)).events);
+// What a thread may change: the bytes of events on their way to it, and the order of calls that race. The other contracts run
+// on SQLite without a thread, because a call does the same there.
+intakeContract("SQLite on its thread", async (t) => (await open(t)).events);
 sessionStoreContract("embedded on its thread", async (t) => (await open(t)).sessions);
-supersessionContract("embedded on its thread", async (t) => (await open(t)).sessions);
 throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).throttle);
-throttleCountsContract("SQLite on its thread", async (t) => (await open(t)).throttle);
-sourceStoreContract("SQLite on its thread", async (t) => (await open(t)).sources);
 
 test("events are stored after the storage thread has closed", async (t) => {
   const dataDir = tempDir(t);
@@ -144,11 +141,11 @@ test("a restarted storage thread refuses another database file, and works again 
   const file = join(dataDir, DATABASE_FILE);
   renameSync(file, `${file}.away`);
   await threads[0]?.terminate();
-  await until(() => deaths().length >= 3, 5000);
+  await until(() => deaths().length >= 3);
   await failsWith("store_unavailable", events.append([newEvent({ eventId: "meanwhile" })]));
   assert.ok(!existsSync(file));
   renameSync(`${file}.away`, file);
-  await until(() => isWell(() => events.append([newEvent({ eventId: "after" })])), 10_000);
+  await until(() => isWell(() => events.append([newEvent({ eventId: "after" })])));
   assert.deepEqual(
     await Promise.all(["before", "meanwhile", "after"].map(async (id) => (await events.get(id)).length)),
     [1, 0, 1],

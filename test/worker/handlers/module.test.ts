@@ -9,7 +9,7 @@ import { runEvent } from "../../../src/worker/run.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { recordingLog } from "../../helpers/log.ts";
 import { tempDir } from "../../helpers/temp-dir.ts";
-import { until } from "../../helpers/until.ts";
+import { HANG_MS, until } from "../../helpers/until.ts";
 import { withoutDescriptors } from "./descriptors.ts";
 
 const NEVER = new AbortController().signal;
@@ -34,7 +34,7 @@ function open(t: TestContext, code: string, options: { idleMs?: number } = {}) {
     options,
   );
   t.after(() => handler.close());
-  const run = (job = claimedJob(), timeoutMs = 10_000) => runEvent(handler, job, timeoutMs, NEVER);
+  const run = (job = claimedJob(), timeoutMs = HANG_MS) => runEvent(handler, job, timeoutMs, NEVER);
   return { ...recorded, run, started, dir, file };
 }
 
@@ -157,8 +157,10 @@ suite("a module", () => {
   test("can clean up when its signal aborts", async (t) => {
     const { run, lines } = open(
       t,
-      'export default (_, { signal, log }) => new Promise((_, reject) => signal.addEventListener("abort", () => { log.warn("cleaned up"); reject(signal.reason); }))',
+      'export default ({ type }, { signal, log }) => type === "first" || new Promise((_, reject) => signal.addEventListener("abort", () => { log.warn("cleaned up"); reject(signal.reason); }))',
     );
+    // Loads the module, which may take longer than the time-out.
+    await run(claimedJob({ type: "first" }));
     assert.equal((await run(claimedJob(), 100)).kind, "failed");
     await until(() => lines.some(({ message }) => message === "cleaned up"));
   });

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import { OperatorError } from "../../../src/errors.ts";
+import { type Postgres, sqlState } from "../../../src/postgres/connection.ts";
+import { postgresEvents } from "../../../src/postgres/events.ts";
+import { prepareSchema, SCHEMA, schemaVersion } from "../../../src/postgres/schema.ts";
+import { needsPgbouncer, needsPostgres } from "../../helpers/back-end.ts";
+import { claim, newEvent } from "../../helpers/events.ts";
+import { failsWith } from "../../helpers/fails-with.ts";
+import { pgbouncerMinor, startPgbouncer } from "../../helpers/pgbouncer.ts";
+import { openPostgres, startPostgres, tempPostgres } from "../../helpers/postgres.ts";
+import { openWatched, SHORT_MS, unavailable } from "../../helpers/postgres-store.ts";
+import { TLS_CERT_FILE, TLS_KEY_FILE } from "../../helpers/redis.ts";
+import { until } from "../../helpers/until.ts";
+
+suite("the schema on PostgreSQL", needsPostgres(), () => {
+  test("is created once by several servers that start at the same time", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run("DROP SCHEMA authserve CASCADE");
+    const servers = [1, 2, 3, 4].map(() => openPostgres(t, url));
+    await Promise.all(servers.map(prepareSchema));
+    assert.equal(await schemaVersion(postgres), SCHEMA);
+    assert.deepEqual(await postgres.rows("SELECT version FROM authserve.schema_version"), [{ version: SCHEMA }]);
+  });
+
+  test("of a newer version is refused with a remedy", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await postgres.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA + 1]);
+    await assert.rejects(prepareSchema(postgres), (error) => {
+      assert.ok(error instanceof OperatorError);
+      assert.match(error.message, /has schema \d+ and this version knows up to \d+: run the newer authserve/);
+      return true;
+    });
+  });
+});
+
+suite("a connection to PostgreSQL", needsPostgres(), () => {
+  test("runs a transaction again after a deadlock", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await postgres.run("CREATE TABLE locked (id bigint PRIMARY KEY, number bigint)");
+    await postgres.run("INSERT INTO locked VALUES (1, 0), (2, 0)");
+    const lock = (id: number) => `UPDATE locked SET number = number + 1 WHERE id = ${id}`;
+    let tries = 0;
+    const both = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const inOrder = async (one: number, other: number) => {
+      await postgres.transaction(async (queries) => {
+        // The second try could take its row before the other one wakes, and deadlock once more.
+        if (tries === 2) await ended.promise;
+        await queries.run(lock(one));
+        // Each has its first lock before one asks for the other's.
+        if (++tries === 2) both.resolve();
+        await both.promise;
+        await queries.run(lock(other));
+      });
+      ended.resolve();
+    };
+    await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
+    assert.deepEqual(await postgres.rows("SELECT number FROM locked"), [{ number: 2 }, { number: 2 }]);
+    assert.equal(tries, 3);
+  });
+
+  test("does not prolong the time limit when it runs a transaction again", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run("CREATE TABLE locked (id bigint PRIMARY KEY)");
+    await postgres.run("INSERT INTO locked VALUES (1), (2)");
+    const { postgres: hurried } = openWatched(t, url, { timeoutMs: SHORT_MS });
+    let tries = 0;
+    const inOrder = (on: Postgres, setting: string, one: number, other: number) =>
+      on.transaction(async (queries) => {
+        tries++;
+        await queries.run(setting);
+        await queries.run("SELECT id FROM locked WHERE id = $1 FOR UPDATE", [one]);
+        // The first try takes most of the time that a second one needs, too.
+        await queries.run("SELECT pg_sleep(0.5)");
+        await queries.run("SELECT id FROM locked WHERE id = $1 FOR UPDATE", [other]);
+      });
+    // On a machine that stalls, the time may be over before the deadlock.
+    await until(async () => {
+      tries = 0;
+      const patient = inOrder(postgres, "SET LOCAL deadlock_timeout = '60s'", 2, 1);
+      await unavailable(() => inOrder(hurried, "SET LOCAL deadlock_timeout = '200ms'", 1, 2));
+      await patient;
+      return tries === 3;
+    });
+  });
+
+  test("plans a statement again whose result has changed its type", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await postgres.run("CREATE TABLE changed (number integer)");
+    const read = () => postgres.rows("SELECT number FROM changed");
+    await read();
+    await postgres.run("ALTER TABLE changed ALTER number TYPE text");
+    await postgres.run("INSERT INTO changed VALUES ('one')");
+    assert.deepEqual(await read(), [{ number: "one" }]);
+  });
+
+  test("rolls a transaction back whose statement fails, also if nobody waits for the statement", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await failsWith(
+      "store_unavailable",
+      postgres.transaction(async (queries) => {
+        void queries.run("INSERT INTO authserve.metadata VALUES ('a', 'b')").catch(() => {});
+        void queries.run("INSERT INTO authserve.metadata VALUES ('a', 'c')").catch(() => {});
+      }),
+    );
+    assert.deepEqual(await postgres.rows("SELECT * FROM authserve.metadata"), []);
+  });
+
+  test("corrects a synchronous_commit that could lose acknowledged events", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+    const facts: (string | null)[] = [];
+    const other = openPostgres(t, url, {}, { onUp: ({ unsafeCommit }) => void facts.push(unsafeCommit) });
+    assert.deepEqual(await other.rows("SHOW synchronous_commit"), [{ synchronous_commit: "on" }]);
+    assert.deepEqual(facts, [null]);
+  });
+
+  test("uses TLS, and refuses a certificate that no trusted authority has signed", async (t) => {
+    const server = await startPostgres(t, { tls: { cert: TLS_CERT_FILE, key: TLS_KEY_FILE } });
+    const ca = readFileSync(TLS_CERT_FILE, "utf8");
+    const encrypted = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    for (const tls of [{ ca, rejectUnauthorized: true }, { rejectUnauthorized: false }])
+      assert.deepEqual(await openPostgres(t, server.url(), { tls }).rows(encrypted), [{ ssl: true }]);
+    const untrusted = openPostgres(t, server.url(), { tls: { rejectUnauthorized: true } });
+    await failsWith("store_unavailable", untrusted.rows("SELECT 1"));
+  });
+
+  test("does not fall back to plain text when the server has no TLS", async (t) => {
+    const { url } = await tempPostgres(t);
+    const error = await failsWith(
+      "store_unavailable",
+      openPostgres(t, url, { tls: { rejectUnauthorized: false } }).rows("SELECT 1"),
+    );
+    assert.match(String(error.cause), /does not support SSL/);
+  });
+});
+
+suite("a pooler in transaction mode", { ...needsPostgres(), ...needsPgbouncer() }, () => {
+  test("is recognized, and events are stored and claimed over it, with or without its named statements", async (t) => {
+    const server = await startPostgres(t);
+    const url = await startPgbouncer(t, server);
+    let isPooled = false;
+    let warnings = 0;
+    const watcher = {
+      onUp: (facts: { isPooled: boolean }) => {
+        isPooled = facts.isPooled;
+      },
+      onUnnamed: () => void warnings++,
+    };
+    const postgres = openPostgres(t, url, { poolSize: 6 }, watcher);
+    await prepareSchema(postgres);
+    const store = postgresEvents(postgres);
+    const batches = Array.from({ length: 20 }, (_, n) => store.append([newEvent({ eventId: `e-${n}` })]));
+    await Promise.all(batches);
+    assert.equal((await claim(store, { limit: 50 })).claimed.length, 20);
+    assert.equal(isPooled, true);
+    assert.ok(warnings <= 1, `${warnings} warnings`);
+    assert.equal(sqlState(await postgres.rows("SELECT 1 / 0").catch((error) => error)), "22012");
+  });
+
+  test("and without named statements is told once, and every operation succeeds", async (t) => {
+    const server = await startPostgres(t);
+    const options = pgbouncerMinor() < 21 ? [] : ["max_prepared_statements = 0"];
+    const url = await startPgbouncer(t, server, options);
+    let warnings = 0;
+    const postgres = openPostgres(t, url, { poolSize: 6 }, { onUnnamed: () => void warnings++ });
+    const ask = (number: number) =>
+      postgres.transaction((queries) => queries.rows("SELECT $1::bigint AS number", [number]));
+    await until(async () => {
+      const numbers = Array.from({ length: 12 }, (_, number) => number);
+      const rows = await Promise.all(numbers.map(ask));
+      assert.deepEqual(
+        rows.flat(),
+        numbers.map((number) => ({ number })),
+      );
+      return warnings > 0;
+    });
+    await Promise.all([1, 2, 3, 4, 5, 6].map(ask));
+    assert.equal(warnings, 1);
+  });
+});

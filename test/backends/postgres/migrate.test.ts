@@ -1,0 +1,426 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import { DEFAULT_RETENTION } from "../../../src/events/retention.ts";
+import type { Postgres } from "../../../src/postgres/connection.ts";
+import { postgresEvents } from "../../../src/postgres/events.ts";
+import { refuseUnfinishedMigration } from "../../../src/postgres/maintenance/migration.ts";
+import { prepareSchema } from "../../../src/postgres/schema.ts";
+import { createPostgresSessionStore } from "../../../src/postgres/sessions.ts";
+import { createPostgresSourceStore } from "../../../src/postgres/source-counts.ts";
+import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
+import { type Database, databaseFile, openDatabase } from "../../../src/sqlite/database.ts";
+import { localStores } from "../../../src/sqlite/stores.ts";
+import { alertChanges, alertRecord } from "../../contract/alert-store.ts";
+import { needsPostgres } from "../../helpers/back-end.ts";
+import { authserve, type Command, EXECUTABLE, startProgram } from "../../helpers/command.ts";
+import { overwrite } from "../../helpers/damage.ts";
+import { claim, claimOf, fanOut, NOW, newEvent, numbersOf } from "../../helpers/events.ts";
+import { openPostgres, startPostgres, tempPostgres } from "../../helpers/postgres.ts";
+import { PATIENT } from "../../helpers/several-servers.ts";
+import { type Cleanup, tempDir } from "../../helpers/temp-dir.ts";
+import { isWell, until } from "../../helpers/until.ts";
+
+const USER = "u-1";
+const ORIGIN = { network: "192.0.2.0/24", userAgent: "test" };
+const BUCKETS = ["pair", "email:e", "address:a"];
+
+/** The events of {@link fillAll} that are the same in both stores: the lease of another one ends, and U+0000 is replaced. */
+const EVENT_IDS = ["processed", "failed", "discarded", "first", "second", "é-unsigned", "new"];
+
+/** Runs the command. */
+const migrate = (from: string, url: string, ...more: string[]) =>
+  authserve(["migrate", "--from", from, ...more], { dir: from, env: { ...PATIENT, DATABASE_URL: url } });
+
+async function migrated(from: string, url: string): Promise<{ resumed: boolean; tables: Record<string, number> }> {
+  const { code, stdout, stderr } = await migrate(from, url, "--json");
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+/** A data directory that `fill` has filled. */
+async function source(t: Cleanup, fill: (database: Database) => Promise<void>): Promise<string> {
+  const dataDir = tempDir(t);
+  const database = openDatabase(dataDir);
+  await fill(database);
+  database.close();
+  return dataDir;
+}
+
+const withEvents =
+  (count: number, payload = Buffer.from("{}")) =>
+  async (database: Database) => {
+    const { events } = localStores(database);
+    await events.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: `e-${n}`, payload })));
+    await fanOut(events);
+  };
+
+const HELD = {
+  source: "shop",
+  reason: "signature_mismatch",
+  method: "POST",
+  origin: "https://hooks.example",
+  target: "/webhook/shop",
+  headers: "{}",
+  mediaType: "application/json",
+  address: "192.0.2.1",
+  receivedAt: NOW,
+};
+
+/** Makes rows of each kind in each table. */
+async function fillAll(database: Database): Promise<void> {
+  const { events, sessions, throttle, sources, alerts, held } = localStores(database);
+  const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
+    await events.append([newEvent({ eventId })]);
+    const added = numbersOf(await events.unrouted(1));
+    await events.addJobs(added, [{ event: added[0] as number, route, dueAt: 1, orderingKey }]);
+  };
+  const settle = async (to: "processed" | "failed") => {
+    const { claimed } = await claim(events, { limit: 1 });
+    const next = to === "processed" ? { to } : { to, reason: "no" };
+    const error = to === "processed" ? null : "no";
+    const ends = claimed.map((job) => ({ ...claimOf(job), next, startedAt: NOW, finishedAt: NOW, error }));
+    assert.deepEqual(await events.settle(ends), [true]);
+  };
+
+  await events.append([newEvent({ eventId: "purged", receivedAt: 1 })]);
+  await events.addJobs([1], []);
+  await add("processed");
+  await settle("processed");
+  await add("failed");
+  await settle("failed");
+  await add("discarded");
+  await settle("failed");
+  await events.discard({ eventId: "discarded", source: "default" }, "unwanted", NOW);
+  await add("leased");
+  await claim(events, { leaseMs: 10 * 365 * 86_400_000 });
+  await add("first", "key", "ordered");
+  await add("second", "key", "ordered");
+  await events.pauseRoute("ordered", NOW);
+  await events.append([newEvent({ eventId: "processed", payload: Buffer.from("other bytes") })]);
+  await events.append([newEvent({ eventId: "jobless", headers: '{"x-nul":"a\0b"}' })]);
+  await events.addJobs(numbersOf(await events.unrouted(1)), []);
+  await events.reroute({ eventId: "failed", source: "default" });
+  const unsigned = newEvent({ eventId: "é-unsigned", source: "other", bytesSha256: "ab".repeat(32) });
+  await events.append([unsigned, newEvent({ eventId: "new" })]);
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const processed = { ...DEFAULT_RETENTION.processed, forMs: 1000 };
+    const retention = { ...DEFAULT_RETENTION, processed, idsMs: Number.POSITIVE_INFINITY };
+    cursor = (await events.purge({ retention, now: NOW + 500, limit: 100, ...(cursor && { cursor }) })).next;
+  }
+
+  await alerts.save(alertChanges({ changed: [alertRecord()] }));
+  await alerts.addSilence({ id: "s-1", name: null, labels: { é: "ñ" }, reason: null, until: NOW }, 1);
+  const delivery = { ...HELD, body: Buffer.from([0, 255]) };
+  await held.hold([{ delivery, bounds: { count: 1, bytes: 100, forMs: 1000 } }]);
+  await sources.add(
+    [
+      {
+        source: "default",
+        received: 3,
+        duplicates: 0,
+        conflicts: 0,
+        refused: 1,
+        lastReceivedAt: NOW,
+        secrets: [{ name: "env:S", mark: "0a1b", lastUsedAt: NOW }],
+      },
+    ],
+    NOW,
+  );
+  await sessions.bind(USER, "digest");
+  await sessions.bind("u-2", "other digest");
+  await sessions.replace(USER, "s-1", 60, ORIGIN);
+  await sessions.replace(USER, "s-2", 60, ORIGIN);
+  const reserved = await throttle.reserve(
+    BUCKETS.map((bucket) => ({ bucket, limit: 10 })),
+    Date.now(),
+  );
+  assert.equal(reserved.outcome, "reserved");
+  if (reserved.outcome === "reserved") await throttle.fail(reserved.ids, Date.now());
+  await throttle.remember("pair", Date.now());
+}
+
+/** A value as both databases give it. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
+  if (typeof value === "boolean") return Number(value);
+  return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
+}
+
+const plainRows = (rows: readonly object[]) =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])));
+
+/** Tables whose columns are the same in both databases, with the columns that order their rows. */
+const SAME = {
+  events: "id",
+  contents: "event",
+  events_by_minute: "minute",
+  attempts: "event, route, attempt",
+  dead_letters: "event, route",
+  discards: "event, route",
+  conflicts: "event",
+  reroutes: "event",
+  paused_routes: "route",
+  stats_minutes: "at, outcome, source, route",
+  stats_hours: "at, outcome, source, route",
+  latency_minutes: "at, slot, source, route",
+  latency_hours: "at, slot, source, route",
+  alerts: "id",
+  alert_silences: "id",
+  held: "id",
+  held_tally: "source",
+  source_counts: "source",
+  source_secrets: "source, name",
+  supersessions: "user_id, sid",
+  known_addresses: "bucket",
+};
+
+async function assertSame(dataDir: string, postgres: Postgres): Promise<void> {
+  const database = openDatabase(dataDir);
+  try {
+    for (const [table, order] of Object.entries(SAME)) {
+      const found = plainRows(await postgres.rows<object>(`SELECT * FROM authserve.${table} ORDER BY ${order}`));
+      const columns = Object.keys(found[0] ?? {});
+      assert.ok(columns.length > 0, `${table} is empty`);
+      const expected = database.prepare<[], object>(`SELECT ${columns} FROM ${table} ORDER BY ${order}`).all();
+      assert.deepEqual(found, plainRows(expected), table);
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** Several pages of a migration. */
+const MANY = 12_000;
+
+/** Lets a migration wait in the second page of payloads. */
+const WAIT = [
+  `CREATE FUNCTION authserve.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END $$`,
+  `CREATE TRIGGER wait BEFORE INSERT ON authserve.contents FOR EACH ROW WHEN (NEW.event = 7000) EXECUTE FUNCTION authserve.wait()`,
+];
+
+const WAITING = `
+SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
+
+const isWaiting = async (postgres: Postgres) => (await postgres.rows(WAITING)).length > 0;
+
+/** Starts a migration that waits in the middle. */
+async function startWaiting(postgres: Postgres, dataDir: string, url: string): Promise<Command> {
+  for (const statement of WAIT) await postgres.run(statement);
+  const env = { ...PATIENT, DATABASE_URL: url };
+  const command = startProgram(EXECUTABLE, ["migrate", "--from", dataDir], { dir: dataDir, env });
+  await until(() => isWaiting(postgres));
+  return command;
+}
+
+suite("authserve migrate", { ...needsPostgres() }, () => {
+  test("copies the rows of every table, and changes nothing in the data directory", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const dataDir = await source(t, fillAll);
+    const before = readFileSync(databaseFile(dataDir));
+    const { resumed, tables } = await migrated(dataDir, url);
+    assert.equal(resumed, false);
+    for (const [name, rows] of Object.entries(tables)) {
+      const [count] = await postgres.rows<{ rows: number }>(`SELECT count(*) AS rows FROM authserve.${name}`);
+      assert.deepEqual([name, count?.rows], [name, rows]);
+      assert.ok(rows > 0, `${name} is empty`);
+    }
+    assert.deepEqual(readFileSync(databaseFile(dataDir)), before);
+    await assertSame(dataDir, postgres);
+    assert.deepEqual(await postgres.rows("SELECT key FROM authserve.metadata"), [{ key: "migration" }]);
+  });
+
+  test("counts queued events, and those before fan-out, with their bytes", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const dataDir = await source(t, fillAll);
+    await migrated(dataDir, url);
+    const [counts] = await postgres.rows<object>(`SELECT * FROM authserve.tally WHERE route = ''`);
+    const [queued] = await postgres.rows<{ count: number; bytes: number }>(`
+SELECT count(*) AS count, sum(size) AS bytes FROM authserve.events WHERE id IN (
+  SELECT event FROM authserve.unrouted UNION SELECT event FROM authserve.jobs WHERE status = 'queued')`);
+    const [processed, failed] = await postgres.rows<{ bytes: number }>(`
+SELECT sum(size) AS bytes FROM authserve.events JOIN authserve.contents ON event = id
+WHERE event_id IN ('processed', 'discarded', 'jobless', 'failed') GROUP BY event_id = 'failed' ORDER BY event_id = 'failed'`);
+    assert.deepEqual(counts, {
+      route: "",
+      queued: queued?.count,
+      queued_bytes: queued?.bytes,
+      processed: 3,
+      processed_bytes: processed?.bytes,
+      failed: 1,
+      failed_bytes: failed?.bytes,
+      discarded: 0,
+      unrouted: 1,
+      conflicts: 1,
+      ids: 10,
+    });
+    assert.equal(queued?.count, 5);
+    assert.deepEqual(
+      await postgres.rows(
+        `SELECT route, queued, processed, failed, discarded FROM authserve.tally WHERE route <> '' ORDER BY route`,
+      ),
+      [
+        { route: "default", queued: 1, processed: 1, failed: 1, discarded: 1 },
+        { route: "ordered", queued: 2, processed: 0, failed: 0, discarded: 0 },
+      ],
+    );
+  });
+
+  test("makes leased jobs due, and leaves ordered ones in line", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await migrated(await source(t, fillAll), url);
+    const jobs = await postgres.rows(`
+SELECT event_id AS "eventId", lease_owner AS owner, in_line AS "inLine", due_at <= received_at AS "isDue"
+FROM authserve.jobs JOIN authserve.events ON id = event WHERE status = 'queued' ORDER BY id`);
+    assert.deepEqual(jobs, [
+      { eventId: "leased", owner: "a", inLine: false, isDue: true },
+      { eventId: "first", owner: null, inLine: true, isDue: true },
+      { eventId: "second", owner: null, inLine: true, isDue: null },
+    ]);
+  });
+
+  test("keeps sessions, credentials, and each failed login under one number", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await migrated(await source(t, fillAll), url);
+    assert.deepEqual(
+      await postgres.rows("SELECT user_id, sid, network, credential FROM authserve.sessions ORDER BY user_id"),
+      [
+        { user_id: USER, sid: "s-2", network: ORIGIN.network, credential: "digest" },
+        { user_id: "u-2", sid: null, network: null, credential: "other digest" },
+      ],
+    );
+    const sessions = createPostgresSessionStore(postgres);
+    assert.deepEqual((await sessions.find(USER))?.origin, ORIGIN);
+    assert.deepEqual((await sessions.supersession(USER, "s-1"))?.by, ORIGIN);
+    const throttle = createPostgresThrottleStore(postgres);
+    const failures = () => Promise.all(BUCKETS.map((bucket) => throttle.failures(bucket, Date.now())));
+    assert.deepEqual(await failures(), [1, 1, 1]);
+    assert.equal(await throttle.isKnown("pair", 0), true);
+    const [pair = "", email = "", address = ""] = BUCKETS;
+    assert.equal(await throttle.clear({ pair, email, address }), 1);
+    assert.deepEqual(await failures(), [0, 0, 0]);
+  });
+
+  test("keeps what the stores of events and sources answer", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const dataDir = await source(t, fillAll);
+    await migrated(dataDir, url);
+    const copied = postgresEvents(postgres);
+    const database = openDatabase(dataDir);
+    t.after(() => database.close());
+    const { events, sources } = localStores(database);
+    assert.deepEqual(await createPostgresSourceStore(postgres).list(), await sources.list());
+    for (const eventId of EVENT_IDS) {
+      const [original, copy] = [await events.get(eventId), await copied.get(eventId)];
+      assert.deepEqual([copy.length, ...copy], [1, ...original], eventId);
+    }
+    assert.deepEqual(await copied.get("purged"), []);
+    assert.deepEqual(await copied.routes(), await events.routes());
+    assert.deepEqual({ ...(await copied.backlog()), bytes: 0 }, { ...(await events.backlog()), bytes: 0 });
+    assert.deepEqual((await copied.list({ limit: 100 })).items, (await events.list({ limit: 100 })).items);
+    assert.deepEqual(await copied.unrouted(10), await events.unrouted(10));
+    assert.deepEqual(await copied.rerouted(10), await events.rerouted(10));
+  });
+
+  test("gives later events larger numbers", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await migrated(await source(t, withEvents(7)), url);
+    assert.deepEqual(await postgres.rows("SELECT nextval('authserve.events_id_seq') AS id"), [{ id: 8 }]);
+  });
+
+  test("of an empty store gives an empty store", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const { tables } = await migrated(await source(t, async () => {}), url);
+    assert.deepEqual([tables.events, tables.tally], [0, 1]);
+    assert.deepEqual(await postgres.rows("SELECT nextval('authserve.events_id_seq') AS id"), [{ id: 1 }]);
+  });
+
+  test("goes on where a killed run stopped, and no server may start before", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const dataDir = await source(t, withEvents(MANY, Buffer.alloc(300, "x")));
+    const run = await startWaiting(postgres, dataDir, url);
+    run.child.kill("SIGKILL");
+    assert.equal((await run.exited).signal, "SIGKILL");
+    await postgres.run(`SELECT pg_terminate_backend(pid) FROM (${WAITING}) AS waiting`);
+    await until(async () => !(await isWaiting(postgres)));
+    await postgres.run("DROP TRIGGER wait ON authserve.contents");
+    await assert.rejects(
+      refuseUnfinishedMigration(postgres),
+      /has an unfinished migration: run authserve migrate again/,
+    );
+    const { resumed, tables } = await migrated(dataDir, url);
+    assert.deepEqual([resumed, tables.events, tables.contents, tables.jobs], [true, MANY, MANY, MANY]);
+    await refuseUnfinishedMigration(postgres);
+    const again = await migrate(dataDir, url);
+    assert.equal(again.code, 2);
+    assert.match(again.stderr, /has finished at .*Z\n {2}hint: start the server with DATABASE_URL\n$/);
+  });
+
+  test("goes on after a crash of PostgreSQL", async (t) => {
+    const server = await startPostgres(t);
+    const url = server.url(await server.createDatabase());
+    const postgres = openPostgres(t, url);
+    await prepareSchema(postgres);
+    const dataDir = await source(t, withEvents(MANY, Buffer.alloc(300, "x")));
+    const run = await startWaiting(postgres, dataDir, url);
+    await server.kill();
+    assert.equal((await run.exited).code, 1);
+    assert.match(run.stderr(), /^error: the database of DATABASE_URL cannot be used \(.*\)\n {2}hint: .*goes on/);
+    await server.restart();
+    await until(() => isWell(() => postgres.run("DROP TRIGGER IF EXISTS wait ON authserve.contents")));
+    const { resumed, tables } = await migrated(dataDir, url);
+    assert.deepEqual([resumed, tables.events, tables.contents, tables.jobs], [true, MANY, MANY, MANY]);
+  });
+
+  test("refuses to go on when the data has changed", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const dataDir = await source(t, withEvents(3));
+    await migrated(dataDir, url);
+    await postgres.run(
+      `UPDATE authserve.metadata SET value = jsonb_set(value::jsonb, '{finishedAt}', 'null')::text WHERE key = 'migration'`,
+    );
+    const database = openDatabase(dataDir);
+    await localStores(database).events.append([newEvent({ eventId: "later" })]);
+    database.close();
+    const { code, stderr } = await migrate(dataDir, url);
+    assert.equal(code, 2);
+    assert.match(stderr, /unfinished migration of other data, or the data has changed since\n {2}hint: to begin again/);
+  });
+
+  test("refuses a database that is in use, and leaves it as it is", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run("INSERT INTO authserve.source_counts VALUES ('default', 1, 0, NULL)");
+    const { code, stderr } = await migrate(await source(t, withEvents(3)), url);
+    assert.equal(code, 2);
+    assert.match(stderr, /is in use: its table authserve\.source_counts has rows\n {2}hint: name an empty database/);
+    assert.deepEqual(await postgres.rows("SELECT FROM authserve.events"), []);
+    await refuseUnfinishedMigration(postgres);
+  });
+
+  test("names the table that differs in the end", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run(`
+CREATE FUNCTION authserve.change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.last_error = 'changed'; RETURN NEW; END $$`);
+    await postgres.run(
+      "CREATE TRIGGER change BEFORE INSERT ON authserve.jobs FOR EACH ROW WHEN (NEW.event = 2) EXECUTE FUNCTION authserve.change()",
+    );
+    const { code, stderr } = await migrate(await source(t, withEvents(3)), url);
+    assert.equal(code, 1);
+    assert.match(stderr, /the table authserve\.jobs differs from its source/);
+    await assert.rejects(refuseUnfinishedMigration(postgres));
+  });
+
+  test("stops at a damaged event, which it names, and no server may start", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const dataDir = await source(t, async (database) => {
+      const { events } = localStores(database);
+      const payload = Buffer.from("this is to be damaged");
+      await events.append([newEvent(), newEvent({ eventId: "e-2", payload })]);
+    });
+    overwrite(databaseFile(dataDir), "to be damaged", "to be DAMAGED");
+    const { code, stderr } = await migrate(dataDir, url);
+    assert.equal(code, 1);
+    assert.match(stderr, /the stored bytes of event e-2 of source default do not match their checksum\n {2}hint: run/);
+    await assert.rejects(refuseUnfinishedMigration(postgres));
+  });
+});

@@ -1,0 +1,79 @@
+import { after, before, suite, test } from "node:test";
+import { needsPostgres } from "../../helpers/back-end.ts";
+import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
+import { startLoad } from "../../helpers/postgres-load.ts";
+import { SHORT_MS } from "../../helpers/postgres-store.ts";
+import { endOfSuite } from "../../helpers/several-servers.ts";
+import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
+import { until } from "../../helpers/until.ts";
+
+suite("while PostgreSQL is away, requests are answered 503, and nothing is lost or done twice", needsPostgres(), () => {
+  const cleanup = endOfSuite(after);
+  let database: PostgresServer;
+  before(async () => {
+    database = await startPostgres(cleanup);
+  });
+
+  const FAULTS: Record<
+    string,
+    [begin: (database: PostgresServer) => unknown, end: (database: PostgresServer) => unknown]
+  > = {
+    "it stops, and is started again": [(database) => database.stop("fast"), (database) => database.restart()],
+    "it crashes": [(database) => database.stop("immediate"), (database) => database.restart()],
+    "all its processes are killed": [(database) => database.kill(), (database) => database.restart()],
+  };
+  for (const [fault, [begin, end]] of Object.entries(FAULTS)) {
+    test(fault, async (t) => {
+      const load = await startLoad(t, { url: database.url(await database.createDatabase()) });
+      await load.acknowledged(100);
+      await begin(database);
+      await load.isUnavailable();
+      await end(database);
+      await load.heals();
+      await load.acknowledged(100);
+      await load.isComplete();
+    });
+  }
+
+  test("it hangs", async (t) => {
+    t.after(() => database.resume());
+    const load = await startLoad(t, { url: database.url(await database.createDatabase()), timeoutMs: SHORT_MS });
+    await load.acknowledged(100);
+    database.pause();
+    await load.isUnavailable();
+    database.resume();
+    await load.heals();
+    await load.acknowledged(100);
+    await load.isComplete();
+  });
+
+  test("the network is cut", async (t) => {
+    const proxy = await startTcpProxy(t, database.port);
+    const adminUrl = database.url(await database.createDatabase());
+    const url = adminUrl.replace(`:${database.port}/`, `:${proxy.port}/`);
+    const load = await startLoad(t, { url, adminUrl, timeoutMs: SHORT_MS });
+    await load.acknowledged(100);
+    proxy.cut();
+    await load.isUnavailable();
+    proxy.mend();
+    await load.heals();
+    await load.acknowledged(100);
+    await load.isComplete();
+  });
+
+  test("answers to commits get lost", async (t) => {
+    const proxy = await startTcpProxy(t, database.port);
+    const adminUrl = database.url(await database.createDatabase());
+    const url = adminUrl.replace(`:${database.port}/`, `:${proxy.port}/`);
+    const load = await startLoad(t, { url, adminUrl });
+    for (let time = 0; time < 10; time++) {
+      await load.acknowledged(50);
+      const enough = proxy.lost() + 10;
+      proxy.loseAnswers();
+      await until(() => proxy.lost() >= enough);
+      proxy.mend();
+    }
+    await load.heals();
+    await load.isComplete();
+  });
+});

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+
+const FACTOR = 8;
+
+/** Long enough for the clock of processor time, which advances in steps of up to 10 ms. */
+const MEASURED_MICROSECONDS = 100_000;
+
+/**
+ * Asserts that work grows in proportion to its size, not with its square. Compares the processor time of this thread, to which
+ * others on the machine do not add, for a size and for eight times as much. Quadratic work takes 64 times as long.
+ * `prepare` makes the input of a size, and returns the work on it.
+ */
+export function growsLinearly(size: number, prepare: (size: number) => () => void): void {
+  const one = microsecondsOf(prepare(size));
+  const eight = microsecondsOf(prepare(FACTOR * size));
+  assert.ok(eight < 3 * FACTOR * one, `${one} µs for ${size}, ${eight} µs for ${FACTOR} times as much`);
+}
+
+/** The mean time of one run, without that of the first. */
+function microsecondsOf(work: () => void): number {
+  work();
+  const before = process.threadCpuUsage();
+  for (let runs = 1; ; runs++) {
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    if (user + system >= MEASURED_MICROSECONDS) return (user + system) / runs;
+  }
+}

@@ -1,9 +1,0 @@
-import { suite } from "node:test";
-import { postgresEvents } from "../../src/postgres/events.ts";
-import { eventStoreContract } from "../contract/event-store.ts";
-import { needsPostgres } from "../helpers/back-end.ts";
-import { tempPostgres } from "../helpers/postgres.ts";
-
-suite("on PostgreSQL", needsPostgres(), () => {
-  eventStoreContract("PostgreSQL", async (t) => postgresEvents((await tempPostgres(t)).postgres));
-});

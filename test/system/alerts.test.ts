@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { ask } from "../helpers/client.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { signature } from "../helpers/sign.ts";
+import { type ForwardTarget, startTarget } from "../helpers/target.ts";
+import { pairNamed, use } from "../helpers/tls.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const SECRETS = { NEW: "the new secret of the tests", OLD: "the old secret of the tests" };
+
+interface SentAlert {
+  status: "firing" | "resolved";
+  labels: Record<string, string>;
+}
+
+/** The messages that a target has received, as `name status`, in order. */
+const sentTo = ({ received }: ForwardTarget) =>
+  received.flatMap(({ body }) =>
+    (JSON.parse(body.toString()) as { alerts: SentAlert[] }).alerts.map(
+      ({ status, labels }) => `${labels.alertname} ${status}`,
+    ),
+  );
+
+/** Waits until a message about an alert has arrived. Alerts are checked every 5 seconds. */
+const arrived = (target: ForwardTarget, message: string) => until(() => sentTo(target).includes(message));
+
+async function openTarget(t: TestContext): Promise<ForwardTarget> {
+  const target = await startTarget();
+  t.after(() => target[Symbol.asyncDispose]());
+  return target;
+}
+
+async function openServer(t: TestContext, yaml: string, env: Record<string, string> = {}): Promise<Server> {
+  const dir = workingDir();
+  writeFileSync(join(dir, "authserve.yaml"), yaml);
+  const server = await startServer({ dir, env: { ...SECRETS, ...env } });
+  t.after(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+let last = 0;
+
+async function deliverTo(server: Server, source: string, secret: string): Promise<void> {
+  const body = JSON.stringify({ id: `evt_${++last}`, type: "order.paid" });
+  const headers = { "Content-Type": "application/json", "X-Sig": signature(body, secret).slice("sha256=".length) };
+  const { status } = await ask(server, `/webhook/${source}`, { method: "POST", body, headers });
+  assert.equal(status, 200);
+}
+
+/** Delivers ten times in a second until a message about an alert has arrived. */
+async function deliverUntil(server: Server, source: string, secret: string, alerts: ForwardTarget, message: string) {
+  await until(async () => {
+    await deliverTo(server, source, secret);
+    await delay(100);
+    return sentTo(alerts).includes(message);
+  });
+}
+
+suite("alerts", { concurrency: true }, () => {
+  test("each alert is sent when it fires and when it is over", async (t) => {
+    const [alerts, target] = [await openTarget(t), await openTarget(t)];
+    const refuse = { now: true };
+    target.answer((_, response) => void response.writeHead(refuse.now ? 500 : 204).end());
+    const source = "verify: { header: x-sig }, secrets: [env:NEW, env:OLD]";
+    const file = (diskBelow: string) => `sources:
+  shop: { ${source} }
+  quiet: { ${source}, expectEvery: 1s }
+  new: { ${source}, expectEvery: 1s }
+routes:
+  - { name: all, source: shop, to: ${target.url}, retry: { delays: [1ms] } }
+  - { name: waiting, source: shop, log: {} }
+alerts:
+  notify: [{ webhook: ${alerts.url} }]
+  failureRate: { above: 0.5, over: 3s, atLeast: 3 }
+  queue: { olderThan: 1s, growingFor: 5s }
+  deadLetters: { above: 0 }
+  disk: { below: ${diskBelow} }
+  oldSecret: { after: 1s }
+`;
+    const server = await openServer(t, file("900000g"));
+    await server.run(["routes", "pause", "waiting"]);
+    await deliverTo(server, "quiet", SECRETS.NEW);
+    for (const name of ["QueueGrowing", "FailureRate"])
+      await deliverUntil(server, "shop", SECRETS.OLD, alerts, `Authserve${name} firing`);
+    const names = ["FailureRate", "QueueOld", "DeadLetters", "DiskLow", "OldSecret", "SourceSilent"];
+    for (const name of names) await arrived(alerts, `Authserve${name} firing`);
+
+    refuse.now = false;
+    writeFileSync(join(server.dir, "authserve.yaml"), file("0"));
+    await server.logged("config_reloaded");
+    await server.run(["routes", "resume", "waiting"]);
+    await server.run(["events", "replay", "--dead-letter"]);
+    await deliverUntil(server, "shop", SECRETS.NEW, alerts, "AuthserveOldSecret resolved");
+    await deliverUntil(server, "quiet", SECRETS.NEW, alerts, "AuthserveSourceSilent resolved");
+    for (const name of [...names, "QueueGrowing"]) await arrived(alerts, `Authserve${name} resolved`);
+    const silent = alerts.received.flatMap(
+      ({ body }) => (JSON.parse(body.toString()) as { alerts: SentAlert[] }).alerts,
+    );
+    const silentSources = silent.flatMap(({ labels }) =>
+      labels.alertname === "AuthserveSourceSilent" ? labels.source : [],
+    );
+    assert.deepEqual([...new Set(silentSources)], ["quiet"], "a source that has never received anything is new");
+  });
+
+  test("a firing alert outlives a kill, is sent until it arrives, once, and before its end", async (t) => {
+    const alerts = await openTarget(t);
+    const isDown = { now: true };
+    alerts.answer((_, response) => void response.writeHead(isDown.now ? 503 : 200).end());
+    const yaml = `sources:
+  shop: { verify: { header: x-sig }, secrets: [env:NEW] }
+routes:
+  - { name: all, exec: { command: ["false"] }, retry: { attempts: 1 } }
+alerts:
+  notify: [{ name: pager, webhook: ${alerts.url} }]
+  failureRate: off
+`;
+    const first = await openServer(t, yaml);
+    await deliverTo(first, "shop", SECRETS.NEW);
+    const failure = await first.logged("alert_not_sent");
+    assert.equal(failure.notifier, "pager");
+    await first.kill();
+    const tries = alerts.received.length;
+
+    isDown.now = false;
+    const second = await startServer({ dir: first.dir, env: SECRETS });
+    t.after(() => second[Symbol.asyncDispose]());
+    await until(() => alerts.received.length > tries);
+    await second.run(["events", "discard", "--dead-letter", "--reason", "done"]);
+    await arrived(alerts, "AuthserveDeadLetters resolved");
+    const sent = sentTo(alerts).slice(tries);
+    assert.deepEqual(sent, ["AuthserveDeadLetters firing", "AuthserveDeadLetters resolved"]);
+    assert.deepEqual(second.log("alert_firing"), []);
+  });
+
+  test("a certificate near its end fires until another one is in use", async (t) => {
+    const alerts = await openTarget(t);
+    const dir = workingDir();
+    const files = { cert: join(dir, "in-use.crt"), key: join(dir, "in-use.key") };
+    use(files, pairNamed("ending"));
+    const yaml = `alerts: { notify: [{ webhook: ${alerts.url} }] }\n`;
+    await openServer(t, yaml, { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key });
+    await arrived(alerts, "AuthserveCertificateExpiring firing");
+    use(files, pairNamed("first"));
+    await arrived(alerts, "AuthserveCertificateExpiring resolved");
+  });
+});

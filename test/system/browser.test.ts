@@ -1,0 +1,399 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { text as readText } from "node:stream/consumers";
+import { after, before, suite, test } from "node:test";
+import { openDatabase } from "../../src/sqlite/database.ts";
+import { checkAnswer } from "../helpers/check-answer.ts";
+import { ask, logIn, me } from "../helpers/client.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
+
+const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-mode": "navigate" };
+
+interface Options {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Requests a path as a browser does, without following redirects. `fetch` would say in `Sec-Fetch-Mode` that it is no page. */
+async function open(server: Server, path: string, { headers = {}, method = "GET", body = "" }: Options = {}) {
+  const request = httpRequest(server.url + path, { method, headers: { ...HTML, ...headers } });
+  request.end(body);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  const text = await readText(response);
+  const contentType = response.headers["content-type"] ?? "";
+  await checkAnswer(server.url, { method, target: path, status: response.statusCode ?? 0, contentType, text });
+  const setCookie = response.headers["set-cookie"]?.[0] ?? null;
+  return {
+    status: response.statusCode ?? 0,
+    text,
+    headers: new Headers(response.headers as Record<string, string>),
+    location: response.headers.location ?? null,
+    cookie: setCookie?.split(";")[0] ?? null,
+    setCookie,
+  };
+}
+
+function send(server: Server, path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
+  const body = new URLSearchParams(fields).toString();
+  const form = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+  return open(server, path, { method: "POST", body, headers: { ...form, ...headers } });
+}
+
+const CREDENTIALS = { email: EMAIL, password: PASSWORD };
+
+async function startShared(env: Record<string, string>): Promise<Server> {
+  const shared = await startServer({ env });
+  after(() => shared[Symbol.asyncDispose]());
+  return shared;
+}
+
+const PUBLIC = { PUBLIC_URL: "https://auth.example.com" };
+// With REDIRECT_ORIGINS nothing changes for the other tests.
+const server = await startShared({ REDIRECT_ORIGINS: "https://app.example.net" });
+const named = await startShared(PUBLIC);
+const behindProxy = await startShared({ ...PUBLIC, TRUSTED_PROXIES: "127.0.0.1", COOKIE_DOMAIN: "example.com" });
+
+/** Logs in on the page. Returns the cookie. */
+async function logInOnPage(server: Server, rd = "/"): Promise<string> {
+  const { status, cookie } = await send(server, "/login", { ...CREDENTIALS, rd });
+  assert.equal(status, 303);
+  assert.ok(cookie);
+  return cookie;
+}
+
+suite("the login page", () => {
+  test("logs in with a form, shows who is logged in, and logs out", async () => {
+    const page = await open(server, "/login?rd=%2Fauth%2Fme");
+    assert.equal(page.status, 200);
+    assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+    assert.match(page.text, /<input type="hidden" name="rd" value="\/auth\/me">/);
+    for (const part of [
+      'autocomplete="username"',
+      'autocomplete="current-password"',
+      'method="post"',
+      '<label for="email">',
+    ])
+      assert.ok(page.text.includes(part), part);
+    assert.doesNotMatch(page.text, /<script/);
+    assert.ok(Buffer.byteLength(page.text) < 20_000);
+
+    const answer = await send(server, "/login", { ...CREDENTIALS, rd: "/auth/me" });
+    assert.deepEqual([answer.status, answer.location], [303, "/auth/me"]);
+    assert.match(String(answer.setCookie), /^authserve=[^;]+; Max-Age=900; Path=\/; HttpOnly; SameSite=Lax$/);
+    const headers = { cookie: String(answer.cookie) };
+    const whoami = await open(server, "/auth/me", { headers });
+    assert.deepEqual([whoami.status, JSON.parse(whoami.text)], [200, { userId: "1", email: EMAIL }]);
+    const home = await open(server, "/", { headers });
+    assert.equal(home.status, 200);
+    assert.ok(home.text.includes(EMAIL));
+    assert.equal((await open(server, "/login?rd=%2Fx", { headers })).location, "/x");
+
+    const out = await send(server, "/logout", {}, headers);
+    assert.deepEqual([out.status, out.location], [303, "/login"]);
+    assert.match(String(out.setCookie), /^authserve=; Max-Age=0; /);
+    assert.equal((await open(server, "/auth/me", { headers })).status, 401);
+    assert.equal((await open(server, "/", { headers })).location, "/login");
+  });
+
+  test("has a strict policy, which names the target of the form", async () => {
+    const policyOf = async (rd: string) =>
+      String((await open(server, `/login?rd=${encodeURIComponent(rd)}`)).headers.get("content-security-policy"));
+    const own = await policyOf("/");
+    for (const part of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"])
+      assert.ok(own.includes(part), part);
+    assert.doesNotMatch(own, /unsafe|form-action 'self' /);
+    assert.match(await policyOf("https://app.example.net/x"), /form-action 'self' https:\/\/app\.example\.net;/);
+    assert.doesNotMatch(await policyOf("https://evil.test/"), /evil/);
+  });
+
+  test("refuses wrong credentials with the page, and keeps the e-mail", async () => {
+    const wrong = await send(server, "/login", { email: EMAIL, password: "wrong password", rd: "/x" });
+    assert.equal(wrong.status, 401);
+    assert.equal(wrong.cookie, null);
+    assert.match(wrong.text, /role="alert"[^>]*>Credenciales inválidas</);
+    assert.ok(wrong.text.includes(`value="${EMAIL}"`));
+    assert.match(wrong.text, /name="rd" value="\/x"/);
+    assert.doesNotMatch(wrong.text, /wrong password"/);
+    const unknown = await send(server, "/login", { email: "other@example.com", password: "wrong password", rd: "/x" });
+    assert.equal(unknown.text.replaceAll("other@example.com", EMAIL), wrong.text);
+    for (const fields of [{ email: "no", password: PASSWORD }, { email: EMAIL, password: "short" }, {}])
+      assert.equal((await send(server, "/login", fields as Record<string, string>)).status, 400);
+    assert.equal((await open(server, "/login", { method: "POST", body: "{}" })).status, 415);
+  });
+
+  test("shares the throttle with the API", async () => {
+    await using server = await startServer();
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++)
+      statuses.push((await send(server, "/login", { email: EMAIL, password: `wrong ${n}!` })).status);
+    assert.deepEqual(statuses.slice(-2), [429, 429]);
+    const refused = await send(server, "/login", { ...CREDENTIALS });
+    assert.equal(refused.status, 429);
+    assert.match(String(refused.headers.get("retry-after")), /^[1-9][0-9]*$/);
+    assert.match(refused.text, /role="alert"/);
+  });
+
+  test("escapes what it shows", async () => {
+    const email = `"><script>alert(1)</script>@example.com`;
+    const page = await send(server, "/login", { email, password: PASSWORD, rd: `/"><img src=x>` });
+    assert.equal(page.status, 400);
+    assert.doesNotMatch(page.text, /<script|<img/);
+  });
+
+  test("is in the language of the browser", async () => {
+    for (const [languages, lang] of [
+      ["en-US,en;q=0.9", "en"],
+      ["es-MX,es;q=0.9,en;q=0.8", "es"],
+      ["de,en;q=0.5,es;q=0.3", "en"],
+      ["fr", "es"],
+      ["", "es"],
+    ] as const) {
+      const { text } = await open(server, "/login", { headers: { "accept-language": languages } });
+      assert.ok(text.includes(`<html lang="${lang}">`), languages);
+    }
+  });
+
+  test("tells a superseded user who replaced the session", async () => {
+    const cookie = await logInOnPage(server);
+    await send(server, "/login", CREDENTIALS, { "user-agent": "Mozilla/5.0 Gecko/20100101 Firefox/140.0" });
+    const page = await open(server, "/login", { headers: { cookie, "accept-language": "en" } });
+    assert.equal(page.status, 200);
+    assert.match(page.text, /role="status">[^<]*Firefox, from the network 127\.0\.0\.0\/24/);
+  });
+
+  test("has one session with the API: a login on either side ends the other", async () => {
+    const token = await logIn(server);
+    const cookie = await logInOnPage(server);
+    assert.equal((await me(server, token)).status, 401);
+    await logIn(server);
+    assert.equal((await open(server, "/auth/me", { headers: { cookie } })).status, 401);
+  });
+
+  test("is not there without PUBLIC_URL on a server that listens beyond loopback", async () => {
+    await using server = await startServer({ env: { HOST: "0.0.0.0" } });
+    for (const path of ["/", "/login", "/auth/verify"]) assert.equal((await open(server, path)).status, 404);
+    const token = await logIn(server);
+    assert.equal((await open(server, "/auth/me", { headers: { cookie: `authserve=${token}` } })).status, 401);
+  });
+
+  test("uses a cookie that only this host can set on HTTPS, and a shared one with COOKIE_DOMAIN", async () => {
+    assert.match(String((await send(named, "/login", CREDENTIALS)).setCookie), /^__Host-authserve=[^;]+; .*; Secure$/);
+    const { setCookie } = await send(behindProxy, "/login", CREDENTIALS);
+    assert.match(String(setCookie), /^__Secure-authserve=[^;]+; .*; Secure; Domain=example\.com$/);
+  });
+});
+
+suite("requests from other sites", () => {
+  const CROSS = { "sec-fetch-site": "cross-site", origin: "https://evil.test" };
+  const SIBLING = { "sec-fetch-site": "same-site", origin: "https://wiki.example.com" };
+  const HIDDEN = { "sec-fetch-site": "cross-site", origin: "null" };
+
+  test("cannot log in, log out or end the session", async () => {
+    const cookie = await logInOnPage(server);
+    for (const from of [CROSS, SIBLING, HIDDEN]) {
+      for (const [path, fields] of [
+        ["/login", CREDENTIALS],
+        ["/logout", {}],
+      ] as const) {
+        const answer = await send(server, path, fields as Record<string, string>, { ...from, cookie });
+        assert.equal(answer.status, 403, path);
+        assert.equal(JSON.parse(answer.text).code, "cross_site_request");
+        assert.equal(answer.cookie, null);
+      }
+      const logout = await ask(server, "/auth/logout", { method: "POST", headers: { ...from, cookie } });
+      assert.equal(logout.status, 403);
+    }
+    assert.equal((await open(server, "/auth/me", { headers: { cookie } })).status, 200);
+  });
+
+  test("a cookie that another subdomain adds neither fixes nor replaces the session", async () => {
+    const cookie = await logInOnPage(server);
+    for (const header of [`authserve=x; ${cookie}`, `${cookie}; authserve=a.b.c`])
+      assert.equal((await open(server, "/auth/me", { headers: { cookie: header } })).status, 200);
+  });
+
+  test("an Authorization header counts alone, whatever the cookie says", async () => {
+    const cookie = await logInOnPage(server);
+    assert.equal((await open(server, "/auth/me", { headers: { cookie, authorization: "Bearer x" } })).status, 401);
+  });
+
+  test("may call /auth from an origin in CORS_ALLOWED_ORIGINS only", async () => {
+    const origin = "https://app.example.net";
+    await using server = await startServer({ env: { CORS_ALLOWED_ORIGINS: origin } });
+    const preflight = (from: string) =>
+      fetch(`${server.url}/auth/me`, {
+        method: "OPTIONS",
+        headers: {
+          origin: from,
+          "access-control-request-method": "GET",
+          "access-control-request-headers": "authorization",
+        },
+      });
+    const allowed = await preflight(origin);
+    assert.equal(allowed.status, 200);
+    assert.equal(allowed.headers.get("access-control-allow-origin"), origin);
+    assert.equal(allowed.headers.get("access-control-allow-credentials"), "true");
+    for (const other of ["https://evil.test", "null", "https://app.example.net.evil.test", "http://app.example.net"]) {
+      const refused = await preflight(other);
+      assert.equal(refused.status, 405);
+      assert.equal(refused.headers.get("access-control-allow-origin"), null);
+    }
+    const cookie = await logInOnPage(server);
+    const headers = { origin, "sec-fetch-site": "cross-site", cookie };
+    const who = await open(server, "/auth/me", { headers });
+    assert.deepEqual([who.status, who.headers.get("access-control-allow-origin")], [200, origin]);
+    const failed = await open(server, "/auth/me", { headers: { origin } });
+    assert.deepEqual([failed.status, failed.headers.get("access-control-allow-origin")], [401, origin]);
+    const logout = await ask(server, "/auth/logout", { method: "POST", headers });
+    assert.equal(logout.status, 200);
+  });
+});
+
+suite("/auth/verify", () => {
+  const ORIGINAL = {
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "wiki.example.com",
+    "x-forwarded-uri": "/a?b=c&d=e",
+  };
+  const RD = `https://auth.example.com/login?rd=${encodeURIComponent("https://wiki.example.com/a?b=c&d=e")}`;
+
+  test("answers 200 with the user while the session lives, for any method", async () => {
+    const cookie = await logInOnPage(behindProxy);
+    for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "PROPFIND"]) {
+      const { status, text, headers } = await open(behindProxy, "/auth/verify", { method, headers: { cookie } });
+      assert.deepEqual([status, text], [200, ""], method);
+      assert.deepEqual([headers.get("remote-user"), headers.get("remote-email")], ["1", EMAIL]);
+    }
+    const token = await logIn(behindProxy);
+    const bearer = await open(behindProxy, "/auth/verify", { headers: { authorization: `Bearer ${token}` } });
+    assert.equal(bearer.status, 200);
+  });
+
+  test("sends a browser that opens a page to the login page, and back to the page it asked for", async () => {
+    const nginx = await open(behindProxy, "/auth/verify", {
+      headers: { "x-original-url": "https://wiki.example.com/a?b=c&d=e" },
+    });
+    assert.deepEqual([nginx.status, nginx.location], [401, RD]);
+    assert.equal(nginx.headers.get("remote-user"), "");
+    const caddy = await open(behindProxy, "/auth/verify/redirect", { headers: ORIGINAL });
+    assert.deepEqual([caddy.status, caddy.location], [302, RD]);
+    const posted = await open(behindProxy, "/auth/verify/redirect", {
+      headers: { ...ORIGINAL, "x-forwarded-method": "POST" },
+    });
+    assert.equal(posted.status, 303);
+    const answer = await send(behindProxy, "/login", {
+      ...CREDENTIALS,
+      rd: String(new URL(RD).searchParams.get("rd")),
+    });
+    assert.equal(answer.location, "https://wiki.example.com/a?b=c&d=e");
+  });
+
+  test("answers 401 to programs, without a redirect", async () => {
+    for (const headers of [
+      { accept: "application/json" },
+      { "x-requested-with": "XMLHttpRequest" },
+      { "sec-fetch-mode": "cors" },
+    ]) {
+      for (const path of ["/auth/verify", "/auth/verify/redirect"]) {
+        const answer = await open(behindProxy, path, {
+          headers: { ...ORIGINAL, ...headers } as Record<string, string>,
+        });
+        assert.deepEqual([answer.status, answer.location], [401, null], JSON.stringify(headers));
+        assert.match(String(answer.headers.get("www-authenticate")), /^Bearer/);
+      }
+    }
+  });
+
+  test("believes the original URL of trusted proxies only", async () => {
+    const headers = { ...ORIGINAL, "x-original-url": "https://evil.test/" };
+    const answer = await open(named, "/auth/verify", { headers });
+    assert.deepEqual([answer.status, answer.location], [401, "https://auth.example.com/login"]);
+  });
+
+  test("lets nobody through because of a user agent, a path or a method", async () => {
+    for (const headers of [
+      { "user-agent": "kube-probe/1.30" },
+      { "user-agent": "GoogleHC/1.0" },
+      { "x-forwarded-uri": "/healthz" },
+      { "x-forwarded-method": "OPTIONS" },
+      { "remote-user": "1" },
+    ])
+      assert.equal(
+        (await open(behindProxy, "/auth/verify", { headers: { ...ORIGINAL, ...headers } as Record<string, string> }))
+          .status,
+        401,
+      );
+  });
+});
+
+suite("renewal", () => {
+  const TTL_SECONDS = 3600;
+  const original = { "x-original-url": "https://auth.example.com/app" };
+  let renewing: Server;
+
+  before(async () => {
+    renewing = await startServer({
+      env: { ...PUBLIC, JWT_TTL: "1h", SESSION_MAX_AGE: "10h", TRUSTED_PROXIES: "127.0.0.1" },
+    });
+  });
+  after(() => renewing[Symbol.asyncDispose]());
+
+  const tokenOf = (cookie: string) => cookie.slice(cookie.indexOf("=") + 1);
+
+  /** The cookie of a session as it would be if the login had been longer ago. */
+  function agedBy(seconds: number, cookie: string): string {
+    const claims = claimsOf(tokenOf(cookie));
+    const token = forge(HEADER, { ...claims, iat: claims.iat - seconds, exp: claims.exp - seconds });
+    return cookie.replace(tokenOf(cookie), token);
+  }
+
+  /** Logs in, and makes the session older. */
+  async function logInBefore(seconds: number): Promise<string> {
+    const cookie = await logInOnPage(renewing);
+    const database = openDatabase(String(renewing.env.DATA_DIR));
+    database.prepare("UPDATE sessions SET expires_at = expires_at - ?").run(seconds * 1000);
+    database.close();
+    return agedBy(seconds, cookie);
+  }
+
+  test("a browser that goes on is sent over the renewal and keeps its session", async () => {
+    const verify = (used: string) =>
+      open(renewing, "/auth/verify/redirect", { headers: { ...original, cookie: used } });
+    assert.equal((await verify(await logInOnPage(renewing))).status, 200);
+    const cookie = await logInBefore(0.8 * TTL_SECONDS);
+    const due = await verify(cookie);
+    assert.deepEqual(
+      [due.status, due.location],
+      [302, `https://auth.example.com/login/renew?rd=${encodeURIComponent(original["x-original-url"])}`],
+    );
+    const path = String(due.location).slice("https://auth.example.com".length);
+    const renewed = await open(renewing, path, { headers: { cookie } });
+    assert.deepEqual([renewed.status, renewed.location], [303, original["x-original-url"]]);
+    assert.ok(renewed.cookie);
+    const [before, after] = [cookie, renewed.cookie].map((one) => claimsOf(tokenOf(one)));
+    assert.deepEqual([after?.sid, after?.iat], [before?.sid, before?.iat]);
+    assert.ok(Number(after?.exp) > Number(before?.exp));
+    assert.equal((await verify(renewed.cookie)).status, 200);
+    // The old cookie is valid until it expires, and is not sent in circles.
+    assert.equal((await verify(cookie)).status, 200);
+    const expired = agedBy(0.3 * TTL_SECONDS, cookie);
+    assert.equal((await verify(expired)).location?.split("?")[0], "https://auth.example.com/login");
+  });
+
+  test("a session that was superseded or has ended is not renewed", async () => {
+    const first = await logInBefore(0.8 * TTL_SECONDS);
+    await logInOnPage(renewing);
+    const answer = await open(renewing, "/login/renew?rd=%2Fx", { headers: { cookie: first } });
+    assert.deepEqual([answer.status, answer.location, answer.cookie], [303, "/login?rd=%2Fx", null]);
+  });
+
+  test("programs are not renewed", async () => {
+    const cookie = await logInBefore(0.8 * TTL_SECONDS);
+    const answer = await open(renewing, "/auth/verify", { headers: { ...original, cookie, accept: "*/*" } });
+    assert.equal(answer.status, 200);
+  });
+});

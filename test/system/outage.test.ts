@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findPort } from "../../src/http/listen.ts";
+import { deliver, event } from "../helpers/client.ts";
+import { startServer } from "../helpers/server.ts";
+import { settled, showJob, stats } from "../helpers/stored-events.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
+
+const EVENTS = 60;
+const ATTEMPTS = 3;
+
+test("an outage of the target costs no event its attempts, and all are delivered when it is back", async () => {
+  await using target = await startTarget();
+  const env = {
+    FORWARD_URL: target.url,
+    RETRY_ATTEMPTS: String(ATTEMPTS),
+    RETRY_DELAY: "50ms",
+    WORKER_CONCURRENCY: "4",
+  };
+  await using server = await startServer({ env });
+  let isDown = true;
+  // Responses wait until all events are stored. Otherwise the first events would be attempted repeatedly before that.
+  const areAllThere = Promise.withResolvers<void>();
+  target.answer(async (_, response) => {
+    await areAllThere.promise;
+    response.writeHead(isDown ? 503 : 204).end();
+  });
+
+  for (let n = 0; n < EVENTS; n++) assert.equal((await deliver(server, event(`evt_${n}`))).status, 200);
+  areAllThere.resolve();
+  await server.logged("target_unavailable");
+  // In this second, each event could have used up its attempts many times.
+  await until(() => target.received.length >= 6);
+  assert.ok(target.received.length < 30, `${target.received.length} requests while it was down`);
+  assert.equal((await stats(server)).failed, 0);
+
+  isDown = false;
+  await server.logged("target_available");
+  await until(() => server.log("event_processed").length === EVENTS);
+  assert.equal((await stats(server)).failed, 0);
+});
+
+test("an unreachable target is tried from time to time, and most events keep their attempts", async () => {
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  await using server = await startServer({
+    env: { FORWARD_URL: `http://127.0.0.1:${port}/events`, RETRY_ATTEMPTS: "2", RETRY_DELAY: "50ms" },
+  });
+  for (let n = 0; n < 20; n++) await deliver(server, event(`evt_${n}`));
+  await server.logged("target_unavailable");
+  const counts = await stats(server);
+  // Events in flight when the breaker opened may have used up their attempts. Later ones have not.
+  assert.ok(Number(counts.failed) <= 10, `${counts.failed} dead letters`);
+  assert.ok(Number(counts.queued) >= 10);
+});
+
+test("a target that rejects an event does not count as unavailable", async () => {
+  await using target = await startTarget();
+  await using server = await startServer({
+    env: { FORWARD_URL: target.url, RETRY_ATTEMPTS: "1" },
+  });
+  target.answer(({ headers }, response) => {
+    response.writeHead(headers["x-event-id"] === "good" ? 204 : 400).end();
+  });
+  for (let n = 0; n < 12; n++) await deliver(server, event(`bad_${n}`));
+  await deliver(server, event("good"));
+  await until(() => server.log("event_dead_lettered").length === 12);
+  await settled(server, "good");
+  assert.deepEqual(server.log("target_unavailable"), []);
+});
+
+test("Retry-After delays an event", async () => {
+  await using target = await startTarget();
+  await using server = await startServer({ env: { FORWARD_URL: target.url, RETRY_DELAY: "10ms" } });
+  target.answer((_, response) => response.writeHead(429, { "Retry-After": "3600" }).end());
+  await deliver(server, event("later"));
+  await settled(server, "later", "event_retried");
+  const { nextAttemptAt, history } = await showJob(server, "later");
+  assert.equal(Date.parse(String(nextAttemptAt)) - Date.parse(String(history[0]?.finishedAt)), 3_600_000);
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, test } from "node:test";
+import { Webhook } from "standardwebhooks";
+import { deliver, event, post } from "../../helpers/client.ts";
+import { WEBHOOK_SECRET } from "../../helpers/credentials.ts";
+import { startServer } from "../../helpers/server.ts";
+import { signature } from "../../helpers/sign.ts";
+import { list, settled, show } from "../../helpers/stored-events.ts";
+
+const server = await startServer();
+after(() => server[Symbol.asyncDispose]());
+
+const send = (body: string, headers: Record<string, string>) =>
+  post(server, "/webhook", body, { "X-Hub-Signature-256": signature(body), ...headers });
+
+test("I1 a captured body with other unsigned ids is one event, and each answer has its id", async () => {
+  const body = JSON.stringify({ action: "opened", number: 1 });
+  const first = await send(body, { "X-GitHub-Delivery": "captured" });
+  assert.deepEqual([first.json.duplicate, first.json.eventId], [false, "captured"]);
+  const again: Record<string, string>[] = [
+    { "X-GitHub-Delivery": "captured" },
+    { "X-GitHub-Delivery": randomUUID() },
+    { "X-Request-ID": randomUUID() },
+    { "webhook-id": randomUUID() },
+    { "X-GitHub-Delivery": randomUUID(), "X-Event-Type": "payment.succeeded" },
+    {},
+  ];
+  for (const headers of again) {
+    const answer = await send(body, headers);
+    assert.deepEqual([answer.status, answer.json.duplicate, answer.json.eventId], [200, true, "captured"]);
+  }
+  await settled(server, "captured");
+  assert.equal(server.log("event_received").filter(({ eventId }) => eventId === "captured").length, 1);
+});
+
+test("I2 webhook-id with a valid X-Signature is never the event's id", async () => {
+  const body = JSON.stringify({ n: 2 });
+  const answer = await deliver(server, body, { "webhook-id": "not-mine" });
+  assert.match(String(answer.json.eventId), /^sha256:/);
+});
+
+test("I3 a captured body with the unsigned id of another event does not block that event", async () => {
+  const captured = JSON.stringify({ action: "captured" });
+  const genuine = JSON.stringify({ action: "genuine" });
+  assert.equal((await send(captured, { "X-GitHub-Delivery": "genuine-id" })).json.duplicate, false);
+  const answer = await send(genuine, { "X-GitHub-Delivery": "genuine-id" });
+  assert.equal(answer.json.duplicate, false);
+  assert.match(String(answer.json.eventId), /^sha256:[0-9a-f]{64}$/);
+  assert.equal((await show(server, String(answer.json.eventId))).payload, genuine);
+  assert.equal((await send(genuine, { "X-GitHub-Delivery": "genuine-id" })).json.duplicate, true);
+});
+
+test("I3 a captured body with the signed id of an event does not block that event", async () => {
+  const captured = JSON.stringify({ action: "also captured" });
+  assert.equal((await send(captured, { "X-GitHub-Delivery": "evt_signed" })).json.eventId, "evt_signed");
+  const genuine = await deliver(server, event("evt_signed"));
+  assert.equal(genuine.json.duplicate, false);
+  assert.equal((await deliver(server, event("evt_signed"))).json.duplicate, true);
+});
+
+test("I4 an unsigned X-Event-Type does not change a signed type", async () => {
+  await deliver(server, event("evt_type", { type: "payment.failed" }), { "X-Event-Type": "payment.succeeded" });
+  assert.equal((await show(server, "evt_type")).type, "payment.failed");
+});
+
+test("I6 an id or type that cannot be stored is 400", async () => {
+  for (const text of ["a\0b", "\ud800", "x".repeat(513)]) {
+    assert.equal((await deliver(server, event(text))).status, 400);
+    assert.equal((await deliver(server, { id: randomUUID(), type: text })).status, 400);
+  }
+  const body = JSON.stringify({ n: 6 });
+  assert.equal((await send(body, { "X-Request-ID": "x".repeat(513) })).status, 400);
+});
+
+test("a signed webhook-id is the event's id and makes a duplicate", async () => {
+  const webhook = new Webhook(WEBHOOK_SECRET);
+  const sendStandard = (id: string, body: string) => {
+    const now = new Date();
+    return post(server, "/webhook", body, {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+      "webhook-signature": webhook.sign(id, now, body),
+    });
+  };
+  const first = await sendStandard("msg_1", '{"n":7}');
+  assert.deepEqual([first.status, first.json.eventId, first.json.duplicate], [200, "msg_1", false]);
+  assert.equal((await sendStandard("msg_1", '{"n":7}')).json.duplicate, true);
+  assert.equal((await sendStandard("msg_2", '{"n":7}')).json.duplicate, false, "equal bytes under two signed ids");
+});
+
+test("the other bytes of a conflict are processed as a separate event", async () => {
+  await deliver(server, event("evt_conflict", { amount: 1 }));
+  await deliver(server, event("evt_conflict", { amount: 2 }));
+  const { conflicts } = await show(server, "evt_conflict");
+  const { code, stdout, stderr } = await server.run(["events", "replay", "evt_conflict", "--conflict", "1", "--json"]);
+  assert.equal(code, 0, stderr);
+  const eventId = `sha256:${conflicts[0]?.payloadSha256}`;
+  assert.deepEqual(JSON.parse(stdout), { replayed: 1, eventId });
+  await settled(server, eventId);
+  assert.equal((await show(server, eventId)).payload, JSON.stringify(event("evt_conflict", { amount: 2 })));
+  assert.equal((await list(server, "--type", "order.paid")).filter((one) => one.eventId === eventId).length, 1);
+
+  for (const args of [
+    ["--conflict", "2"],
+    ["--conflict", "1"],
+  ]) {
+    assert.equal((await server.run(["events", "replay", "evt_conflict", ...args])).code, 1);
+  }
+  for (const args of [
+    ["--conflict", "0"],
+    ["--conflict", "x"],
+    ["--conflict", "1", "--force"],
+  ]) {
+    assert.equal((await server.run(["events", "replay", "evt_conflict", ...args])).code, 2);
+  }
+});
