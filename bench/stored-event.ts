@@ -7,6 +7,7 @@ export function storedEvent(event: Pick<NewEvent, "eventId" | "type" | "payload"
   return {
     source: "default",
     bytesSha256: null,
+    sameWithinMs: null,
     secret: "env:WEBHOOK_SECRET",
     contentType: "application/json",
     address: "127.0.0.1",

@@ -121,6 +121,7 @@ function eventOf(random: () => number, at: number, id: string): NewEvent {
     eventId: body.id,
     type,
     bytesSha256: null,
+    sameWithinMs: null,
     secret,
     contentType: "application/json",
     payload: Buffer.from(JSON.stringify(body)),

@@ -10,6 +10,11 @@ export interface NewEvent {
   type: string;
   /** The SHA-256 of the payload in hex if the id is unsigned, so that the bytes identify a duplicate. Else null. */
   bytesSha256: string | null;
+  /**
+   * For how long after an event another one with the same bytes is a duplicate, in ms; 0: never. The id then decides nothing: where
+   * it is taken, the event gets a number behind it. Null: identity decides, for as long as the stored event is known.
+   */
+  sameWithinMs: number | null;
   /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
   secret: string;
   contentType: string;

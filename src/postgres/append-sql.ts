@@ -42,6 +42,17 @@ SELECT source, encode(bytes_sha256, 'hex') AS "bytesSha256", event_id AS "eventI
 FROM unnest($1::text[], $2::bytea[]) AS named (source, bytes_sha256) JOIN authserve.events USING (source, bytes_sha256)
 WHERE bytes_sha256 IS NOT NULL`;
 
+/** The event that has the digest of these bytes: digest, source. */
+export const SAME_BYTES = `
+SELECT id, event_id AS "eventId", received_at AS "receivedAt"
+FROM authserve.events WHERE bytes_sha256 = $1 AND source = $2 AND bytes_sha256 IS NOT NULL`;
+
+/** Gives the digest of an event to a later one with the same bytes: event. */
+export const FORGET_BYTES = `UPDATE authserve.events SET bytes_sha256 = NULL WHERE id = $1`;
+
+/** Whether an id is taken: source, event id. */
+export const IS_TAKEN = `SELECT FROM authserve.events WHERE source = $1 AND event_id = $2`;
+
 /** Stores other bytes under known identities once, and counts their deliveries: a column each. */
 export const ADD_CONFLICTS = `
 WITH input AS MATERIALIZED (

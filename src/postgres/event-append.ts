@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { AppError } from "../errors.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
+import { freeNumber, numbered } from "../events/free-number.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import * as sql from "./append-sql.ts";
 import { type Postgres, sqlState } from "./connection.ts";
@@ -16,18 +17,31 @@ const POISON = /^(?:22|54)/;
 
 /**
  * Stores batches of deliveries. A known signed id is a duplicate, or a conflict when the bytes differ. With an unsigned id the
- * bytes decide: the same bytes are a duplicate. Other bytes under a known unsigned id are stored under their digest.
+ * bytes decide: the same bytes are a duplicate. Other bytes under a known unsigned id are stored under their digest. With a time
+ * within which bytes are the same, that alone decides.
  */
 export function eventAppend(postgres: Postgres, tally: EventTally): (batch: NewEvent[]) => Promise<Appended[]> {
   const add = addNew(postgres);
   const resolveKnown = knownEvents(postgres, add);
+  const appendWithin = eventsWithin(postgres, add);
 
-  async function append(batch: readonly NewEvent[]): Promise<Appended[]> {
+  async function appendByIdentity(batch: readonly NewEvent[]): Promise<Appended[]> {
+    if (batch.length === 0) return [];
     const isNew = await add(batch);
     const known = batch.filter((_, place) => !isNew[place]);
     const resolved = known.length === 0 ? [] : await resolveKnown(known);
-    tally.note();
     return isNew.map((isAdded) => (isAdded ? NEW : (resolved.shift() ?? DUPLICATE)));
+  }
+
+  async function append(batch: readonly NewEvent[]): Promise<Appended[]> {
+    const byIdentity = await appendByIdentity(batch.filter(({ sameWithinMs }) => sameWithinMs === null));
+    const results: Appended[] = [];
+    for (const event of batch) {
+      const { sameWithinMs } = event;
+      results.push(sameWithinMs === null ? (byIdentity.shift() ?? DUPLICATE) : await appendWithin(event, sameWithinMs));
+    }
+    tally.note();
+    return results;
   }
 
   async function appendAlone(event: NewEvent): Promise<Appended[]> {
@@ -99,6 +113,44 @@ function columnsOf(events: readonly NewEvent[]): Buffer[] {
     texts(events.map(({ contentType }) => contentType)),
     bytes(events.map(({ payload }) => payload)),
   ];
+}
+
+/** The event whose bytes came last. */
+interface SameBytes {
+  id: number;
+  eventId: string;
+  receivedAt: number;
+}
+
+/** Stores an event of a source in which only the same bytes within a time are a duplicate. */
+function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWithinMs: number) => Promise<Appended> {
+  async function findSame({ bytesSha256, source }: NewEvent): Promise<SameBytes | undefined> {
+    const [same] = await postgres.rows<SameBytes>(sql.SAME_BYTES, [Buffer.from(bytesSha256 ?? "", "hex"), source]);
+    return same;
+  }
+
+  async function freeNumberOf({ source, eventId }: NewEvent): Promise<number> {
+    const search = freeNumber();
+    let asked = search.next();
+    while (!asked.done) {
+      const taken = await postgres.rows(sql.IS_TAKEN, [source, numbered(eventId, asked.value)]);
+      asked = search.next(taken.length > 0);
+    }
+    return asked.value;
+  }
+
+  return async (event, sameWithinMs) => {
+    const added = sameWithinMs > 0 ? event : { ...event, bytesSha256: null };
+    // Another server may take the same id, or store the same bytes, between two statements.
+    for (let { eventId } = event; ; eventId = numbered(event.eventId, await freeNumberOf(event))) {
+      const same = sameWithinMs > 0 ? await findSame(event) : undefined;
+      if (same && event.receivedAt - same.receivedAt < sameWithinMs)
+        return same.eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId: same.eventId };
+      if (same) await postgres.run(sql.FORGET_BYTES, [same.id]);
+      const [isNew] = await add([{ ...added, eventId }]);
+      if (isNew) return eventId === event.eventId ? NEW : { ...NEW, eventId };
+    }
+  };
 }
 
 interface StoredRow {

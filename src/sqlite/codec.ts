@@ -15,7 +15,7 @@ export interface PackedEvents {
 }
 
 const TEXTS_PER_EVENT = 8;
-const NUMBERS_PER_EVENT = 2;
+const NUMBERS_PER_EVENT = 3;
 
 /** Packs a batch. Payloads are copied, so the batch stays usable. `transfer` is the transfer list of the message. */
 export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; transfer: Transferable[] } {
@@ -31,6 +31,7 @@ export function packEvents(batch: readonly NewEvent[]): { packed: PackedEvents; 
     const at = index * NUMBERS_PER_EVENT;
     numbers[at] = event.receivedAt;
     numbers[at + 1] = event.payload.length;
+    numbers[at + 2] = event.sameWithinMs ?? Number.NaN;
     payloads.set(event.payload, offset);
     offset += event.payload.length;
   }
@@ -48,12 +49,14 @@ export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEve
     ) as [string, string, string, string, string, string, string, string];
     const at = index * NUMBERS_PER_EVENT;
     const bytes = numbers[at + 1] as number;
+    const sameWithinMs = numbers[at + 2] as number;
     const payload = payloads.subarray(offset, offset + bytes);
     batch.push({
       source,
       eventId,
       type,
       bytesSha256: bytesSha256 === "" ? null : bytesSha256,
+      sameWithinMs: Number.isNaN(sameWithinMs) ? null : sameWithinMs,
       secret,
       contentType,
       address,

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { DIGEST_PREFIX } from "../events/event.ts";
+import { freeNumber, numbered } from "../events/free-number.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
@@ -19,16 +20,25 @@ interface StoredRow {
   payload: Buffer | null;
 }
 
+/** The event whose bytes came last. */
+interface SameBytes {
+  id: number;
+  eventId: string;
+  receivedAt: number;
+}
+
 /**
  * Stores batches of deliveries, each batch in one transaction. A known signed id is a duplicate, or a conflict when the
  * bytes differ. With an unsigned id the bytes decide: the same bytes are a duplicate. Other bytes under a known
- * unsigned id are stored under their digest.
+ * unsigned id are stored under their digest. With a time within which bytes are the same, that alone decides.
  */
 export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
   const insert = database.prepare(sql.APPEND);
   const addContents = database.prepare(sql.ADD_CONTENTS);
   const stored = database.prepare<unknown[], StoredRow>(sql.STORED);
   const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
+  const sameBytes = database.prepare<unknown[], SameBytes>(sql.SAME_BYTES);
+  const forgetBytes = database.prepare(sql.FORGET_BYTES);
   const addConflict = database.prepare(sql.ADD_CONFLICT);
   const countConflict = database.prepare(sql.COUNT_CONFLICT);
   const stats = statWriter(database);
@@ -80,7 +90,30 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     return eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId };
   }
 
+  /** Stores an event of a source in which only the same bytes within a time are a duplicate. */
+  function appendWithin(event: NewEvent, sameWithinMs: number): Appended {
+    const { source, receivedAt } = event;
+    const digest = Buffer.from(event.bytesSha256 ?? "", "hex");
+    const same = sameWithinMs > 0 ? sameBytes.get(digest, source) : undefined;
+    if (same && receivedAt - same.receivedAt < sameWithinMs)
+      return same.eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId: same.eventId };
+    if (same) forgetBytes.run(same.id);
+    const added = sameWithinMs > 0 ? event : { ...event, bytesSha256: null };
+    if (isInserted(added, event.eventId)) return NEW;
+    const eventId = numbered(event.eventId, freeNumberOf(event));
+    isInserted(added, eventId);
+    return { ...NEW, eventId };
+  }
+
+  function freeNumberOf({ eventId, source }: NewEvent): number {
+    const search = freeNumber();
+    let asked = search.next();
+    while (!asked.done) asked = search.next(stored.get(numbered(eventId, asked.value), source) !== undefined);
+    return asked.value;
+  }
+
   function appendOne(event: NewEvent): Appended {
+    if (event.sameWithinMs !== null) return appendWithin(event, event.sameWithinMs);
     if (isInserted(event, event.eventId)) return NEW;
     return event.bytesSha256 === null ? appendSigned(event) : appendUnsigned(event, event.bytesSha256);
   }

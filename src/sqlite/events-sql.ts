@@ -23,6 +23,14 @@ FROM events LEFT JOIN contents ON contents.event = events.id WHERE event_id = ? 
 export const STORED_BYTES = `
 SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`;
 
+/** The event that has the digest of these bytes: digest, source. */
+export const SAME_BYTES = `
+SELECT id, event_id AS eventId, received_at AS receivedAt
+FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`;
+
+/** Gives the digest of an event to a later one with the same bytes: event. */
+export const FORGET_BYTES = `UPDATE events SET bytes_sha256 = NULL WHERE id = ?`;
+
 /** Stores other bytes under a known identity once, and counts their deliveries. */
 export const ADD_CONFLICT = `
 INSERT INTO conflicts (event, payload_sha256, payload_crc32, payload, type, secret, content_type, headers, address, first_at,

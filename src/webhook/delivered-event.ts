@@ -18,12 +18,13 @@ export interface VerifiedDelivery {
 
 /** The event of a verified delivery. Throws `invalid_payload` if its id or type cannot be stored. */
 export function eventOf({ source, verified, headers, content, address, receivedAt }: VerifiedDelivery): NewEvent {
-  const { eventId, bytesSha256, type } = identify({ source, verified, headers, content });
+  const { eventId, bytesSha256, sameWithinMs, type } = identify({ source, verified, headers, content });
   return {
     source: source.name,
     eventId,
     type,
-    bytesSha256: source.dedupe === "id" ? null : bytesSha256,
+    bytesSha256,
+    sameWithinMs,
     secret: verified.secret.name,
     contentType: headers["content-type"] ?? "application/octet-stream",
     payload: content.bytes,

@@ -182,8 +182,7 @@ function identityOf(source: Source, verified: Verified, request: SignedRequest):
 
 function payloadCheck(identity: Identity | AppError): DeliveryCheck {
   if (!(identity instanceof AppError)) {
-    const { bytesSha256 } = identity;
-    return check("payload", true, `valid; its id is ${bytesSha256 === null ? "signed" : "not signed"}`, "");
+    return check("payload", true, `valid; its id is ${identity.isSigned ? "signed" : "not signed"}`, "");
   }
   const faults = identity.errors?.map(({ path, message }) => `${path || "the body"} ${message}`) ?? [];
   return check("payload", false, "", faults.join("; "));

@@ -13,11 +13,12 @@ import type { Source } from "./source.ts";
 /** The identity of a delivered event within its source. */
 export interface Identity {
   eventId: string;
-  /**
-   * The SHA-256 of the body, or of what is signed of it, in hex if the signature does not cover the id; else null. Anybody who has captured a delivery
-   * can change an unsigned id.
-   */
+  /** Whether the signature covers the id. Anybody who has captured a delivery can change an unsigned id. */
+  isSigned: boolean;
+  /** The SHA-256 of the body, or of what is signed of it, in hex if that makes a duplicate; else null. */
   bytesSha256: string | null;
+  /** For how long the same bytes are a duplicate, in ms. Null: the identity decides. */
+  sameWithinMs: number | null;
   type: string;
 }
 
@@ -62,7 +63,7 @@ function requireEnvelope(body: Record<string, unknown>): void {
 
 /** What an event is identified by. */
 export interface IdentifiedBy {
-  source: Pick<Source, "id" | "type">;
+  source: Pick<Source, "id" | "type" | "preset" | "dedupe">;
   verified: Verified;
   headers: IncomingHttpHeaders;
   content: Content;
@@ -70,17 +71,22 @@ export interface IdentifiedBy {
 
 /**
  * Identifies a genuine delivery. Its id is in the first of the source's places that has one. Otherwise it is a signed
- * `webhook-id`; the body's `id` if the body also has a `type`; an unsigned delivery header; or the digest of the body.
- * Throws `invalid_payload` if the id or the type cannot be stored.
+ * `webhook-id`; without a preset the body's `id`, if the body also has a `type`; an unsigned delivery header; or the digest of
+ * the body. Throws `invalid_payload` if the id or the type cannot be stored.
  */
 export function identify(delivery: IdentifiedBy): Identity {
   const id = idOf(delivery);
-  const bytesSha256 = id?.isSigned ? null : (delivery.verified.digest ?? hash("sha256", delivery.content.bytes));
+  const { dedupe } = delivery.source;
+  const isSigned = id?.isSigned ?? false;
+  const isById = id !== null && (isSigned || dedupe === "id");
+  const sameWithinMs = dedupe === "off" ? 0 : typeof dedupe === "number" ? dedupe : null;
+  const digest = () => delivery.verified.digest ?? hash("sha256", delivery.content.bytes);
+  const bytesSha256 = isById && sameWithinMs === null ? null : digest();
   const eventId = id?.text ?? `${DIGEST_PREFIX}${bytesSha256}`;
   const type = typeOf(delivery);
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);
-  return { eventId, bytesSha256, type };
+  return { eventId, isSigned, bytesSha256, sameWithinMs, type };
 }
 
 interface Id {
@@ -95,21 +101,31 @@ function idOf(delivery: IdentifiedBy): Id | null {
   let isDecided = true;
   for (const place of source.id) {
     if (place === "bytes") return null;
-    const text = textAt(place, delivery);
-    isDecided &&= isCovered(place, delivery);
+    const places = typeof place === "string" ? [place] : place;
+    const text = composed(places, delivery);
+    isDecided &&= places.every((one) => isCovered(one, delivery));
     if (text !== undefined && (isDecided || !isReserved(text))) return { text, isSigned: isDecided };
   }
   const { covers } = verified;
   const signedHeader = covers.headers.find((name) => name === "webhook-id" || name === "svix-id");
   const signed = signedHeader && textOf(headers[signedHeader]);
   if (signed !== undefined) return { text: signed, isSigned: isDecided };
-  const id = textOf(content.member("id"));
+  // A provider's `id` is what its preset says. It may be that of the resource, which many events share.
+  const id = source.preset === null ? textOf(content.member("id")) : undefined;
   const isEventShaped = id !== undefined && textOf(content.member("type")) !== undefined;
   const isSigned = isDecided && covers.body;
   if (isEventShaped && (isSigned || !isReserved(id))) return { text: id, isSigned };
   const ofGitHub = usesHubHeader(verified) ? textOf(headers["x-github-delivery"]) : undefined;
   const unsigned = ofGitHub ?? textOf(headers["x-request-id"]);
   return unsigned === undefined || isReserved(unsigned) ? null : { text: unsigned, isSigned: false };
+}
+
+/** The id at these places together; undefined if one is missing. Different parts never make the same text. */
+function composed(places: readonly Place[], delivery: IdentifiedBy): string | undefined {
+  const parts = places.map((place) => textAt(place, delivery));
+  if (parts.length === 1) return parts[0];
+  const isWhole = (part: string | undefined) => part !== undefined;
+  return parts.every(isWhole) ? parts.map((part) => part.replace(/[%:]/g, encodeURIComponent)).join(":") : undefined;
 }
 
 /** Unsigned ids with the digest prefix are ignored, because they could be the id of another body. */

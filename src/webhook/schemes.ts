@@ -155,6 +155,9 @@ export type KeyForm = "utf8" | "hex" | "base64" | "whsec" | "sha1";
  */
 export type Place = `header:${string}` | `body:${string}` | `claim:${string}`;
 
+/** Where an id is: at a place, or composed of what is at several, all of which must be there. */
+export type IdPlace = Place | readonly Place[];
+
 /** The tolerance that most senders recommend. */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 

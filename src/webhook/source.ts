@@ -3,8 +3,14 @@ import type { AddressList } from "./address-list.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { HeldBounds } from "./held-store.ts";
 import type { PublicKey } from "./public-key.ts";
-import type { Place, Scheme } from "./schemes.ts";
+import type { IdPlace, Place, Scheme } from "./schemes.ts";
 import type { Options } from "./signed-text.ts";
+
+/**
+ * What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not, or
+ * without any the same bytes. `off`: nothing. A number: the same bytes within so many milliseconds.
+ */
+export type Dedupe = "bytes" | "id" | "off" | number;
 
 /** A sender of webhooks, as data. */
 export interface Source {
@@ -25,15 +31,11 @@ export interface Source {
   schemes: readonly Scheme[];
   /** Largest difference of a signed timestamp from the clock, either way. Undefined: that of the scheme. */
   toleranceSeconds?: number;
-  /** Where the id of an event is, first of all; `bytes` is the digest of the body. */
-  id: readonly (Place | "bytes")[];
+  /** Where the id of an event is, first of all; `bytes` is the digest of the body. A list is an id of several places. */
+  id: readonly (IdPlace | "bytes")[];
   /** Where the type of an event is, first of all. */
   type: readonly Place[];
-  /**
-   * What makes a duplicate if the event's id is not signed: the same bytes, or the same id. `id` is for senders that send
-   * equal bodies as separate events.
-   */
-  dedupe: "bytes" | "id";
+  dedupe: Dedupe;
   /** Accepted media types and ranges, in lower case, e.g. `application/json` or `text/*`. */
   contentTypes: readonly string[];
   /** Whether a JSON body must be an object, and with `"object": "event"` an event of Stripe or OpenAI. */

@@ -164,6 +164,46 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
       );
     });
 
+    test("with bytes that are never the same, each delivery is an event, with a number behind a taken id", async (t) => {
+      const store = await open(t);
+      const delivery = (eventId: string) => newEvent({ eventId, bytesSha256: "ab".repeat(32), sameWithinMs: 0 });
+      const inOne = await store.append([delivery("a"), delivery("a"), delivery("b"), delivery("a")]);
+      assert.deepEqual(inOne, [
+        { duplicate: false, conflict: false },
+        { duplicate: false, conflict: false, eventId: "a~2" },
+        { duplicate: false, conflict: false },
+        { duplicate: false, conflict: false, eventId: "a~3" },
+      ]);
+      for (let number = 4; number < 12; number++)
+        assert.equal((await store.append([delivery("a")]))[0]?.eventId, `a~${number}`);
+      assert.equal((await store.get("a~11")).length, 1);
+      assert.equal((await store.append([{ ...delivery("a"), source: "other" }]))[0]?.eventId, undefined);
+      assert.equal((await store.backlog()).queued, 13);
+    });
+
+    test("with a time, the same bytes are a duplicate within it and an event after it", async (t) => {
+      const store = await open(t);
+      const delivery = (eventId: string, at: number, text = "same") =>
+        newEvent({
+          eventId,
+          payload: Buffer.from(text),
+          bytesSha256: createHash("sha256").update(text).digest("hex"),
+          sameWithinMs: 1000,
+          receivedAt: NOW + at,
+        });
+      assert.deepEqual(await store.append([delivery("a", 0), delivery("a", 999), delivery("b", 999)]), [
+        { duplicate: false, conflict: false },
+        { duplicate: true, conflict: false },
+        { duplicate: true, conflict: false, eventId: "a" },
+      ]);
+      assert.deepEqual(await store.append([delivery("a", 1000), delivery("a", 1999), delivery("a", 1001, "other")]), [
+        { duplicate: false, conflict: false, eventId: "a~2" },
+        { duplicate: true, conflict: false, eventId: "a~2" },
+        { duplicate: false, conflict: false, eventId: "a~3" },
+      ]);
+      assert.equal(Buffer.from((await store.get("a~3"))[0]?.payload ?? []).toString(), "other");
+    });
+
     test("the results are in the order of the batch, including duplicates within it", async (t) => {
       const store = await open(t);
       const results = await store.append([

@@ -10,6 +10,7 @@ export function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
     eventId: "e-1",
     type: "push",
     bytesSha256: null,
+    sameWithinMs: null,
     secret: "env:SECRET",
     contentType: "application/json",
     payload: Buffer.from('{"a":1}'),

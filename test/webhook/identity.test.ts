@@ -6,7 +6,7 @@ import { openContent } from "../../src/webhook/content.ts";
 import { DEFAULT_SCHEMES } from "../../src/webhook/default-source.ts";
 import { identify, requirePayload } from "../../src/webhook/identity.ts";
 import { PRESETS } from "../../src/webhook/presets/index.ts";
-import type { Place } from "../../src/webhook/schemes.ts";
+import type { IdPlace, Place } from "../../src/webhook/schemes.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 import { secretOf } from "../helpers/secret.ts";
 
@@ -124,10 +124,10 @@ const by = (header: string): Verified => {
   return { scheme, secret: secretOf(""), covers: { body: true, members: [], headers } };
 };
 
-const USUAL = { id: [], type: [] };
+const USUAL = { id: [], type: [], preset: null, dedupe: "bytes" as const };
 
 test("a signed id does not count where an unsigned one may have been removed", () => {
-  const source = { id: ["header:x-delivery" as const, "body:data.id" as const], type: [] };
+  const source = { ...USUAL, id: ["header:x-delivery" as const, "body:data.id" as const] };
   const identityOf = (headers: Record<string, string>, payload: Record<string, unknown>) =>
     identify({ source, verified: by("x-signature"), headers, content: contentOf(payload) });
   const payload = { id: "evt_1", type: "push", data: { id: "d" } };
@@ -241,7 +241,7 @@ suite("the places of a source", () => {
     covers: { body: false, members: [], headers: [], ...covers },
   });
   const identityFrom = (
-    places: { id?: (Place | "bytes")[]; type?: Place[] },
+    places: { id?: (IdPlace | "bytes")[]; type?: Place[] },
     verified: Verified,
     content = contentOf({ id: "evt_1", type: "t", data: { id: 7, list: [{ name: "first" }] } }),
   ) =>
@@ -259,6 +259,55 @@ suite("the places of a source", () => {
     assert.equal(identityFrom({ id: ["body:data.list.0.name"] }, whole).eventId, "first");
     assert.equal(identityFrom({ id: ["body:data.none"] }, whole).eventId, "evt_1");
     assert.match(identityFrom({ id: ["bytes"] }, whole).eventId, /^sha256:/);
+  });
+
+  test("may give an id together, which other parts never make", () => {
+    const idOf = (parts: object) =>
+      identityFrom({ id: [["body:a", "body:b"], "body:c"] }, covering({ body: true }), contentOf({ c: "c", ...parts }))
+        .eventId;
+    assert.equal(idOf({ a: "x", b: 7 }), "x:7");
+    assert.equal(idOf({ a: "x" }), "c");
+    assert.notEqual(idOf({ a: "x:y", b: "z" }), idOf({ a: "x", b: "y:z" }));
+  });
+
+  test("are all there is to a preset: an id of its body may be that of a resource", () => {
+    const source = { ...USUAL, preset: "acme" };
+    const content = contentOf({ id: "evt_1", type: "t" });
+    const { eventId, type } = identify({ source, verified: covering({ body: true }), headers: {}, content });
+    assert.match(eventId, /^sha256:/);
+    assert.equal(type, "t");
+  });
+
+  for (const [dedupe, ofSigned, ofUnsigned] of [
+    ["bytes", [false, null], [true, null]],
+    ["id", [false, null], [false, null]],
+    ["off", [true, 0], [true, 0]],
+    [300_000, [true, 300_000], [true, 300_000]],
+  ] as const) {
+    test(`with dedupe ${dedupe}, the bytes count as they should`, () => {
+      const answerFor = (covers: Partial<Verified["covers"]>) => {
+        const source = { ...USUAL, dedupe, id: ["header:x-id" as const] };
+        const { bytesSha256, sameWithinMs } = identify({
+          source,
+          verified: covering({ body: true, ...covers }),
+          headers: { "x-id": "h" },
+          content: contentOf({}),
+        });
+        return [bytesSha256 !== null, sameWithinMs];
+      };
+      assert.deepEqual(answerFor({ headers: ["x-id"] }), ofSigned);
+      assert.deepEqual(answerFor({}), ofUnsigned);
+    });
+  }
+
+  test("with dedupe id, a delivery without any id is known by its bytes", () => {
+    const { bytesSha256 } = identify({
+      source: { ...USUAL, dedupe: "id" },
+      verified: covering({ body: true }),
+      headers: {},
+      content: contentOf({}),
+    });
+    assert.notEqual(bytesSha256, null);
   });
 
   test("give a signed id only if the signature covers them", () => {
@@ -296,7 +345,7 @@ test("a webhook-id that Hook0 did not list as signed is no signed id", () => {
     covers: { body: true, members: [], headers: names },
   });
   const idOf = (names: string[]) =>
-    identify({ source: { id: places.id ?? [], type: [] }, verified: listed(names), headers, content: contentOf({}) });
+    identify({ source: { ...USUAL, id: places.id ?? [] }, verified: listed(names), headers, content: contentOf({}) });
   assert.equal(idOf(["x-event-id"]).bytesSha256, null);
   assert.notEqual(idOf([]).bytesSha256, null);
 });

@@ -3,7 +3,9 @@ import { parseRange } from "../../lib/address-range.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
-import { diskSize, duration, integer, LONGEST_AGE, LONGEST_WAIT, oneOf, path, size } from "../fields.ts";
+import type { Dedupe } from "../../webhook/source.ts";
+import { diskSize, duration, integer, LONGEST_AGE, LONGEST_WAIT, oneOf, parsed, path, size } from "../fields.ts";
+import { parseDurationMs } from "../units.ts";
 import { AlertsSchema } from "./alerts-schema.ts";
 import { key, NAME, numberOrText, TEXT, textLike } from "./fields.ts";
 import { RetentionSchema } from "./retention-entry.ts";
@@ -30,6 +32,21 @@ const signed = v.pipe(
   // Node has the names of received headers in lower case.
   v.transform((value) => value.replace(/\{headers?:[^{}]+\}/g, (placeholder) => placeholder.toLowerCase())),
 );
+
+const PLACE = /^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/;
+
+const place = textLike(PLACE, "expected body:PATH, header:NAME or claim:NAME");
+
+const id = v.union(
+  [textLike(new RegExp(`^bytes$|${PLACE.source}`), ""), v.pipe(v.array(textLike(PLACE, "")), v.minLength(2, ""))],
+  "expected body:PATH, header:NAME, claim:NAME or bytes, or a list of several places",
+);
+
+const dedupe = parsed((value): Dedupe | null => {
+  if (value === "bytes" || value === "id" || value === "off") return value;
+  const ms = parseDurationMs(value);
+  return ms !== null && ms >= 1000 && ms <= LONGEST_AGE.ms ? ms : null;
+}, "expected bytes, id, off or a duration from 1s to 365d, e.g. 5m");
 
 const tolerance = duration(1000, "5m");
 
@@ -121,22 +138,13 @@ export const SourceSchema = v.strictObject(
       "What the preset needs besides, each as it is or at `env:NAME` or `file:PATH`: see `authserve sources presets`.",
     ),
     id: key(
-      textLike(
-        /^(?:bytes|header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/,
-        "expected body:PATH, header:NAME, claim:NAME or bytes",
-      ),
-      "Where the id of an event is: `body:PATH` with dots between the names, `header:NAME`, `claim:NAME` of a signed token, or `bytes` for a digest.",
+      id,
+      "Where the id of an event is: `body:PATH` with dots between the names, `header:NAME`, `claim:NAME` of a signed token, or `bytes` for a digest. A list is an id of several places together.",
     ),
-    type: key(
-      textLike(
-        /^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/,
-        "expected body:PATH, header:NAME or claim:NAME",
-      ),
-      "Where the type of an event is: `body:PATH`, `header:NAME` or `claim:NAME`.",
-    ),
+    type: key(place, "Where the type of an event is: `body:PATH`, `header:NAME` or `claim:NAME`."),
     dedupe: key(
-      oneOf("bytes", "id"),
-      "What makes a duplicate if the id is not signed. Default: `bytes`. `id` trusts it.",
+      dedupe,
+      "What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not. `off`: nothing. A duration such as `5m`: the same bytes within it. Default: that of the preset, or `bytes`.",
     ),
     tolerance: key(tolerance, "Largest difference of the signed time from the clock."),
     contentTypes: key(

@@ -2,7 +2,7 @@ import { defined } from "../../lib/defined.ts";
 import type { HeldBounds } from "../../webhook/held-store.ts";
 import { PRESETS } from "../../webhook/presets/index.ts";
 import type { Preset } from "../../webhook/presets/preset.ts";
-import { needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
+import { type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
 import { coversBody } from "../../webhook/signed-text.ts";
 import type { Secret, Source } from "../../webhook/source.ts";
 import { readAllowedAddresses } from "./address-entry.ts";
@@ -144,9 +144,9 @@ function sourceOf(
     preset: slug ?? null,
     schemes,
     ...(toleranceMs !== undefined && { toleranceSeconds: Math.floor(toleranceMs / 1000) }),
-    id: [...placesOf(entry.id), ...(preset.id ?? [])],
-    type: [...(placesOf(entry.type) as Place[]), ...(preset.type ?? [])],
-    dedupe: entry.dedupe ?? "bytes",
+    id: [...(entry.id === undefined ? [] : [idOf(entry.id)]), ...(preset.id ?? [])],
+    type: [...(entry.type === undefined ? [] : [placeOf(entry.type)]), ...(preset.type ?? [])],
+    dedupe: entry.dedupe ?? preset.dedupe?.mode ?? "bytes",
     contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
     isEnvelope: slug !== undefined && ENVELOPES.includes(slug),
     addressMode: entry.addressMode ?? "enforce",
@@ -167,7 +167,10 @@ function boundsOf({ count, bytes, for: forMs }: NonNullable<SourceEntry["keepRej
 }
 
 /** The place that an entry names. Names of headers are in lower case. */
-function placesOf(place: string | undefined): (Place | "bytes")[] {
-  if (place === undefined) return [];
-  return [(place.startsWith("header:") ? place.toLowerCase() : place) as Place | "bytes"];
+const placeOf = (place: string) => (place.startsWith("header:") ? place.toLowerCase() : place) as Place;
+
+/** Where the id is that an entry names. */
+function idOf(id: string | string[]): IdPlace | "bytes" {
+  if (typeof id !== "string") return id.map(placeOf);
+  return id === "bytes" ? id : placeOf(id);
 }

@@ -1,5 +1,6 @@
 import type { HandshakeKind } from "../handshakes/kind.ts";
-import type { Place, Scheme } from "../schemes.ts";
+import type { IdPlace, Place, Scheme } from "../schemes.ts";
+import type { Dedupe } from "../source.ts";
 
 /** How a known provider signs its deliveries, and where it names them. */
 export interface Preset {
@@ -13,8 +14,10 @@ export interface Preset {
   /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
   covers: "body" | "part" | "none";
   /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */
-  id?: readonly Place[];
+  id?: readonly IdPlace[];
   type?: readonly Place[];
+  /** What makes a duplicate, and why, if not `bytes`. */
+  dedupe?: { mode: Dedupe; why: string };
   /** Media types that it sends, when not only `application/json`. */
   contentTypes?: readonly string[];
   /** The largest body that it sends, when over 1 MB; in bytes. */

@@ -61,7 +61,7 @@ suite("the presets", () => {
 
   test("name places and media types that can exist", () => {
     assert.deepEqual(
-      breaking(({ id = [], type = [] }) => [...id, ...type].every((place) => PLACE.test(place))),
+      breaking(({ id = [], type = [] }) => [...id.flat(), ...type].every((place) => PLACE.test(place))),
       [],
     );
     assert.deepEqual(

@@ -24,7 +24,7 @@ function textAt(sample: Sample, place: Place | undefined): unknown {
 }
 
 /** The first place of an id. A claim is made by whoever signs. */
-const idPlaceOf = ({ id }: Preset) => id?.find((place) => !place.startsWith("claim:"));
+const idPlaceOf = ({ id }: Preset) => id?.flat().find((place) => !place.startsWith("claim:"));
 
 /** The headers that hold a signature or its time. */
 function signingHeaders({ schemes }: Preset): string[] {
@@ -123,7 +123,7 @@ suite("a provider's own sample", () => {
     ["woocommerce", /^[0-9a-f]{32}$/],
   ] as const) {
     test(`of ${slug} has an id in its style`, () => {
-      assert.match(String(textAt(sampleOf(slug, { now: NOW }), PRESETS[slug]?.id?.[0])), pattern);
+      assert.match(String(textAt(sampleOf(slug, { now: NOW }), PRESETS[slug]?.id?.flat()[0])), pattern);
     });
   }
 });
