@@ -8,11 +8,13 @@ import { allNodes, commandTree } from "../../../src/cli/command-tree.ts";
 import { manPage } from "../../../src/cli/man.ts";
 import { createProgram } from "../../../src/cli/program.ts";
 import { SETTING_NAMES } from "../../../src/config/settings.ts";
+import { needs } from "../../helpers/back-end.ts";
 import { authserve, EXECUTABLE } from "../../helpers/command.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 const nodes = allNodes(commandTree(createProgram()));
-const isMissing = (tool: string) => (spawnSync(tool, ["--version"]).error ? `${tool} is not installed` : false);
+const needsProgram = (name: string) =>
+  needs(name, () => spawnSync(name, ["--version"]).error === undefined, `${name} is not on the path`);
 
 suite("authserve completion", () => {
   // Each shell's completions for these words, the last of which is incomplete.
@@ -91,17 +93,17 @@ suite("authserve completion", () => {
     ],
     [
       ["backup", "-"],
-      ["--json", "--help"],
+      ["--force", "--json", "--help"],
     ],
     [["backup", ""], ["files"]],
     [["restore", "--json", ""], ["files"]],
   ] as const) {
-    test(`zsh completes: authserve ${words.join(" ")}`, { skip: isMissing("zsh") }, async () => {
+    test(`zsh completes: authserve ${words.join(" ")}`, needsProgram("zsh"), async () => {
       assert.deepEqual(await complete("zsh", words), [...expected]);
     });
   }
 
-  test("zsh also completes from a file on the fpath, at the first call", { skip: isMissing("zsh") }, async () => {
+  test("zsh also completes from a file on the fpath, at the first call", needsProgram("zsh"), async () => {
     const dir = workingDir();
     writeFileSync(join(dir, "_authserve"), await scriptOf("zsh"));
     const script = `fpath=(${dir} $fpath); autoload -Uz _authserve; ${ASK.zsh}`;
@@ -131,13 +133,13 @@ suite("authserve completion", () => {
       ["--help", "--init"],
     ],
   ] as const) {
-    test(`fish completes: authserve ${words.join(" ")}`, { skip: isMissing("fish") }, async () => {
+    test(`fish completes: authserve ${words.join(" ")}`, needsProgram("fish"), async () => {
       assert.deepEqual((await complete("fish", words)).sort(), [...expected]);
     });
   }
 
   for (const shell of ["bash", "zsh", "fish"] as const) {
-    test(`${shell} accepts its script, which names every option`, { skip: isMissing(shell) }, async () => {
+    test(`${shell} accepts its script, which names every option`, needsProgram(shell), async () => {
       const dir = workingDir();
       const script = await scriptOf(shell);
       writeFileSync(join(dir, "script"), script);
@@ -165,7 +167,7 @@ suite("authserve man", () => {
     }
   });
 
-  test("is a page that man formats without a warning", { skip: isMissing("man") }, async () => {
+  test("is a page that man formats without a warning", needsProgram("man"), async () => {
     const dir = workingDir();
     const { stdout } = await authserve(["man"], { dir });
     writeFileSync(join(dir, "authserve.1"), stdout);
