@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openContent } from "../src/webhook/content.ts";
 import { DEFAULT_SCHEMES } from "../src/webhook/default-source.ts";
-import { PRESETS } from "../src/webhook/presets/index.ts";
+import { providerOf } from "../src/webhook/providers/index.ts";
 import { signDelivery } from "../src/webhook/sign.ts";
 import { createVerifier } from "../src/webhook/signature.ts";
 import { figureLine, GOALS } from "./goals.ts";
@@ -57,7 +57,7 @@ const VERIFICATIONS = 100_000;
 export function measureVerification(): void {
   const senders = { default: DEFAULT_SCHEMES };
   for (const name of ["github", "stripe", "slack", "standard_webhooks"]) {
-    Object.assign(senders, { [name]: PRESETS[name]?.schemes });
+    Object.assign(senders, { [name]: providerOf(name)?.schemes });
   }
   for (const [name, schemes] of Object.entries(senders)) {
     console.log(figureLine(`verify, ${name}`, microsecondsOf(schemes), "µs", GOALS.verifyMicroseconds));

@@ -76,6 +76,16 @@ const PACKAGES: Record<string, RegExp> = {
   tldts: /^config\/server-settings\.ts$/,
 };
 
+/** What the file of a provider may import: what describes providers, and no other provider. */
+const OF_PROVIDERS = [
+  "webhook/provider.ts",
+  "webhook/signing.ts",
+  "webhook/content.ts",
+  "webhook/samples/template.ts",
+  "webhook/samples/values.ts",
+];
+const isProvider = (file: string) => file.startsWith("webhook/providers/") && file !== "webhook/providers/index.ts";
+
 interface Import {
   from: string;
   to: string;
@@ -88,6 +98,9 @@ function faultOf({ from, to }: Import): string | null {
   const [place, target] = [placeOf(from), placeOf(to)];
   const allowed = MAY_IMPORT[place];
   if (!allowed) return `${from} lies in a place that the architecture does not know`;
+  // It is loaded when it is asked for by name.
+  if (isProvider(to)) return `${from} imports ${to}`;
+  if (isProvider(from) && !OF_PROVIDERS.includes(to)) return `${from} imports ${to}`;
   if (place === target || allowed.includes(target)) return null;
   if (DRIVERS.includes(place) && PORTS.includes(to)) return null;
   // The routes of a part may use HTTP, and so may the pages, which are routes.
@@ -128,10 +141,21 @@ suite("the architecture refuses an import", () => {
     ["from a part to the settings", "worker/worker.ts", "config/settings.ts"],
     ["from lib to anything above it", "lib/batch.ts", "events/store.ts"],
     ["of a command", "serve.ts", "cli/main.ts"],
+    ["of a provider", "webhook/routes.ts", "webhook/providers/stripe.ts"],
+    ["from a provider to what receives deliveries", "webhook/providers/stripe.ts", "webhook/intake.ts"],
     ["from a folder it does not know", "helpers/all.ts", "errors.ts"],
   ] as const) {
     test(what, () => assert.notEqual(faultOf({ from, to }), null));
   }
+});
+
+test("the folder of the providers has one file for each, and no folder", () => {
+  const entries = readdirSync(join(SRC, "webhook/providers"), { withFileTypes: true });
+  const others = entries.filter((entry) => !entry.isFile() || !/^[a-z][a-z0-9_]*\.ts$/.test(entry.name));
+  assert.deepEqual(
+    others.map(({ name }) => name),
+    [],
+  );
 });
 
 test("at most eight files are directly in src", () => {

@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
+import { PROVIDER_NAMES } from "../../src/webhook/provider-files.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");
 const PLATFORM = join(SRC, "platform");
+const WEBHOOK = join(SRC, "webhook");
 
 /** The file of each native add-on, by its name in `platform/addons.ts`. */
 export type AddonFiles = Record<string, string>;
@@ -29,6 +31,11 @@ const packagedAsBinary: Plugin = {
       resolveDir: PLATFORM,
       loader: "ts",
     }));
+    builder.onLoad({ filter: /[\\/]src[\\/]webhook[\\/]provider-files\.ts$/ }, () => ({
+      contents: providerFiles(),
+      resolveDir: WEBHOOK,
+      loader: "js",
+    }));
     for (const { module, addon, code } of LOADERS) {
       builder.onLoad({ filter: module }, () => ({
         contents: code(`require("./addons.ts").loadAddon(${JSON.stringify(addon)})`),
@@ -38,6 +45,16 @@ const packagedAsBinary: Plugin = {
     }
   },
 };
+
+/** The code that replaces `webhook/provider-files.ts`: each provider is in the bundle, and runs when it is first asked for. */
+function providerFiles(): string {
+  const loaders = PROVIDER_NAMES.map((name) => `${name}: () => require("./providers/${name}.ts")`);
+  return `
+const loaders = { ${loaders.join(", ")} };
+export const PROVIDER_NAMES = Object.keys(loaders);
+export const loadProvider = (name) => loaders[name]().default;
+`;
+}
 
 /** Bundles an entry, code in `src`, with all its imports into one CommonJS text. */
 export async function bundle(entry: string, addons: AddonFiles): Promise<string> {

@@ -10,7 +10,7 @@ import { nearest } from "../lib/nearest.ts";
 import { printable } from "../lib/printable.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
-import { PRESETS } from "../webhook/presets/index.ts";
+import { PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
 import { sampleOf } from "../webhook/samples/index.ts";
 import { needsOf, type Scheme } from "../webhook/schemes.ts";
 import { signDelivery } from "../webhook/sign.ts";
@@ -157,9 +157,9 @@ function schemeFor({ schemes }: Pick<Source, "schemes">, needs: "secrets" | "key
 }
 
 function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sender {
-  const preset = Object.hasOwn(PRESETS, slug) ? PRESETS[slug] : undefined;
+  const preset = providerOf(slug);
   if (!preset) {
-    const meant = nearest(slug, Object.keys(PRESETS));
+    const meant = nearest(slug, PROVIDER_NAMES);
     const remedy = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
     throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy });
   }

@@ -1,17 +1,25 @@
-import { evidenceOf } from "../webhook/presets/evidence.ts";
-import { PRESETS } from "../webhook/presets/index.ts";
+import { allProviders } from "../webhook/providers/index.ts";
 import { needsOf } from "../webhook/schemes.ts";
 import { printJson, say } from "./output.ts";
 import { printTable } from "./table.ts";
 
 /** Prints the presets with what proves each of them. */
 export async function runSourcesPresets({ json }: { json?: boolean }): Promise<void> {
-  const presets = Object.entries(PRESETS).map(([name, preset]) => {
-    const { title, schemes, covers, docs, options = {}, handshake = null } = preset;
-    const { kind, by } = evidenceOf(name);
+  const presets = allProviders().map(([name, provider]) => {
+    const { title, schemes, covers, docs, options = {}, handshake = null, evidence } = provider;
     const needs = [[...new Set(schemes.map(needsOf))].sort().reverse().join(" or "), ...Object.keys(options)];
     const type = schemes[0]?.type ?? "hmac";
-    return { name, title, type, needs, covers, handshake: handshake !== null, evidence: kind, docs, provedBy: by };
+    return {
+      name,
+      title,
+      type,
+      needs,
+      covers,
+      handshake: handshake !== null,
+      evidence: evidence.kind,
+      docs,
+      provedBy: evidence.by,
+    };
   });
   if (json) return printJson(presets);
   printTable(

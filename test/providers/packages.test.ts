@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import ofPackages from "../fixtures/provider-vectors.json" with { type: "json" };
 import { needs } from "../helpers/back-end.ts";
-import { verdictOf } from "../helpers/presets.ts";
+import { verdictOf } from "../helpers/providers.ts";
 import { isAccepted, isInstalled, prove, type Vector, versionOf } from "./delivery.ts";
 import { providers, titleOf } from "./providers.ts";
 

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
+import { PROVIDER_NAMES } from "../../src/webhook/providers/index.ts";
 import { needs } from "../helpers/back-end.ts";
 import { BINARY, binaryIsMissing, runBinary } from "../helpers/binary.ts";
 import { ask, deliver, event, logIn, me } from "../helpers/client.ts";
@@ -71,6 +72,16 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       assert.equal((await runBinary(args, { dir, env })).code, 0);
     }
     assert.deepEqual(readdirSync(dir), []);
+  });
+
+  test("it has each provider of the checkout", async (context) => {
+    const dir = tempDir(context);
+    const { code, stdout } = await runBinary(["sources", "presets", "--json"], { dir });
+    assert.equal(code, 0);
+    assert.deepEqual(
+      (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name),
+      PROVIDER_NAMES,
+    );
   });
 
   test("it serves: login, page, signed delivery, replay, SIGTERM", async (context) => {

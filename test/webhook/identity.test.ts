@@ -5,7 +5,7 @@ import type { Verified } from "../../src/webhook/bound-scheme.ts";
 import { openContent } from "../../src/webhook/content.ts";
 import { DEFAULT_SCHEMES } from "../../src/webhook/default-source.ts";
 import { identify, requirePayload } from "../../src/webhook/identity.ts";
-import { PRESETS } from "../../src/webhook/presets/index.ts";
+import { providerOf } from "../../src/webhook/providers/index.ts";
 import type { IdPlace, Place } from "../../src/webhook/schemes.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
 import { secretOf } from "../helpers/secret.ts";
@@ -337,7 +337,7 @@ suite("the places of a source", () => {
 });
 
 test("a webhook-id that Hook0 did not list as signed is no signed id", () => {
-  const places = PRESETS.hook0;
+  const places = providerOf("hook0");
   assert.ok(places?.id);
   const headers = { "x-event-id": "e", "x-event-type": "t" };
   const listed = (names: string[]): Verified => ({

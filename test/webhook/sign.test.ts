@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync, hash } from "node:crypto";
 import { suite, test } from "node:test";
 import { openContent } from "../../src/webhook/content.ts";
-import { PRESETS } from "../../src/webhook/presets/index.ts";
+import { allProviders } from "../../src/webhook/providers/index.ts";
 import type { PublicKey } from "../../src/webhook/public-key.ts";
 import { sampleOf } from "../../src/webhook/samples/index.ts";
 import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/schemes.ts";
@@ -69,7 +69,7 @@ function verdict(slug: string | null, scheme: Scheme, { at = NOW, ...others }: C
 const hasTime = (scheme: Scheme) => scheme.type === "jwt" || ("timestamp" in scheme && scheme.timestamp !== undefined);
 
 suite("a delivery that was signed as its sender does verifies", () => {
-  for (const [slug, { schemes }] of Object.entries(PRESETS)) {
+  for (const [slug, { schemes }] of allProviders()) {
     for (const [index, scheme] of schemes.entries()) {
       test(`${slug}, scheme ${index + 1}`, () => {
         assert.equal(verdict(slug, scheme), "genuine");

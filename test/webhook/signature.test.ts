@@ -6,7 +6,7 @@ import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { openContent } from "../../src/webhook/content.ts";
 import { DEFAULT_SCHEMES } from "../../src/webhook/default-source.ts";
-import { PRESETS } from "../../src/webhook/presets/index.ts";
+import { providerOf } from "../../src/webhook/providers/index.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
 import { growsLinearly } from "../helpers/growth.ts";
 import { secretOf } from "../helpers/secret.ts";
@@ -293,7 +293,7 @@ suite("the result for a delivery", () => {
 });
 
 test("the time before the signature of a form is verified grows with its fields, not with their square", () => {
-  const [scheme] = PRESETS.twilio?.schemes ?? [];
+  const [scheme] = providerOf("twilio")?.schemes ?? [];
   assert.ok(scheme);
   const verifier = createVerifier({ schemes: [scheme], secrets: [secretOf(SECRET)] });
   const headers = { "x-twilio-signature": hmac("other", "base64", SECRET, "sha1") };

@@ -6,7 +6,7 @@ import type { PublicKey } from "../../src/webhook/public-key.ts";
 import type { Scheme } from "../../src/webhook/schemes.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
 import type { VerifiedBy } from "../../src/webhook/source.ts";
-import { presetNamed } from "../helpers/presets.ts";
+import { providerNamed } from "../helpers/providers.ts";
 import { secretOf } from "../helpers/secret.ts";
 
 const NOW = 1_800_000_000;
@@ -25,7 +25,7 @@ interface Sent {
 function verdict(schemes: string | readonly Scheme[], sent: Sent): string {
   const { headers = {}, body = "", mediaType = "application/json", target = "/webhook/sender", by } = sent;
   const verifier = createVerifier({
-    schemes: typeof schemes === "string" ? presetNamed(schemes).schemes : schemes,
+    schemes: typeof schemes === "string" ? providerNamed(schemes).schemes : schemes,
     secrets: [secretOf(SECRET)],
     ...by,
   });

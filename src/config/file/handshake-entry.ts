@@ -1,6 +1,6 @@
 import { isJson } from "../../lib/media-type.ts";
 import { hasToken, signsChallenges } from "../../webhook/handshakes/kind.ts";
-import { PRESETS } from "../../webhook/presets/index.ts";
+import { allProviders, providerOf } from "../../webhook/providers/index.ts";
 import type { Source } from "../../webhook/source.ts";
 import type { PathFault } from "./faults.ts";
 import type { EntryContext } from "./reading.ts";
@@ -18,12 +18,13 @@ export interface ReadHandshake {
 export function readHandshake(entry: SourceEntry, context: EntryContext): ReadHandshake {
   const { handshake, preset: slug } = entry;
   if (handshake === undefined) return { faults: [], warnings: [] };
-  const kind = slug === undefined ? undefined : PRESETS[slug]?.handshake;
+  const provider = providerOf(slug);
+  const kind = provider?.handshake;
   if (kind === undefined) {
     const found = slug === undefined ? "without a preset" : `beside the preset ${slug}, whose provider has none`;
-    return fault(["handshake"], `found ${found}, expected a preset of ${providers().join(", ")}`, "key");
+    return fault(["handshake"], `found ${found}, expected a preset of ${withHandshake().join(", ")}`, "key");
   }
-  const { contentTypes = PRESETS[slug as string]?.contentTypes ?? [] } = entry;
+  const { contentTypes = provider?.contentTypes ?? [] } = entry;
   if (signsChallenges(kind) && !contentTypes.every(isJson)) {
     return fault(["contentTypes"], "found other types than JSON beside handshake, expected JSON types only");
   }
@@ -50,4 +51,4 @@ function fault(path: PathFault["path"], message: string, at?: "key"): ReadHandsh
 }
 
 /** The presets that have a handshake. */
-const providers = () => Object.keys(PRESETS).filter((slug) => PRESETS[slug]?.handshake !== undefined);
+const withHandshake = () => allProviders().flatMap(([name, { handshake }]) => (handshake === undefined ? [] : [name]));

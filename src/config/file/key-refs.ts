@@ -1,4 +1,4 @@
-import { PRESETS } from "../../webhook/presets/index.ts";
+import { providerOf } from "../../webhook/providers/index.ts";
 import { fingerprintOf, type IdentifiedKey, type PublicKey, readPublicKeys } from "../../webhook/public-key.ts";
 import { keyTypesOf, type Scheme } from "../../webhook/schemes.ts";
 import { markOf } from "../../webhook/secret-mark.ts";
@@ -59,8 +59,8 @@ function typeFault({ keys }: PublicKey, schemes: readonly Scheme[]): string | nu
 }
 
 /** Reads the options that the preset of a source needs. */
-export function readOptions({ preset = "", options = {} }: SourceEntry, context: EntryContext) {
-  const needed = PRESETS[preset]?.options ?? {};
+export function readOptions({ preset, options = {} }: SourceEntry, context: EntryContext) {
+  const needed = providerOf(preset)?.options ?? {};
   const read: Record<string, string> = {};
   const faults: PathFault[] = [];
   const warnings: PathFault[] = [];

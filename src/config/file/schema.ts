@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { parseRange } from "../../lib/address-range.ts";
 import { nearest } from "../../lib/nearest.ts";
-import { PRESETS } from "../../webhook/presets/index.ts";
+import { PROVIDER_NAMES } from "../../webhook/providers/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
 import type { Dedupe } from "../../webhook/source.ts";
 import { diskSize, duration, integer, LONGEST_AGE, LONGEST_WAIT, oneOf, parsed, path, size } from "../fields.ts";
@@ -15,10 +15,8 @@ const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 const header = v.pipe(textLike(HEADER, "expected the name of a header"), v.toLowerCase());
 
-const SLUGS = Object.keys(PRESETS);
-
-const preset = v.picklist(SLUGS, ({ input }) => {
-  const meant = typeof input === "string" ? nearest(input.toLowerCase(), SLUGS) : undefined;
+const preset = v.picklist(PROVIDER_NAMES, ({ input }) => {
+  const meant = typeof input === "string" ? nearest(input.toLowerCase(), PROVIDER_NAMES) : undefined;
   const hint = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
   return `expected the name of a preset (${hint})`;
 });

@@ -1,7 +1,7 @@
 import { defined } from "../../lib/defined.ts";
 import type { HeldBounds } from "../../webhook/held-store.ts";
-import { PRESETS } from "../../webhook/presets/index.ts";
-import type { Preset } from "../../webhook/presets/preset.ts";
+import type { Provider } from "../../webhook/provider.ts";
+import { providerOf } from "../../webhook/providers/index.ts";
 import { type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
 import { coversBody } from "../../webhook/signed-text.ts";
 import type { Secret, Source } from "../../webhook/source.ts";
@@ -110,7 +110,7 @@ function schemesOf({ preset, verify }: SourceEntry): { schemes: readonly Scheme[
     const found = preset === undefined ? "found neither preset nor verify" : "found preset and verify";
     return { schemes: [], faults: [{ path: [], message: `${found}, expected one of them` }] };
   }
-  if (verify === undefined) return { schemes: PRESETS[preset as string]?.schemes ?? [], faults: [] };
+  if (verify === undefined) return { schemes: providerOf(preset)?.schemes ?? [], faults: [] };
   const described = describedScheme(verify);
   if ("scheme" in described) return { schemes: [described.scheme], faults: [] };
   return { schemes: [], faults: described.faults.map((fault) => ({ ...fault, path: ["verify", ...fault.path] })) };
@@ -127,7 +127,7 @@ function readSecret(reference: string, schemes: readonly Scheme[], context: Entr
   return fault === null ? read : { fault };
 }
 
-const NO_PRESET: Partial<Preset> = {};
+const NO_PRESET: Partial<Provider> = {};
 
 function sourceOf(
   name: string,
@@ -136,7 +136,7 @@ function sourceOf(
   context: EntryContext,
 ): Omit<Source, "secrets"> {
   const { preset: slug, verify } = entry;
-  const preset = (slug === undefined ? undefined : PRESETS[slug]) ?? NO_PRESET;
+  const preset = providerOf(slug) ?? NO_PRESET;
   const toleranceMs = verify?.tolerance ?? entry.tolerance;
   return {
     name,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Preset } from "../presets/preset.ts";
+import type { Provider } from "../provider.ts";
 import type { Place } from "../schemes.ts";
 import type { SampleEvent, Template } from "./template.ts";
 import { iso, messageId, seconds } from "./values.ts";
@@ -22,7 +22,7 @@ export const DEFAULT: Template = {
 };
 
 /** Where a sender puts the id and type of its events, and its media types. */
-export type EventPlaces = Pick<Preset, "id" | "type" | "contentTypes">;
+export type EventPlaces = Pick<Provider, "id" | "type" | "contentTypes">;
 
 /** The template for a sender without one of its own. */
 export function genericTemplate(sender: EventPlaces | undefined): Template {

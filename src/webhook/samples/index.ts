@@ -1,25 +1,9 @@
 import { FORM } from "../content.ts";
-import { PRESETS } from "../presets/index.ts";
-import { COMMERCE } from "./commerce.ts";
-import { DEVELOPER } from "./developer.ts";
+import { providerOf } from "../providers/index.ts";
 import { DEFAULT, type EventPlaces, genericTemplate } from "./generic.ts";
-import { MAIL } from "./mail.ts";
-import { MESSAGES } from "./messages.ts";
-import { PAYMENTS } from "./payments.ts";
-import type { Sample, Template } from "./template.ts";
-import { WORK } from "./work.ts";
+import type { Sample } from "./template.ts";
 
 export type { Sample } from "./template.ts";
-
-const TEMPLATES: Record<string, Template> = {
-  default: DEFAULT,
-  ...COMMERCE,
-  ...DEVELOPER,
-  ...MAIL,
-  ...MESSAGES,
-  ...PAYMENTS,
-  ...WORK,
-};
 
 /** What a sample is made for. */
 export interface SampleOptions {
@@ -37,7 +21,8 @@ export interface SampleOptions {
  * without a preset.
  */
 export function sampleOf(slug: string | null, { id, type, now }: SampleOptions, like?: EventPlaces): Sample {
-  const template = own(TEMPLATES, slug) ?? genericTemplate(own(PRESETS, slug) ?? like);
+  const provider = providerOf(slug);
+  const template = slug === "default" ? DEFAULT : (provider?.sample ?? genericTemplate(provider ?? like));
   const event = { id: id ?? template.newId?.() ?? "", type: type ?? template.type, now };
   const { content } = template;
   const isForm = "form" in content;
@@ -46,8 +31,4 @@ export function sampleOf(slug: string | null, { id, type, now }: SampleOptions, 
     headers: template.headers?.(event) ?? {},
     body: isForm ? new URLSearchParams(content.form(event)).toString() : JSON.stringify(content.json(event)),
   };
-}
-
-function own<T>(record: Record<string, T>, name: string | null): T | undefined {
-  return name !== null && Object.hasOwn(record, name) ? record[name] : undefined;
 }

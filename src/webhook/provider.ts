@@ -1,0 +1,61 @@
+import { FORM } from "./content.ts";
+import type { HandshakeKind } from "./handshakes/kind.ts";
+import type { Template } from "./samples/template.ts";
+import type { IdPlace, Place, Scheme } from "./schemes.ts";
+import type { Dedupe } from "./source.ts";
+
+/**
+ * What proves that a provider's schemes are right. `published`: a delivery that somebody published verifies. `sdk`: a delivery
+ * verifies that the provider's own package, or the one that its documentation names, signed or accepted. `self-signed`: only
+ * one that was made here. `by` is the address of the published delivery, or the package.
+ */
+export type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self-signed"; by: null };
+
+/** All that is known of a provider. In the configuration file it is a preset. */
+export interface Provider {
+  title: string;
+  /** The provider's page. */
+  docs: string;
+  /** How it signs its deliveries. Any one of them is enough. */
+  schemes: readonly Scheme[];
+  /** What a source sets besides secrets or keys: what each option is, and what happens without it, if it may be left out. */
+  options?: Readonly<Record<string, { is: string; without?: string }>>;
+  /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
+  covers: "body" | "part" | "none";
+  /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */
+  id?: readonly IdPlace[];
+  type?: readonly Place[];
+  /** What makes a duplicate, and why, if not `bytes`. */
+  dedupe?: { mode: Dedupe; why: string };
+  /** Media types that it sends, when not only `application/json`. */
+  contentTypes?: readonly string[];
+  /** The largest body that it sends, when over 1 MB; in bytes. */
+  bodyLimitBytes?: number;
+  /** What it asks for before it delivers. */
+  handshake?: HandshakeKind;
+  /** The text that it expects as the answer to a delivery, when not only a status. */
+  acknowledgement?: string;
+  /** The status that it needs for a wrong signature, when not 403. */
+  refusedStatus?: 401;
+  /** Whether it refuses answers that have a body. */
+  needsEmptyAnswers?: true;
+  evidence: Evidence;
+  /** How its deliveries look, when not like a generic event at the places above. */
+  sample?: Template;
+}
+
+type Described = Omit<Provider, "schemes" | "covers" | "evidence"> &
+  Partial<Pick<Provider, "covers" | "evidence">> & { schemes: Scheme | readonly Scheme[] };
+
+/** Describes a provider: its signature covers the whole body, and nothing from elsewhere proves it, unless it says otherwise. */
+export function provider({ schemes, ...rest }: Described): Provider {
+  return {
+    covers: "body",
+    evidence: { kind: "self-signed", by: null },
+    ...rest,
+    schemes: "type" in schemes ? [schemes] : schemes,
+  };
+}
+
+/** For senders that let the receiver choose between JSON and forms. */
+export const JSON_OR_FORM = ["application/json", FORM];

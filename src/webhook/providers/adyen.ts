@@ -1,0 +1,65 @@
+import { provider } from "../provider.ts";
+import { base62, integer, isoSeconds } from "../samples/values.ts";
+import { base64OfBody } from "../signing.ts";
+
+/** What Adyen signs of each notification, joined by colons. */
+const ADYEN_FIELDS = [
+  "pspReference",
+  "originalReference",
+  "merchantAccountCode",
+  "merchantReference",
+  "amount.value",
+  "amount.currency",
+  "eventCode",
+  "success",
+];
+
+export default provider({
+  title: "Adyen",
+  docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+  schemes: [
+    ...["json-raw", "json-escaped"].map((kind) =>
+      base64OfBody(
+        { each: "notificationItems", json: "NotificationRequestItem.additionalData.hmacSignature" },
+        {
+          key: "hex",
+          signed: ADYEN_FIELDS.map((name) => {
+            const kindOf = name === "merchantReference" ? kind : "json-or-empty";
+            return `{${kindOf}:NotificationRequestItem.${name}}`;
+          }).join(":"),
+        },
+      ),
+    ),
+    base64OfBody("hmacsignature", { key: "hex" }),
+  ],
+  covers: "part",
+  type: ["body:notificationItems.0.NotificationRequestItem.eventCode", "body:type"],
+  acknowledgement: "[accepted]",
+  evidence: {
+    kind: "published",
+    by: "https://github.com/Adyen/adyen-node-api-library/blob/3b84a188ef071064636a19f53f95f8aa7112dd91/src/__tests__/hmacValidator.spec.ts",
+  },
+  sample: {
+    type: "AUTHORISATION",
+    content: {
+      json: ({ type, now }) => ({
+        live: "false",
+        notificationItems: [
+          {
+            NotificationRequestItem: {
+              additionalData: { hmacSignature: "" },
+              amount: { value: 4200, currency: "EUR" },
+              eventCode: type,
+              eventDate: `${isoSeconds(now)}+00:00`,
+              merchantAccountCode: "ExampleShop",
+              merchantReference: `order-${integer(6)}`,
+              paymentMethod: "visa",
+              pspReference: base62(16).toUpperCase(),
+              success: "true",
+            },
+          },
+        ],
+      }),
+    },
+  },
+});

@@ -1,0 +1,10 @@
+import { JSON_OR_FORM, provider } from "../provider.ts";
+import { timestampedPairs } from "../signing.ts";
+
+export default provider({
+  title: "Affirm",
+  docs: "https://docs.affirm.com/developers/docs/checking-webhook-signatures",
+  schemes: timestampedPairs("x-affirm-signature", { label: "v0", algorithm: "sha512" }),
+  type: ["body:event"],
+  contentTypes: JSON_OR_FORM,
+});

@@ -1,0 +1,12 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Airtable",
+  docs: "https://airtable.com/developers/web/api/webhooks-overview",
+  schemes: hmacOfBody("x-airtable-content-mac", { label: "hmac-sha256=", key: "base64" }),
+  evidence: {
+    kind: "published",
+    by: "https://github.com/gtalarico/pyairtable/blob/25f31b0f4ab95d3e23ab37a645483ac38c8126ca/tests/test_models_webhook.py",
+  },
+});

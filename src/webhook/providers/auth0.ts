@@ -1,0 +1,10 @@
+import { provider } from "../provider.ts";
+
+export default provider({
+  title: "Auth0 log streams",
+  docs: "https://auth0.com/docs/customize/log-streams/custom-log-streams",
+  schemes: { type: "token", header: "authorization" },
+  covers: "none",
+  id: ["body:log_id", "body:0.log_id"],
+  type: ["body:data.type", "body:0.data.type"],
+});

@@ -1,0 +1,10 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Autodesk Platform Services",
+  docs: "https://aps.autodesk.com/en/docs/webhooks/v1/tutorials/how-to-verify-payload-signature/",
+  schemes: hmacOfBody("x-adsk-signature", { label: "sha1hash=", algorithm: "sha1" }),
+  id: ["header:x-adsk-delivery-id"],
+  type: ["body:hook.event"],
+});

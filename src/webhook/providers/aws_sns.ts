@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { provider } from "../provider.ts";
+import { integer, iso } from "../samples/values.ts";
+import { keySignature } from "../signing.ts";
+
+/** The members that Amazon SNS signs, by the type of the message, in this order. */
+const SNS_MESSAGES = [
+  { types: ["Notification"], members: "Message,MessageId,Subject,Timestamp,TopicArn,Type" },
+  {
+    types: ["SubscriptionConfirmation", "UnsubscribeConfirmation"],
+    members: "Message,MessageId,SubscribeURL,Timestamp,Token,TopicArn,Type",
+  },
+];
+
+export default provider({
+  title: "Amazon SNS",
+  docs: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
+  schemes: (["sha256", "sha1"] as const).flatMap((algorithm) =>
+    SNS_MESSAGES.map(({ types, members }) =>
+      keySignature(
+        "rsa",
+        { json: "Signature" },
+        {
+          algorithm,
+          signed: `{members:${members}}`,
+          only: { member: "Type", values: types },
+          bound: { member: "TopicArn", option: "topicArn" },
+        },
+      ),
+    ),
+  ),
+  options: {
+    topicArn: { is: "the ARN of your topic", without: "anybody with an AWS account can send what verifies" },
+  },
+  covers: "part",
+  id: ["body:MessageId"],
+  type: ["body:Type"],
+  // It sends JSON as text.
+  contentTypes: ["text/plain", "application/json"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/aws/aws-sdk-java-v2/blob/53b6218f41b29a942348df096a22f8a69d80fe1f/services-custom/sns-message-manager/src/test/resources/software/amazon/awssdk/messagemanager/sns/internal/test-notification-with-subject.json",
+  },
+  sample: {
+    type: "Notification",
+    newId: randomUUID,
+    headers: ({ type }) => ({
+      "user-agent": "Amazon Simple Notification Service Agent",
+      "x-amz-sns-message-type": type,
+    }),
+    content: {
+      json: ({ id, type, now }) => ({
+        Type: type,
+        MessageId: id,
+        TopicArn: "arn:aws:sns:eu-central-1:104839275016:orders",
+        Subject: "Order paid",
+        Message: JSON.stringify({ order: integer(6), total: 4200 }),
+        Timestamp: iso(now),
+        SignatureVersion: "2",
+        Signature: "",
+        SigningCertURL: "https://sns.eu-central-1.amazonaws.com/SimpleNotificationService.pem",
+        UnsubscribeURL: "https://sns.eu-central-1.amazonaws.com/?Action=Unsubscribe",
+      }),
+    },
+  },
+});

@@ -1,0 +1,13 @@
+import { provider } from "../provider.ts";
+import { timestamped } from "../signing.ts";
+
+export default provider({
+  title: "Bird",
+  docs: "https://docs.bird.com/api/notifications-api/api-reference/webhook-subscriptions/verifying-a-webhook-subscription",
+  schemes: timestamped(
+    "messagebird-signature",
+    { header: "messagebird-request-timestamp" },
+    "{timestamp}\n{url}\n{body-sha256}",
+    { encodings: ["base64"] },
+  ),
+});

@@ -1,0 +1,14 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Bitbucket",
+  docs: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
+  schemes: hmacOfBody("x-hub-signature", { label: "sha256=" }),
+  id: ["header:x-request-uuid"],
+  type: ["header:x-event-key"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/bitbucket-server/bitbucketserver_test.go",
+  },
+});

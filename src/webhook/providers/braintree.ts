@@ -1,0 +1,50 @@
+import { FORM } from "../content.ts";
+import { provider } from "../provider.ts";
+import type { SampleEvent } from "../samples/template.ts";
+import { base62, isoSeconds } from "../samples/values.ts";
+import { hmacOfBody } from "../signing.ts";
+
+const paymentXml = ({ type, now }: SampleEvent) =>
+  `<?xml version="1.0" encoding="UTF-8"?>
+<notification>
+  <timestamp type="datetime">${isoSeconds(now)}Z</timestamp>
+  <kind>${type.replace(/[<&]/g, (sign) => (sign === "<" ? "&lt;" : "&amp;"))}</kind>
+  <source-merchant-id>acme_sandbox</source-merchant-id>
+  <subject>
+    <subscription>
+      <id>${base62(6).toLowerCase()}</id>
+      <plan-id>pro-monthly</plan-id>
+      <status>Active</status>
+      <price>19.00</price>
+      <number-of-billing-cycles nil="true"/>
+    </subscription>
+  </subject>
+</notification>
+`;
+
+export default provider({
+  title: "Braintree",
+  docs: "https://developer.paypal.com/braintree/docs/guides/webhooks/parse",
+  // Pairs of a public key and a signature. Some of Braintree's libraries sign the line end that follows the payload.
+  schemes: ["{form:bt_payload}", "{form:bt_payload}\n"].map((signed) =>
+    hmacOfBody(
+      { form: "bt_signature" },
+      { format: "pairs", separator: "&", assignment: "|", algorithm: "sha1", signed, key: "sha1", isIdentity: true },
+    ),
+  ),
+  covers: "part",
+  contentTypes: [FORM],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/lionelbarrow/braintree-go/blob/2e3e383fa808c85430ed8db5bd87112932a9bb3f/hmac_test.go",
+  },
+  sample: {
+    type: "subscription_charged_successfully",
+    content: {
+      form: (event) => ({
+        bt_signature: "",
+        bt_payload: `${Buffer.from(paymentXml(event)).toString("base64")}\n`,
+      }),
+    },
+  },
+});

@@ -1,0 +1,14 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Coinbase Commerce",
+  docs: "https://docs.cdp.coinbase.com/commerce/api-arcitecture/webhooks-security",
+  schemes: hmacOfBody("x-cc-webhook-signature"),
+  id: ["body:event.id"],
+  type: ["body:event.type"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/coinbase/coinbase-commerce-node/blob/d46c59684423b07d068e001ae8c5d58abb9cbbc1/test/testWebhook.spec.js",
+  },
+});

@@ -1,0 +1,16 @@
+import { provider } from "../provider.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "ConfigCat",
+  docs: "https://configcat.com/docs/advanced/notifications-webhooks/",
+  schemes: base64OfBody("x-configcat-webhook-signature-v1", {
+    format: "values",
+    timestamp: { header: "x-configcat-webhook-timestamp" },
+    signed: "{header:x-configcat-webhook-id}{timestamp}{body}",
+  }),
+  evidence: {
+    kind: "published",
+    by: "https://github.com/configcat/docs/blob/de3b72469862556f4444837c735b2f937b2bcdb5/website/docs/advanced/notifications-webhooks.mdx",
+  },
+});

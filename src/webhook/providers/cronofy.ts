@@ -1,0 +1,13 @@
+import { provider } from "../provider.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "Cronofy",
+  docs: "https://docs.cronofy.com/developers/push-notifications/authentication/",
+  schemes: base64OfBody("cronofy-hmac-sha256", { format: "values" }),
+  type: ["body:notification.type"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/cronofy/cronofy-ruby/blob/b75d79f275ca5dc0704f2b3789e7d1cfbe056c6e/spec/lib/cronofy/client_spec.rb",
+  },
+});

@@ -1,0 +1,20 @@
+import { provider } from "../provider.ts";
+import { keySignature } from "../signing.ts";
+
+export default provider({
+  title: "Discord",
+  docs: "https://docs.discord.com/developers/events/webhook-events",
+  schemes: keySignature("ed25519", "x-signature-ed25519", {
+    encodings: ["hex"],
+    timestamp: { header: "x-signature-timestamp" },
+    signed: "{timestamp}{body}",
+  }),
+  id: ["body:id"],
+  type: ["body:event.type", "body:type"],
+  handshake: "discord",
+  refusedStatus: 401,
+  evidence: {
+    kind: "published",
+    by: "https://github.com/hikari-py/hikari/blob/0ac3385921aabbd21ce691821d41996e9a5a255e/tests/hikari/impl/test_interaction_server.py",
+  },
+});

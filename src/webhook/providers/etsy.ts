@@ -1,0 +1,10 @@
+import { provider } from "../provider.ts";
+import { standardWebhooks } from "../signing.ts";
+
+export default provider({
+  title: "Etsy",
+  docs: "https://developers.etsy.com/documentation/essentials/webhooks/",
+  schemes: standardWebhooks("webhook"),
+  id: ["header:webhook-id"],
+  type: ["body:event_type"],
+});

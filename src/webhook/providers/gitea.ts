@@ -1,0 +1,14 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Gitea",
+  docs: "https://docs.gitea.com/usage/webhooks",
+  schemes: hmacOfBody("x-gitea-signature"),
+  id: ["header:x-gitea-delivery"],
+  type: ["header:x-gitea-event"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/gitea/gitea_test.go",
+  },
+});

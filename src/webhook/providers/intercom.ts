@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { provider } from "../provider.ts";
+import { hex, integer, seconds } from "../samples/values.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Intercom",
+  docs: "https://developers.intercom.com/docs/webhooks/setting-up-webhooks",
+  schemes: hmacOfBody("x-hub-signature", { label: "sha1=", algorithm: "sha1" }),
+  id: ["body:id"],
+  type: ["body:topic"],
+  sample: {
+    type: "conversation.user.created",
+    newId: () => `notif_${randomUUID()}`,
+    content: {
+      json: ({ id, type, now }) => {
+        const conversationId = String(integer(15));
+        const author = { type: "user", id: hex(24), name: "Test User", email: "user@example.com" };
+        return {
+          type: "notification_event",
+          app_id: "q7w2xk9d",
+          data: {
+            type: "notification_event_data",
+            item: {
+              type: "conversation",
+              id: conversationId,
+              created_at: seconds(now - 2000),
+              updated_at: seconds(now),
+              source: {
+                type: "conversation",
+                id: String(integer(10)),
+                delivered_as: "customer_initiated",
+                subject: "",
+                body: "<p>Where can I find my invoices?</p>",
+                author,
+                attachments: [],
+                url: "https://www.example.com/billing",
+              },
+              contacts: { type: "contact.list", contacts: [{ type: "contact", id: author.id, external_id: "42" }] },
+              admin_assignee_id: null,
+              team_assignee_id: null,
+              open: true,
+              state: "open",
+              read: false,
+              priority: "not_priority",
+              tags: { type: "tag.list", tags: [] },
+            },
+          },
+          links: {},
+          id,
+          topic: type,
+          delivery_status: "pending",
+          delivery_attempts: 1,
+          delivered_at: 0,
+          first_sent_at: seconds(now),
+          created_at: seconds(now),
+          self: null,
+        };
+      },
+    },
+  },
+});

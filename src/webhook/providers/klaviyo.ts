@@ -1,0 +1,11 @@
+import { provider } from "../provider.ts";
+import { timestamped } from "../signing.ts";
+
+export default provider({
+  title: "Klaviyo",
+  docs: "https://developers.klaviyo.com/en/docs/working_with_system_webhooks",
+  // The page shows a date. Receivers are known that take seconds.
+  schemes: (["http", "s"] as const).map((unit) =>
+    timestamped("klaviyo-signature", { header: "klaviyo-timestamp", unit }, "{body}{timestamp}"),
+  ),
+});

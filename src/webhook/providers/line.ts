@@ -1,0 +1,14 @@
+import { provider } from "../provider.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "LINE",
+  docs: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
+  schemes: base64OfBody("x-line-signature"),
+  id: ["body:events.0.webhookEventId"],
+  type: ["body:events.0.type"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/line/line-bot-sdk-python/blob/e1fa9338a3230ef4912aa387778641a505cf7372/tests/test_webhook.py",
+  },
+});

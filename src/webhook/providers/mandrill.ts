@@ -1,0 +1,40 @@
+import { FORM } from "../content.ts";
+import { provider } from "../provider.ts";
+import { hex, seconds } from "../samples/values.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "Mailchimp Transactional (Mandrill)",
+  docs: "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/",
+  schemes: base64OfBody("x-mandrill-signature", { algorithm: "sha1", signed: "{url}{form}", isIdentity: true }),
+  contentTypes: [FORM],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/evendis/mandrill-rails/blob/eb89d7c9a57b144ef0c5d0b049b6dd89cf2b0dee/spec/fixtures/webhook_examples/click_with_signature.json",
+  },
+  sample: {
+    type: "send",
+    headers: () => ({ "user-agent": "Mandrill-Webhook/1.0" }),
+    content: {
+      form: ({ type, now }) => {
+        const _id = hex(32);
+        const msg = {
+          ts: seconds(now - 1000),
+          _id,
+          state: "sent",
+          subject: "Your receipt",
+          email: "customer@example.com",
+          sender: "billing@example.com",
+          tags: ["receipt"],
+          opens: [],
+          clicks: [],
+          smtp_events: [],
+          resends: [],
+          metadata: { order_id: "1042" },
+          template: null,
+        };
+        return { mandrill_events: JSON.stringify([{ event: type, _id, msg, ts: seconds(now) }]) };
+      },
+    },
+  },
+});

@@ -1,0 +1,48 @@
+import { provider } from "../provider.ts";
+import { base62, seconds } from "../samples/values.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Meta",
+  docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+  schemes: hmacOfBody("x-hub-signature-256", { label: "sha256=" }),
+  type: ["body:entry.0.changes.0.field", "body:object"],
+  handshake: "meta",
+  evidence: {
+    kind: "published",
+    by: "https://github.com/david-lev/pywa/blob/0bcf2f192ff3cf8ae24a425d85f4295e3cca7a62/tests/test_server.py",
+  },
+  sample: {
+    type: "messages",
+    headers: () => ({ "user-agent": "facebookexternalua" }),
+    content: {
+      json: ({ type, now }) => ({
+        object: "whatsapp_business_account",
+        entry: [
+          {
+            id: "104839275016482",
+            changes: [
+              {
+                value: {
+                  messaging_product: "whatsapp",
+                  metadata: { display_phone_number: "15550100001", phone_number_id: "107294618350927" },
+                  contacts: [{ profile: { name: "Test User" }, wa_id: "15550100002" }],
+                  messages: [
+                    {
+                      from: "15550100002",
+                      id: `wamid.${Buffer.from(base62(41)).toString("base64")}`,
+                      timestamp: String(seconds(now)),
+                      text: { body: "Is my order on its way?" },
+                      type: "text",
+                    },
+                  ],
+                },
+                field: type,
+              },
+            ],
+          },
+        ],
+      }),
+    },
+  },
+});

@@ -1,0 +1,11 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Mollie",
+  docs: "https://docs.mollie.com/reference/webhooks-best-practices",
+  schemes: hmacOfBody("x-mollie-signature", { label: "sha256=" }),
+  id: ["body:id"],
+  type: ["body:type"],
+  evidence: { kind: "sdk", by: "mollie-api-typescript@1.12.28" },
+});

@@ -1,0 +1,10 @@
+import { provider } from "../provider.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "MongoDB Atlas",
+  docs: "https://www.mongodb.com/docs/atlas/tutorial/webhook-integration/",
+  schemes: base64OfBody("x-mms-signature", { algorithm: "sha1" }),
+  // The id in its body is that of the alert, which sends several events.
+  type: ["body:eventTypeName", "header:x-mms-event"],
+});

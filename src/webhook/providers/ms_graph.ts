@@ -1,0 +1,28 @@
+import { provider } from "../provider.ts";
+import { base62, iso } from "../samples/values.ts";
+
+export default provider({
+  title: "Microsoft Graph",
+  docs: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+  schemes: { type: "token", each: "value", json: "clientState" },
+  covers: "none",
+  type: ["body:value.0.changeType", "body:value.0.lifecycleEvent"],
+  handshake: "ms_graph",
+  sample: {
+    type: "updated",
+    content: {
+      json: ({ type, now }) => ({
+        value: [
+          {
+            subscriptionId: "f4a83c52-0d17-4be9-95c6-a27e1b60d384",
+            subscriptionExpirationDateTime: iso(now + 3_600_000),
+            changeType: type,
+            clientState: "",
+            resource: `Users/2b7d9f10/Messages/${base62(32)}`,
+            tenantId: "84bd8158-6d4d-4958-8b9f-9d6445542f95",
+          },
+        ],
+      }),
+    },
+  },
+});

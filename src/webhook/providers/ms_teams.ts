@@ -1,0 +1,10 @@
+import { provider } from "../provider.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "Microsoft Teams",
+  docs: "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook",
+  schemes: base64OfBody("authorization", { label: "HMAC ", key: "base64" }),
+  id: ["body:id"],
+  type: ["body:type"],
+});

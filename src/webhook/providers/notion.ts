@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import { provider } from "../provider.ts";
+import { iso } from "../samples/values.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Notion",
+  docs: "https://developers.notion.com/reference/webhooks",
+  schemes: hmacOfBody("x-notion-signature", { label: "sha256=" }),
+  id: ["body:id"],
+  type: ["body:type"],
+  evidence: { kind: "sdk", by: "@notionhq/client@5.26.0" },
+  sample: {
+    type: "page.content_updated",
+    newId: randomUUID,
+    content: {
+      json: ({ id, type, now }) => ({
+        id,
+        timestamp: iso(now),
+        workspace_id: "b3e80d52-7c14-49fa-a6d3-05f1c92e8b47",
+        workspace_name: "Acme",
+        subscription_id: "29dc7f61-0b85-4e3a-9f72-c84e1da6035b",
+        integration_id: "7a4f1e93-d62b-48c0-b5e9-3f80c7216ad4",
+        authors: [{ id: "e05c9b38-41d7-4fa2-8e6b-92d37a0f1c5e", type: "person" }],
+        attempt_number: 1,
+        api_version: "2025-09-03",
+        entity: { id: randomUUID(), type: "page" },
+        type,
+        data: {
+          updated_blocks: [{ id: randomUUID(), type: "block" }],
+          parent: { id: "d8176e4c-a350-4b9d-bf21-60c5e93a7f08", type: "page" },
+        },
+      }),
+    },
+  },
+});

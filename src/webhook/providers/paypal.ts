@@ -1,0 +1,17 @@
+import { provider } from "../provider.ts";
+import { keySignature } from "../signing.ts";
+
+export default provider({
+  title: "PayPal",
+  docs: "https://developer.paypal.com/api/rest/webhooks/rest/",
+  schemes: keySignature("rsa", "paypal-transmission-sig", {
+    timestamp: { header: "paypal-transmission-time", unit: "iso" },
+    signed: "{header:paypal-transmission-id}|{timestamp}|{option:webhookId}|{body-crc32}",
+    // It repeats a delivery for three days.
+    toleranceSeconds: 4 * 86_400,
+  }),
+  options: { webhookId: { is: "the id of the webhook in PayPal" } },
+  covers: "part",
+  id: ["body:id"],
+  type: ["body:event_type"],
+});

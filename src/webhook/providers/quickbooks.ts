@@ -1,0 +1,12 @@
+import { provider } from "../provider.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "QuickBooks",
+  docs: "https://developer.intuit.com/app/developer/qbo/docs/develop/webhooks",
+  schemes: base64OfBody("intuit-signature"),
+  evidence: {
+    kind: "published",
+    by: "https://github.com/intuit/QuickBooks-V3-Java-SDK/blob/79b5a3c125b2c1c4828f89142039789b61b47ea4/ipp-v3-java-devkit/src/test/java/com/intuit/ipp/services/WebhooksServiceTest.java",
+  },
+});

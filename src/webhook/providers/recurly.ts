@@ -1,0 +1,21 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Recurly",
+  docs: "https://docs.recurly.com/recurly-subscriptions/docs/signature-verification",
+  // Receivers are known that take seconds.
+  schemes: (["ms", "s"] as const).map((unit) =>
+    hmacOfBody("recurly-signature", {
+      format: "positional",
+      timestamp: { position: 0, unit },
+      signed: "{timestamp}.{body}",
+    }),
+  ),
+  id: ["header:recurly-notification-id"],
+  type: ["body:event_type"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/recurly/recurly-client-ruby/blob/05fa008d7df3cb82187e7c8c7b0330a8b8ea0b58/spec/recurly/webhooks_spec.rb",
+  },
+});

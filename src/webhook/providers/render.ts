@@ -1,0 +1,11 @@
+import { provider } from "../provider.ts";
+import { standardWebhooks } from "../signing.ts";
+
+export default provider({
+  title: "Render",
+  docs: "https://render.com/docs/webhooks",
+  schemes: standardWebhooks("webhook"),
+  id: ["header:webhook-id"],
+  type: ["body:type"],
+  evidence: { kind: "sdk", by: "standardwebhooks@1.1.1" },
+});

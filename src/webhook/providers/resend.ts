@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import { provider } from "../provider.ts";
+import { iso, messageId } from "../samples/values.ts";
+import { standardWebhooks } from "../signing.ts";
+
+export default provider({
+  title: "Resend",
+  docs: "https://resend.com/docs/webhooks/verify-webhooks-requests",
+  schemes: standardWebhooks("svix"),
+  id: ["header:svix-id"],
+  type: ["body:type"],
+  evidence: {
+    kind: "published",
+    by: "https://github.com/symfony/symfony/blob/5feb7493c372384d78b4931bb76f73c83f49f50e/src/Symfony/Component/Mailer/Bridge/Resend/Tests/Webhook/ResendRequestParserTest.php",
+  },
+  sample: {
+    type: "email.delivered",
+    newId: messageId,
+    headers: ({ id }) => ({ "user-agent": "Svix-Webhooks/1.84.0", "svix-id": id }),
+    content: {
+      json: ({ type, now }) => ({
+        type,
+        created_at: iso(now),
+        data: {
+          created_at: iso(now - 1500).replace("Z", "+00:00"),
+          email_id: randomUUID(),
+          from: "Acme <billing@example.com>",
+          to: ["customer@example.com"],
+          subject: "Your receipt",
+          tags: { category: "receipt" },
+        },
+      }),
+    },
+  },
+});

@@ -1,0 +1,9 @@
+import { provider } from "../provider.ts";
+import { timestampedPairs } from "../signing.ts";
+
+export default provider({
+  title: "Shippo",
+  docs: "https://docs.goshippo.com/docs/tracking/webhooksecurity",
+  schemes: timestampedPairs("shippo-auth-signature"),
+  type: ["body:event"],
+});

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { JSON_OR_FORM, provider } from "../provider.ts";
+import { base62, base64url, integer, seconds, upperBase36 } from "../samples/values.ts";
+import { timestamped } from "../signing.ts";
+
+export default provider({
+  title: "Slack",
+  docs: "https://docs.slack.dev/authentication/verifying-requests-from-slack/",
+  schemes: timestamped("x-slack-signature", { header: "x-slack-request-timestamp" }, "v0:{timestamp}:{body}", {
+    label: "v0=",
+  }),
+  id: ["body:event_id"],
+  type: ["body:event.type", "body:type"],
+  contentTypes: JSON_OR_FORM,
+  handshake: "slack",
+  evidence: {
+    kind: "published",
+    by: "https://github.com/slackapi/java-slack-sdk/blob/86ff7ca9915e21882def04c2d579ac02503f95fe/slack-app-backend/src/test/java/test_locally/app_backend/SlackSignatureTest.java",
+  },
+  sample: {
+    type: "app_mention",
+    newId: () => `Ev${upperBase36(9)}`,
+    headers: () => ({ accept: "*/*", "user-agent": "Slackbot 1.0 (+https://api.slack.com/robots)" }),
+    content: {
+      json: ({ id, type, now }) => {
+        const ts = `${seconds(now)}.${integer(6)}`;
+        const team = "T07QK4M2XBD";
+        return {
+          token: base62(24),
+          team_id: team,
+          context_team_id: team,
+          context_enterprise_id: null,
+          api_app_id: "A07RN8C5WTE",
+          event: {
+            type,
+            user: "U07P3V6ZJHS",
+            ts,
+            client_msg_id: randomUUID(),
+            text: "<@U07S9F1YLKG> deploy the staging site",
+            team,
+            channel: "C07M5B8DQRN",
+            event_ts: ts,
+          },
+          type: "event_callback",
+          event_id: id,
+          event_time: seconds(now),
+          authorizations: [
+            { enterprise_id: null, team_id: team, user_id: "U07S9F1YLKG", is_bot: true, is_enterprise_install: false },
+          ],
+          is_ext_shared_channel: false,
+          event_context: `4-${base64url(60)}`,
+        };
+      },
+    },
+  },
+});

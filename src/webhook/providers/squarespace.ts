@@ -1,0 +1,10 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "Squarespace",
+  docs: "https://developers.squarespace.com/commerce-apis/webhook-subscriptions-overview",
+  schemes: hmacOfBody("squarespace-signature", { key: "hex" }),
+  id: ["body:id"],
+  type: ["body:topic"],
+});

@@ -1,0 +1,9 @@
+import { provider } from "../provider.ts";
+import { hmacOfBody } from "../signing.ts";
+
+export default provider({
+  title: "HCP Terraform",
+  docs: "https://developer.hashicorp.com/terraform/cloud-docs/workspaces/settings/notifications",
+  schemes: hmacOfBody("x-tfe-notification-signature", { algorithm: "sha512" }),
+  type: ["body:notifications.0.trigger"],
+});

@@ -1,0 +1,50 @@
+import { provider } from "../provider.ts";
+import { hex, isoSeconds, ulid } from "../samples/values.ts";
+import { base64OfBody } from "../signing.ts";
+
+const MINUTE_MS = 60_000;
+
+export default provider({
+  title: "Typeform",
+  docs: "https://www.typeform.com/developers/webhooks/secure-your-webhooks/",
+  schemes: base64OfBody("typeform-signature", { label: "sha256=" }),
+  id: ["body:event_id"],
+  type: ["body:event_type"],
+  sample: {
+    type: "form_response",
+    newId: () => ulid().toUpperCase(),
+    headers: () => ({ "user-agent": "Typeform Webhooks" }),
+    content: {
+      json: ({ id, type, now }) => {
+        const rating = { id: "Kq3vTzB8mXwd", ref: "rating", type: "rating" };
+        const email = { id: "pN6yRcF1hJgs", ref: "email", type: "email" };
+        return {
+          event_id: id,
+          event_type: type,
+          form_response: {
+            form_id: "Wt5xQm9k",
+            token: hex(32),
+            landed_at: `${isoSeconds(now - 2 * MINUTE_MS)}Z`,
+            submitted_at: `${isoSeconds(now)}Z`,
+            hidden: { customer_id: "42" },
+            calculated: { score: 0 },
+            definition: {
+              id: "Wt5xQm9k",
+              title: "Customer survey",
+              fields: [
+                { ...rating, title: "How do you rate us?", properties: {} },
+                { ...email, title: "Where can we reach you?", properties: {} },
+              ],
+              endings: [{ id: "DefaultTyScreen", ref: "default_tys", title: "Thank you", type: "thankyou_screen" }],
+            },
+            answers: [
+              { type: "number", number: 4, field: rating },
+              { type: "email", email: "customer@example.com", field: email },
+            ],
+            ending: { id: "DefaultTyScreen", ref: "default_tys" },
+          },
+        };
+      },
+    },
+  },
+});

@@ -1,0 +1,84 @@
+import { provider } from "../provider.ts";
+import { base62, hex, integer, isoSeconds } from "../samples/values.ts";
+import { base64OfBody } from "../signing.ts";
+
+export default provider({
+  title: "WooCommerce",
+  docs: "https://woocommerce.com/document/webhooks/",
+  schemes: base64OfBody("x-wc-webhook-signature"),
+  id: ["header:x-wc-webhook-delivery-id"],
+  type: ["header:x-wc-webhook-topic"],
+  sample: {
+    type: "order.created",
+    newId: () => hex(32),
+    headers: ({ id, type }) => {
+      const [resource = "", event = ""] = type.split(".");
+      return {
+        "user-agent": "WooCommerce/10.3.4 Hookshot (WordPress/6.8.3)",
+        "x-wc-webhook-delivery-id": id,
+        "x-wc-webhook-event": event,
+        "x-wc-webhook-id": "3",
+        "x-wc-webhook-resource": resource,
+        "x-wc-webhook-source": "https://shop.example.com/",
+        "x-wc-webhook-topic": type,
+      };
+    },
+    content: {
+      json: ({ now }) => {
+        const id = integer(5);
+        const address = {
+          first_name: "Test",
+          last_name: "Customer",
+          company: "",
+          address_1: "1 Example Street",
+          address_2: "",
+          city: "Berlin",
+          state: "DE-BE",
+          postcode: "10115",
+          country: "DE",
+        };
+        return {
+          id,
+          parent_id: 0,
+          status: "processing",
+          currency: "EUR",
+          version: "10.3.4",
+          prices_include_tax: true,
+          date_created: isoSeconds(now),
+          date_modified: isoSeconds(now),
+          discount_total: "0.00",
+          shipping_total: "5.00",
+          cart_tax: "6.39",
+          total: "45.00",
+          total_tax: "7.19",
+          customer_id: 12,
+          order_key: `wc_order_${base62(13)}`,
+          billing: { ...address, email: "customer@example.com", phone: "" },
+          shipping: { ...address, phone: "" },
+          payment_method: "bacs",
+          payment_method_title: "Direct bank transfer",
+          created_via: "checkout",
+          customer_note: "",
+          date_completed: null,
+          date_paid: isoSeconds(now),
+          number: String(id),
+          meta_data: [],
+          line_items: [
+            {
+              id: 315,
+              name: "Coffee mug",
+              product_id: 93,
+              variation_id: 0,
+              quantity: 2,
+              total: "33.61",
+              sku: "MUG-BLUE",
+            },
+          ],
+          date_created_gmt: isoSeconds(now),
+          date_modified_gmt: isoSeconds(now),
+          currency_symbol: "€",
+        };
+      },
+    },
+  },
+});

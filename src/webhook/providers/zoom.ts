@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+import { provider } from "../provider.ts";
+import { hex, integer, isoSeconds } from "../samples/values.ts";
+import { timestamped } from "../signing.ts";
+
+export default provider({
+  title: "Zoom",
+  docs: "https://developers.zoom.us/docs/api/webhooks/",
+  schemes: timestamped("x-zm-signature", { header: "x-zm-request-timestamp" }, "v0:{timestamp}:{body}", {
+    label: "v0=",
+  }),
+  id: ["header:x-zm-request-id"],
+  type: ["body:event"],
+  handshake: "zoom",
+  evidence: {
+    kind: "published",
+    by: "https://github.com/Jericho/ZoomNet/blob/a8a2562ac7e26146c9064098645ec3689bce3ebf/Source/ZoomNet.UnitTests/WebhookSignatureValidationTests.cs",
+  },
+  sample: {
+    type: "meeting.started",
+    newId: randomUUID,
+    headers: ({ id }) => ({
+      "user-agent": "Zoom Marketplace/1.0a",
+      clientid: "kR8vXw2TQmGz5NcLbY7HdA",
+      "x-zm-request-id": id,
+      "x-zm-trackingid": `WEB_${hex(32)}`,
+    }),
+    content: {
+      json: ({ type, now }) => ({
+        event: type,
+        payload: {
+          account_id: "pT4mZc9XQwKd2RyVb7NgJL",
+          object: {
+            duration: 30,
+            start_time: `${isoSeconds(now)}Z`,
+            timezone: "Europe/Berlin",
+            topic: "Weekly review",
+            id: String(integer(11)),
+            type: 2,
+            uuid: Buffer.from(hex(32), "hex").toString("base64"),
+            host_id: "hN6rBt3YSkWf8PzLd1VxMQ",
+          },
+        },
+        event_ts: now,
+      }),
+    },
+  },
+});

@@ -1,0 +1,88 @@
+import type { HmacScheme, PublicKeyScheme, Scheme, TimeUnit } from "./schemes.ts";
+
+/** Where a signature lies: one header, or a place as in `HmacScheme`. */
+type SignaturePlace = string | HmacScheme["signature"];
+
+/** The HMAC of the body alone, as one value: SHA-256 in hex unless the options say otherwise. */
+export function hmacOfBody(place: SignaturePlace, options: Partial<HmacScheme> = {}): HmacScheme {
+  return {
+    type: "hmac",
+    signature: typeof place === "string" ? { headers: [place] } : place,
+    format: "bare",
+    algorithm: "sha256",
+    encodings: ["hex"],
+    signed: "{body}",
+    key: "utf8",
+    ...options,
+  };
+}
+
+/** As `hmacOfBody`, in base64. */
+export function base64OfBody(place: SignaturePlace, options: Partial<HmacScheme> = {}): HmacScheme {
+  return hmacOfBody(place, { encodings: ["base64"], ...options });
+}
+
+/** An HMAC that also covers a timestamp in a header of its own. */
+export function timestamped(
+  place: SignaturePlace,
+  timestamp: { header: string; unit?: TimeUnit },
+  signed: string,
+  options: Partial<HmacScheme> = {},
+): HmacScheme {
+  return hmacOfBody(place, { timestamp, signed, ...options });
+}
+
+/** Stripe's form, which others follow: `t=TIME,v1=SIGNATURE` over the time, a dot and the body. */
+export function timestampedPairs(header: string, options: Partial<HmacScheme> = {}): HmacScheme {
+  return hmacOfBody(header, {
+    format: "pairs",
+    label: "v1",
+    timestamp: { pair: "t" },
+    signed: "{timestamp}.{body}",
+    ...options,
+  });
+}
+
+/** Standard Webhooks, under the specification's header names or those of Svix. */
+export function standardWebhooks(prefix: "webhook" | "svix", options: Partial<HmacScheme> = {}): HmacScheme {
+  return base64OfBody(`${prefix}-signature`, {
+    format: "list",
+    label: "v1",
+    signed: `{header:${prefix}-id}.{timestamp}.{body}`,
+    timestamp: { header: `${prefix}-timestamp` },
+    key: "whsec",
+    ...options,
+  });
+}
+
+/** A signature of the body with a private key, in base64: SHA-256 unless the options say otherwise. */
+export function keySignature(
+  type: PublicKeyScheme["type"],
+  place: SignaturePlace,
+  options: Partial<PublicKeyScheme> = {},
+): PublicKeyScheme {
+  return {
+    type,
+    signature: typeof place === "string" ? { headers: [place] } : place,
+    format: "bare",
+    algorithm: "sha256",
+    encodings: ["base64"],
+    signed: "{body}",
+    ...options,
+  };
+}
+
+/** The signature of Standard Webhooks with a private key, which has the version `v1a`. */
+function standardKeySignature(prefix: "webhook" | "svix"): PublicKeyScheme {
+  const { signature, signed, timestamp } = standardWebhooks(prefix);
+  return keySignature(
+    "ed25519",
+    { headers: [] },
+    { signature, format: "list", label: "v1a", signed, ...(timestamp && { timestamp }) },
+  );
+}
+
+/** Standard Webhooks with a secret or a private key. */
+export function standardSchemes(...prefixes: ("webhook" | "svix")[]): Scheme[] {
+  return prefixes.flatMap((prefix) => [standardWebhooks(prefix), standardKeySignature(prefix)]);
+}

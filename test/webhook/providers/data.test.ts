@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Provider } from "../../../src/webhook/provider.ts";
+import { allProviders, PROVIDER_NAMES } from "../../../src/webhook/providers/index.ts";
+import type { Scheme, SignedScheme } from "../../../src/webhook/schemes.ts";
+import { coversBody, unknownPlaceholder } from "../../../src/webhook/signed-text.ts";
+import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
+
+const HEADER_NAME = /^[a-z0-9-]+$/;
+const PLACE = /^(?:header:[a-z0-9-]+|body:[^:]+|claim:[a-z]+)$/;
+const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]+$/;
+
+const providers = allProviders();
+const signedOf = ({ schemes }: Provider) => schemes.filter((scheme) => "signed" in scheme);
+const schemes = providers.flatMap(([slug, provider]) => signedOf(provider).map((scheme) => [slug, scheme] as const));
+
+const placeholdersIn = ({ signed, optional = [] }: SignedScheme) =>
+  [...optional, signed].join("").match(/\{[^}]*\}?/g) ?? [];
+const headersOf = (scheme: SignedScheme) => ("headers" in scheme.signature ? scheme.signature.headers : []);
+
+/** The slugs of the providers that a rule does not hold for. */
+const breaking = (holds: (provider: Provider) => boolean) =>
+  providers.filter(([, provider]) => !holds(provider)).map(([slug]) => slug);
+/** As `breaking`, of a rule for each scheme. */
+const breakingScheme = (holds: (scheme: SignedScheme) => boolean) =>
+  schemes.filter(([, scheme]) => !holds(scheme)).map(([slug]) => slug);
+
+suite("the providers", () => {
+  test("hold each of the 111 that were asked for", () => {
+    assert.equal(slugs.length, 111);
+    assert.deepEqual(
+      slugs.filter((slug) => !PROVIDER_NAMES.includes(slug)),
+      [],
+    );
+  });
+
+  test("are in alphabetical order", () => {
+    assert.deepEqual(PROVIDER_NAMES, [...PROVIDER_NAMES].sort());
+  });
+
+  test("have a title, a page by https and a scheme", () => {
+    assert.deepEqual(
+      breaking(({ title, docs, schemes }) => title !== "" && new URL(docs).protocol === "https:" && schemes.length > 0),
+      [],
+    );
+  });
+
+  test("name places and media types that can exist", () => {
+    assert.deepEqual(
+      breaking(({ id = [], type = [] }) => [...id.flat(), ...type].every((place) => PLACE.test(place))),
+      [],
+    );
+    assert.deepEqual(
+      breaking(({ contentTypes = ["application/json"] }) => contentTypes.every((type) => MEDIA_TYPE.test(type))),
+      [],
+    );
+  });
+
+  test("do not take a place twice", () => {
+    assert.deepEqual(
+      breaking(({ id = [], type = [] }) => new Set([...id, ...type]).size === id.length + type.length),
+      [],
+    );
+  });
+});
+
+suite("the scheme of a provider", () => {
+  test("signs only what the verifier can read", () => {
+    assert.deepEqual(
+      breakingScheme(({ signed, optional = [] }) =>
+        [...optional, signed].every((text) => unknownPlaceholder(text) === undefined),
+      ),
+      [],
+    );
+  });
+
+  test("names headers in lower case", () => {
+    const named = (scheme: SignedScheme) => [
+      ...headersOf(scheme),
+      ...(scheme.timestamp && "header" in scheme.timestamp ? [scheme.timestamp.header] : []),
+      ...placeholdersIn(scheme).flatMap((placeholder) => /^\{header:(.*)\}$/.exec(placeholder)?.[1] ?? []),
+    ];
+    assert.deepEqual(
+      breakingScheme((scheme) => named(scheme).every((header) => HEADER_NAME.test(header))),
+      [],
+    );
+  });
+
+  test("has a place for its signature", () => {
+    assert.deepEqual(
+      breakingScheme(({ signature }) => !("headers" in signature) || signature.headers.length > 0),
+      [],
+    );
+  });
+
+  test("has a place for the timestamp exactly when it signs one", () => {
+    assert.deepEqual(
+      breakingScheme(({ signed, timestamp }) => signed.includes("{timestamp}") === (timestamp !== undefined)),
+      [],
+    );
+  });
+
+  test("reads items of a header only where it has items", () => {
+    const readsItems = ({ signed, timestamp }: SignedScheme) =>
+      /\{(?:pair|headers):/.test(signed) || (timestamp !== undefined && "pair" in timestamp);
+    assert.deepEqual(
+      breakingScheme((scheme) => !readsItems(scheme) || scheme.format === "pairs"),
+      [],
+    );
+  });
+
+  test("covers the body where the provider's file says so", () => {
+    const coversAll = (scheme: Scheme) =>
+      scheme.type === "jwt"
+        ? scheme.bodyClaim !== undefined
+        : "signed" in scheme && (coversBody(scheme.signed) || scheme.bodyHash !== undefined);
+    assert.deepEqual(
+      breaking(({ covers, schemes }) => covers !== "body" || schemes.every(coversAll)),
+      [],
+    );
+  });
+
+  test("takes forms where it signs their fields", () => {
+    const signsForm = (provider: Provider) => signedOf(provider).some(({ signed }) => /\{form[:}]/.test(signed));
+    assert.deepEqual(
+      breaking(
+        (provider) => !signsForm(provider) || provider.contentTypes?.[0] === "application/x-www-form-urlencoded",
+      ),
+      [],
+    );
+  });
+});
