@@ -31,6 +31,8 @@ export interface Provider {
   contentTypes?: readonly string[];
   /** The largest body that it sends, when over 1 MB; in bytes. */
   bodyLimitBytes?: number;
+  /** Whether its events are checked like those of the source `default`. */
+  isEnvelope?: true;
   /** What it asks for before it delivers. */
   handshake?: HandshakeKind;
   /** The text that it expects as the answer to a delivery, when not only a status. */

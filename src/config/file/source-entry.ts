@@ -21,9 +21,6 @@ export interface ReadEntry {
   warnings: PathFault[];
 }
 
-// Their events are checked like those of the source `default`.
-const ENVELOPES = ["stripe", "openai"];
-
 /** Makes the source of an entry whose shape is right. */
 export function readEntry(name: string, entry: SourceEntry, context: EntryContext): ReadEntry {
   const { schemes, faults: unknown } = schemesOf(entry);
@@ -148,7 +145,7 @@ function sourceOf(
     type: [...(entry.type === undefined ? [] : [placeOf(entry.type)]), ...(preset.type ?? [])],
     dedupe: entry.dedupe ?? preset.dedupe?.mode ?? "bytes",
     contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
-    isEnvelope: slug !== undefined && ENVELOPES.includes(slug),
+    isEnvelope: preset.isEnvelope ?? false,
     addressMode: entry.addressMode ?? "enforce",
     bodyLimitBytes: entry.bodyLimit ?? preset.bodyLimitBytes ?? context.bodyLimitBytes,
     ...(entry.keepRejected !== undefined && { keepRejected: boundsOf(entry.keepRejected) }),

@@ -9,6 +9,7 @@ export default provider({
   schemes: timestampedPairs("stripe-signature"),
   id: ["body:id"],
   type: ["body:type"],
+  isEnvelope: true,
   evidence: {
     kind: "published",
     by: "https://github.com/stripe/stripe-dotnet/blob/d33036292e0fba185de235ce26836eebba9f91fd/src/StripeTests/Services/Events/EventUtilityTest.cs",
