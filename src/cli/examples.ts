@@ -70,6 +70,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "sources list": [["authserve sources list", "See which secret each source used last"]],
   "sources presets": [
     ["authserve sources presets", "Look up the name of a provider"],
+    ["authserve sources presets shopify", "See what makes a duplicate of its events, and why"],
     ["authserve sources presets --json | jq -r '.[] | select(.evidence == \"sdk\").name'", "Filter by evidence"],
   ],
   "sources explain": [

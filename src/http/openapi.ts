@@ -126,10 +126,11 @@ function responsesOf(route: Route): JsonObject {
 
 const TEXT = { "text/plain": { schema: STRING } };
 
-function answerOf({ response, mediaTypes = {}, mayBeText = false }: Route, status: number): JsonObject {
-  const text = mayBeText ? TEXT : {};
+function answerOf({ response, mediaTypes = {}, otherType }: Route, status: number): JsonObject {
+  const other =
+    otherType === undefined ? {} : { [otherType]: otherType === "application/json" ? {} : { schema: STRING } };
   const types = response.type === "string" ? (mediaTypes[status] ?? "text/plain") : "application/json";
-  return { ...Object.fromEntries([types].flat().map((type) => [type, { schema: schemaOf(response) }])), ...text };
+  return { ...Object.fromEntries([types].flat().map((type) => [type, { schema: schemaOf(response) }])), ...other };
 }
 
 function refusalOf(codes: readonly ErrorCode[] | undefined): JsonObject {

@@ -55,8 +55,8 @@ export interface Route {
   statuses?: readonly number[];
   /** The media types of a text body by status; `text/plain` by default. */
   mediaTypes?: Readonly<Record<number, string | readonly string[]>>;
-  /** Whether the body of a response may also be plain text. */
-  mayBeText?: boolean;
+  /** The media type of a body that a response may have instead. */
+  otherType?: string;
   /** Whether its responses have no body, also those of problems. */
   isBodiless?: boolean;
   /** Its error codes, besides those of any request. */

@@ -25,8 +25,8 @@ export interface Provider {
   /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */
   id?: readonly IdPlace[];
   type?: readonly Place[];
-  /** What makes a duplicate, and why, if not `bytes`. */
-  dedupe?: { mode: Dedupe; why: string };
+  /** What makes a duplicate, if not `bytes`, why, and the page or report that says so. */
+  dedupe?: { mode: Dedupe; why: string; source: string };
   /** Media types that it sends, when not only `application/json`. */
   contentTypes?: readonly string[];
   /** The largest body that it sends, when over 1 MB; in bytes. */
@@ -35,8 +35,8 @@ export interface Provider {
   isEnvelope?: true;
   /** What it asks for before it delivers. */
   handshake?: HandshakeKind;
-  /** The text that it expects as the answer to a delivery, when not only a status. */
-  acknowledgement?: string;
+  /** The answer to a delivery that it expects, with its media type, when not only a status. */
+  acknowledgement?: { type: string; text: string };
   /** The status that it needs for a wrong signature, when not 403. */
   refusedStatus?: 401;
   /** Whether it refuses answers that have a body. */

@@ -12,7 +12,6 @@ import type { RefusalReason } from "./bound-scheme.ts";
 import { openContent } from "./content.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { eventOf } from "./delivered-event.ts";
-import { text } from "./handshakes/answer.ts";
 import {
   asksForValidation,
   deliveryAnswerOf,
@@ -83,7 +82,7 @@ function deliveryRoute(source: Source, parts: DeliveryParts): Route {
     response: DeliveryAnswer,
     problems,
     ...(source.needsEmptyAnswers && { isBodiless: true }),
-    ...(source.acknowledgement !== undefined && { mayBeText: true }),
+    ...(source.acknowledgement && { otherType: source.acknowledgement.type }),
     ...(source.refusedStatus && { problemStatuses: { signature_mismatch: source.refusedStatus } }),
     ...describeHandshake(source, { response: DeliveryAnswer, problems }),
     handler: withValidation(source, parts, receive(source, parts)),
@@ -203,7 +202,8 @@ function receive(source: Source, parts: DeliveryParts): Handler {
         "a stored event has the same id and other bytes",
       );
     }
-    if (acknowledgement !== undefined) return text(acknowledgement);
+    if (acknowledgement)
+      return { status: 200, body: acknowledgement.text, headers: { "Content-Type": acknowledgement.type } };
     return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
   };
 }

@@ -59,8 +59,8 @@ export interface Source {
   refusedStatus?: 401;
   /** Whether the provider refuses answers that have a body. */
   needsEmptyAnswers?: true;
-  /** The text that the sender expects as the answer to a delivery. Undefined: our usual answer. */
-  acknowledgement?: string;
+  /** The answer to a delivery that the sender expects, with its media type. Undefined: our usual one. */
+  acknowledgement?: { type: string; text: string };
 }
 
 /** What the schemes of a source verify with. */

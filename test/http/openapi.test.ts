@@ -102,7 +102,7 @@ suite("the OpenAPI description of routes", () => {
   });
 
   test("has a text beside the usual body, and the statuses of errors that a route changes", () => {
-    const { get } = describe({ ...ROUTE, mayBeText: true, problemStatuses: { not_found: 410 } }).paths[
+    const { get } = describe({ ...ROUTE, otherType: "text/plain", problemStatuses: { not_found: 410 } }).paths[
       "/things/{id}/parts"
     ];
     assert.deepEqual(Object.keys(get.responses["200"].content), ["application/json", "text/plain"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, hash } from "node:crypto";
 import { suite, test } from "node:test";
-import { openContent } from "../../src/webhook/content.ts";
+import { FORM, openContent } from "../../src/webhook/content.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
 import type { PublicKey } from "../../src/webhook/public-key.ts";
 import { sampleOf } from "../../src/webhook/samples/index.ts";
@@ -44,7 +44,11 @@ interface Changed {
 /** Signs a sample of a preset with a scheme, and verifies it at a time. */
 function verdict(slug: string | null, scheme: Scheme, { at = NOW, ...others }: Changed = {}): string {
   const only = "only" in scheme ? scheme.only : undefined;
-  const sample = sampleOf(slug, { now: NOW, type: only && "values" in only ? only.values[0] : undefined });
+  const plain = sampleOf(slug, { now: NOW, type: only && "values" in only ? only.values[0] : undefined });
+  const isPayloadOfForm = "signed" in scheme && scheme.signed === "{form:payload}";
+  const sample = isPayloadOfForm
+    ? { ...plain, contentType: FORM, body: String(new URLSearchParams({ payload: plain.body })) }
+    : plain;
   const bodyHash = "bodyHash" in scheme ? { bodySHA256: hash("sha256", sample.body) } : {};
   const query = new URLSearchParams({ "data.id": "77A", ...bodyHash, code: SECRET });
   const unsigned = {

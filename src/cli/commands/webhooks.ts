@@ -21,10 +21,14 @@ export function addWebhookCommands(program: Command): void {
     .option("--json", "Print a JSON array")
     .action(async (options) => (await import("../sources-list.ts")).runSourcesList(options));
   sources
-    .command("presets")
-    .description("List the known providers, and what proves that their signatures verify")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../sources-presets.ts")).runSourcesPresets(options));
+    .command("presets [name]")
+    .description("List the known providers, and what proves that their signatures verify, or all that is known of one")
+    .option("--json", "Print a JSON array, or an object")
+    .action(async (name, options) =>
+      name === undefined
+        ? (await import("../sources-presets.ts")).runSourcesPresets(options)
+        : (await import("../sources-preset.ts")).runSourcesPreset(name, options),
+    );
   sources
     .command("explain <name>")
     .description("Show which checks a captured HTTP request passes, from standard input")

@@ -90,7 +90,7 @@ export function describeHandshake(
       query: v.object({ validationToken: v.optional(v.string()) }),
       problems: [...usual.problems, "validation_failed"],
     }),
-    ...(["discord", "ms_graph", "slack", "twitch"].includes(kind) && { mayBeText: true }),
+    ...(["discord", "ms_graph", "slack", "twitch"].includes(kind) && { otherType: "text/plain" }),
   };
 }
 

@@ -34,7 +34,7 @@ export default provider({
   ],
   covers: "part",
   type: ["body:notificationItems.0.NotificationRequestItem.eventCode", "body:type"],
-  acknowledgement: "[accepted]",
+  acknowledgement: { type: "text/plain", text: "[accepted]" },
   evidence: {
     kind: "published",
     by: "https://github.com/Adyen/adyen-node-api-library/blob/3b84a188ef071064636a19f53f95f8aa7112dd91/src/__tests__/hmacValidator.spec.ts",

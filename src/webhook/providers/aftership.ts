@@ -4,7 +4,11 @@ import { base64OfBody } from "../signing.ts";
 export default provider({
   title: "AfterShip",
   docs: "https://www.aftership.com/docs/tracking/webhook/webhook-signature",
-  schemes: base64OfBody("aftership-hmac-sha256"),
+  // Tracking; returns and warranties; shipping.
+  schemes: [
+    base64OfBody({ headers: ["aftership-hmac-sha256", "as-signature-hmac-sha256"] }),
+    base64OfBody("am-webhook-signature", { label: "hmac-sha256=" }),
+  ],
   id: ["body:event_id"],
   type: ["body:event"],
 });

@@ -5,6 +5,7 @@ export default provider({
   title: "Airtable",
   docs: "https://airtable.com/developers/web/api/webhooks-overview",
   schemes: hmacOfBody("x-airtable-content-mac", { label: "hmac-sha256=", key: "base64" }),
+  needsEmptyAnswers: true,
   evidence: {
     kind: "published",
     by: "https://github.com/gtalarico/pyairtable/blob/25f31b0f4ab95d3e23ab37a645483ac38c8126ca/tests/test_models_webhook.py",

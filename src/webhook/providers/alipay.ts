@@ -11,7 +11,7 @@ export default provider({
   id: ["body:notify_id"],
   type: ["body:notify_type"],
   contentTypes: [FORM],
-  acknowledgement: "success",
+  acknowledgement: { type: "text/plain", text: "success" },
   evidence: {
     kind: "published",
     by: "https://github.com/alipay/alipay-sdk-nodejs-all/blob/e1676390871eb7a69b4f81aa15de8327ac15738a/test/alipay.test.ts",

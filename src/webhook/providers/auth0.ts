@@ -7,4 +7,6 @@ export default provider({
   covers: "none",
   id: ["body:log_id", "body:0.log_id"],
   type: ["body:data.type", "body:0.data.type"],
+  // It sends JSON Lines by default, which are no JSON.
+  contentTypes: ["*/*"],
 });

@@ -9,7 +9,7 @@ export default provider({
   ],
   covers: "none",
   id: ["body:id", "body:0.id"],
-  type: ["body:type", "body:0.eventType"],
+  type: ["body:type", "body:0.eventType", "body:0.type"],
   contentTypes: ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"],
   handshake: "event_grid",
 });

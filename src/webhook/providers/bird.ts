@@ -8,6 +8,7 @@ export default provider({
     "messagebird-signature",
     { header: "messagebird-request-timestamp" },
     "{timestamp}\n{url}\n{body-sha256}",
-    { encodings: ["base64"] },
+    // Its repeats keep the first time, for a day (https://docs.bird.com/api/notifications-api/retries).
+    { encodings: ["base64"], toleranceSeconds: 86_400 },
   ),
 });

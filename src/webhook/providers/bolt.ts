@@ -4,5 +4,8 @@ import { base64OfBody } from "../signing.ts";
 export default provider({
   title: "Bolt",
   docs: "https://help.bolt.com/developers/guides/webhooks/hook-verification/",
-  schemes: base64OfBody("x-bolt-hmac-sha256"),
+  // During a rotation the second header has the signature with the new secret.
+  schemes: base64OfBody({ headers: ["x-bolt-hmac-sha256", "x-bolt-hmac-sha256-pending"] }),
+  // The id in its body is that of the transaction, which authorization, capture, credit and void share.
+  type: ["body:type"],
 });

@@ -1,4 +1,4 @@
-import { provider } from "../provider.ts";
+import { JSON_OR_FORM, provider } from "../provider.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -6,4 +6,6 @@ export default provider({
   docs: "https://cal.com/docs/developing/guides/automation/webhooks",
   schemes: hmacOfBody("x-cal-signature-256"),
   type: ["body:triggerEvent"],
+  // A template of the user that is no JSON is sent as a form.
+  contentTypes: JSON_OR_FORM,
 });

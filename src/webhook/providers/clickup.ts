@@ -5,6 +5,7 @@ export default provider({
   title: "ClickUp",
   docs: "https://developer.clickup.com/docs/webhooksignature",
   schemes: hmacOfBody("x-signature"),
-  id: ["body:history_items.0.id"],
+  // One change is two events, for example taskCreated and taskStatusUpdated, which share its history item.
+  id: [["body:event", "body:history_items.0.id"]],
   type: ["body:event"],
 });

@@ -5,5 +5,10 @@ export default provider({
   title: "Dropbox",
   docs: "https://www.dropbox.com/developers/reference/webhooks",
   schemes: hmacOfBody("x-dropbox-signature"),
+  dedupe: {
+    mode: "off",
+    why: "Each notification of an account has the same bytes, and no id.",
+    source: "https://www.dropbox.com/developers/reference/webhooks",
+  },
   handshake: "dropbox",
 });

@@ -1,12 +1,18 @@
-import { provider } from "../provider.ts";
+import { FORM } from "../content.ts";
+import { JSON_OR_FORM, provider } from "../provider.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
   title: "Gitea",
   docs: "https://docs.gitea.com/usage/webhooks",
-  schemes: hmacOfBody("x-gitea-signature"),
+  schemes: [
+    hmacOfBody("x-gitea-signature"),
+    // Of a form, the signature is that of its payload (go-gitea/gitea, services/webhook/deliver.go).
+    hmacOfBody("x-gitea-signature", { signed: "{form:payload}", only: { mediaType: FORM }, isIdentity: true }),
+  ],
   id: ["header:x-gitea-delivery"],
   type: ["header:x-gitea-event"],
+  contentTypes: JSON_OR_FORM,
   evidence: {
     kind: "published",
     by: "https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/gitea/gitea_test.go",

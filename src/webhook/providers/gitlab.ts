@@ -6,6 +6,13 @@ export default provider({
   docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
   schemes: [standardWebhooks("webhook"), { type: "token", header: "x-gitlab-token" }],
   covers: "part",
-  id: ["header:webhook-id", "header:x-gitlab-event-uuid"],
+  // Webhooks that set off each other share X-Gitlab-Event-UUID.
+  id: ["header:webhook-id", "header:idempotency-key"],
   type: ["header:x-gitlab-event", "body:object_kind"],
+  dedupe: {
+    mode: "id",
+    why: "A repeat keeps its idempotency key.",
+    source: "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/160952",
+  },
+  bodyLimitBytes: 25 * 1024 * 1024,
 });

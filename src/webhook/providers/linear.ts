@@ -9,6 +9,11 @@ export default provider({
   schemes: hmacOfBody("linear-signature"),
   id: ["header:linear-delivery"],
   type: ["body:type"],
+  dedupe: {
+    mode: "id",
+    why: "A repeat has another signed time, and the same delivery id.",
+    source: "https://linear.app/developers/webhooks",
+  },
   evidence: { kind: "sdk", by: "@linear/sdk@98.0.0" },
   sample: {
     type: "Issue",

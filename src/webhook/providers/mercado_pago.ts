@@ -5,12 +5,15 @@ export default provider({
   title: "Mercado Pago",
   docs: "https://www.mercadopago.com.br/developers/en/docs/your-integrations/notifications/webhooks",
   // The page asks for the id in lower case, while its libraries take it as sent.
-  schemes: ["{query:data.id}", "{query-lower:data.id}"].map((id) =>
-    timestampedPairs("x-signature", {
-      timestamp: { pair: "ts" },
-      optional: [`id:${id};`, "request-id:{header:x-request-id};"],
-      signed: "ts:{timestamp};",
-    }),
+  // It has sent the time in seconds and in milliseconds (mercadopago/sdk-java, WebhookSignatureValidatorTest.java).
+  schemes: ["{query:data.id}", "{query-lower:data.id}"].flatMap((id) =>
+    (["ms", "s"] as const).map((unit) =>
+      timestampedPairs("x-signature", {
+        timestamp: { pair: "ts", unit },
+        optional: [`id:${id};`, "request-id:{header:x-request-id};"],
+        signed: "ts:{timestamp};",
+      }),
+    ),
   ),
   covers: "part",
   id: ["body:id"],

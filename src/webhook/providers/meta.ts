@@ -7,6 +7,8 @@ export default provider({
   docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
   schemes: hmacOfBody("x-hub-signature-256", { label: "sha256=" }),
   type: ["body:entry.0.changes.0.field", "body:object"],
+  // The limit that it documents for WhatsApp.
+  bodyLimitBytes: 3 * 1024 * 1024,
   handshake: "meta",
   evidence: {
     kind: "published",

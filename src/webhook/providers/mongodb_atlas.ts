@@ -4,7 +4,11 @@ import { base64OfBody } from "../signing.ts";
 export default provider({
   title: "MongoDB Atlas",
   docs: "https://www.mongodb.com/docs/atlas/tutorial/webhook-integration/",
-  schemes: base64OfBody("x-mms-signature", { algorithm: "sha1" }),
+  schemes: base64OfBody("x-mms-signature", {
+    algorithm: "sha1",
+    // Ops Manager documents hex.
+    encodings: ["base64", "hex"],
+  }),
   // The id in its body is that of the alert, which sends several events.
   type: ["body:eventTypeName", "header:x-mms-event"],
 });

@@ -7,6 +7,11 @@ export default provider({
   schemes: { type: "token", each: "value", json: "clientState" },
   covers: "none",
   type: ["body:value.0.changeType", "body:value.0.lifecycleEvent"],
+  dedupe: {
+    mode: "off",
+    why: "Each notification of a drive has the same bytes, and no id.",
+    source: "https://learn.microsoft.com/en-us/graph/api/resources/changenotification",
+  },
   handshake: "ms_graph",
   sample: {
     type: "updated",

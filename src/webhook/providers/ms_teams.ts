@@ -7,4 +7,6 @@ export default provider({
   schemes: base64OfBody("authorization", { label: "HMAC ", key: "base64" }),
   id: ["body:id"],
   type: ["body:type"],
+  // Without a message as the answer, the channel shows an error.
+  acknowledgement: { type: "application/json", text: '{"type":"message","text":"Received."}' },
 });

@@ -15,6 +15,11 @@ export default provider({
     "header:shopify-event-id",
   ],
   type: ["header:x-shopify-topic", "header:shopify-topic"],
+  dedupe: {
+    mode: "id",
+    why: "Updates of one object may have equal bytes, for example with include_fields. A repeat keeps its webhook id.",
+    source: "https://shopify.dev/docs/apps/build/webhooks/customize/modify-payloads",
+  },
   refusedStatus: 401,
   evidence: {
     kind: "published",

@@ -4,6 +4,7 @@ import { hmacOfBody } from "../signing.ts";
 export default provider({
   title: "HCP Terraform",
   docs: "https://developer.hashicorp.com/terraform/cloud-docs/workspaces/settings/notifications",
-  schemes: hmacOfBody("x-tfe-notification-signature", { algorithm: "sha512" }),
+  // Notifications; run tasks.
+  schemes: hmacOfBody({ headers: ["x-tfe-notification-signature", "x-tfc-task-signature"] }, { algorithm: "sha512" }),
   type: ["body:notifications.0.trigger"],
 });

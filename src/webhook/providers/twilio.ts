@@ -21,6 +21,9 @@ export default provider({
   id: ["header:i-twilio-idempotency-token"],
   type: ["body:MessageStatus", "body:CallStatus", "body:SmsStatus"],
   contentTypes: [FORM, "application/json"],
+  // It reads the answer as TwiML: any other is an error in its console, and a caller hears it.
+  // https://www.twilio.com/docs/errors/12300
+  acknowledgement: { type: "text/xml", text: "<Response/>" },
   evidence: {
     kind: "published",
     by: "https://github.com/twilio/twilio-node/blob/45d3d65a4ea87652f4c7973af0e0998f3af31322/spec/validation.spec.js",

@@ -8,6 +8,11 @@ export default provider({
   schemes: base64OfBody("x-wc-webhook-signature"),
   id: ["header:x-wc-webhook-delivery-id"],
   type: ["header:x-wc-webhook-topic"],
+  dedupe: {
+    mode: "id",
+    why: "An order that is created and updated at once is sent twice with equal bytes, each under an id of its own.",
+    source: "https://github.com/woocommerce/woocommerce/issues/43019",
+  },
   sample: {
     type: "order.created",
     newId: () => hex(32),

@@ -10,6 +10,12 @@ export default provider({
     "{timestamp}{body}",
     { encodings: ["base64"] },
   ),
-  id: ["body:id"],
+  // The body of a trigger is what somebody wrote: its id may be that of a ticket. Attempts share the id of their invocation.
+  id: ["header:x-zendesk-webhook-invocation-id", "body:id"],
   type: ["body:type"],
+  dedupe: {
+    mode: "id",
+    why: "The body of a trigger may be the same each time it fires. Each firing has an invocation id.",
+    source: "https://developer.zendesk.com/documentation/webhooks/anatomy-of-a-webhook-request",
+  },
 });

@@ -29,7 +29,9 @@ export function genericTemplate(sender: EventPlaces | undefined): Template {
   if (sender === undefined) return templateWith("body:id", "body:type", true);
   const { id, type, contentTypes } = sender;
   // Claims are made by whoever signs.
-  const idPlace = id?.flat().find((place) => !place.startsWith("claim:"));
+  const idPlace = id
+    ?.map((place) => (typeof place === "string" ? place : place.at(-1)))
+    .find((place) => !place?.startsWith("claim:"));
   // A receiver takes the type from this member if the preset has no place for it.
   return templateWith(idPlace, type?.[0] ?? "body:type", contentTypes?.includes("application/json") ?? true);
 }

@@ -8,7 +8,7 @@ import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
 
 const HEADER_NAME = /^[a-z0-9-]+$/;
 const PLACE = /^(?:header:[a-z0-9-]+|body:[^:]+|claim:[a-z]+)$/;
-const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]+$/;
+const MEDIA_TYPE = /^(?:\*\/\*|[a-z]+\/[a-z0-9.+-]+)$/;
 
 const providers = allProviders();
 const signedOf = ({ schemes }: Provider) => schemes.filter((scheme) => "signed" in scheme);
@@ -113,7 +113,8 @@ suite("the scheme of a provider", () => {
     const coversAll = (scheme: Scheme) =>
       scheme.type === "jwt"
         ? scheme.bodyClaim !== undefined
-        : "signed" in scheme && (coversBody(scheme.signed) || scheme.bodyHash !== undefined);
+        : "signed" in scheme &&
+          (coversBody(scheme.signed) || scheme.bodyHash !== undefined || scheme.isIdentity === true);
     assert.deepEqual(
       breaking(({ covers, schemes }) => covers !== "body" || schemes.every(coversAll)),
       [],
@@ -124,7 +125,8 @@ suite("the scheme of a provider", () => {
     const signsForm = (provider: Provider) => signedOf(provider).some(({ signed }) => /\{form[:}]/.test(signed));
     assert.deepEqual(
       breaking(
-        (provider) => !signsForm(provider) || provider.contentTypes?.[0] === "application/x-www-form-urlencoded",
+        (provider) =>
+          !signsForm(provider) || (provider.contentTypes ?? []).includes("application/x-www-form-urlencoded"),
       ),
       [],
     );

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { authserve } from "../../helpers/command.ts";
+import { workingDir } from "../../helpers/working-dir.ts";
+
+test("sources presets NAME prints what makes a duplicate, why, and who says so", async () => {
+  const { code, stdout } = await authserve(["sources", "presets", "plaid", "--json"], { dir: workingDir() });
+  assert.equal(code, 0);
+  const { name, dedupe } = JSON.parse(stdout);
+  assert.deepEqual([name, dedupe.mode], ["plaid", "off"]);
+  assert.match(dedupe.why, /same bytes each day/);
+  assert.match(dedupe.source, /^https:/);
+});
+
+test("sources presets refuses an unknown name with the nearest one", async () => {
+  const { code, stdout, stderr } = await authserve(["sources", "presets", "shopfy"], { dir: workingDir() });
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /There is no preset shopfy\n {2}hint: did you mean shopify\?/);
+});

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { createHmac, hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { suite, test } from "node:test";
+import { openContent } from "../../../src/webhook/content.ts";
+import { identify, requirePayload } from "../../../src/webhook/identity.ts";
+import { providerOf } from "../../../src/webhook/providers/index.ts";
+import { createVerifier } from "../../../src/webhook/signature.ts";
+import { sourceIn } from "../../helpers/config-file.ts";
+import { secretOf } from "../../helpers/secret.ts";
+
+const SECRET = "a secret of the tests";
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+interface Sent {
+  headers?: IncomingHttpHeaders;
+  body: object;
+}
+
+/** What a delivery is known by: deliveries with the same are one event. */
+function knownBy(slug: string, { headers = {}, body }: Sent, nth: number): string {
+  const needs =
+    slug === "plaid"
+      ? 'keys: [\'{"kty":"EC","crv":"P-256","x":"WKn-ZIGevcwGIyyrzFoZNBdaq9_TsqzGl96oc0CWuis","y":"y77t-RvAHRKTsSGdIYUfweuOvwrvDD-Q3Hv5J0fSKbE"}\']'
+      : "secrets: [env:SECRET]";
+  const source = sourceIn(`{ preset: ${slug}, ${needs} }`);
+  const [scheme] = source.schemes;
+  assert.ok(scheme);
+  const covers = { body: providerOf(slug)?.covers === "body", members: [], headers: [] };
+  const content = openContent(Buffer.from(JSON.stringify(body)), "application/json");
+  const verified = { scheme, secret: secretOf(SECRET), covers };
+  const { eventId, bytesSha256, sameWithinMs } = identify({ source, verified, headers, content });
+  return sameWithinMs === 0 ? `delivery ${nth}` : (bytesSha256 ?? eventId);
+}
+
+const ONE_CHANGE = [{ id: "4410", field: "status" }];
+
+suite("of two deliveries", () => {
+  for (const [slug, what, areOne, first, second] of [
+    ["shopify", "with the same bytes under two webhook ids", false, shopify("1"), shopify("2")],
+    ["shopify", "with the same webhook id", true, shopify("1"), shopify("1")],
+    ["woocommerce", "with the same bytes, of order.created and order.updated", false, woo("1"), woo("2")],
+    ["sanity", "of two edits with the same projection", false, sanity("1"), sanity("2")],
+    ["sanity", "with the same idempotency key", true, sanity("1"), sanity("1")],
+    ["zendesk", "of a trigger that fired twice", false, zendesk("1"), zendesk("2")],
+    ["zendesk", "of one invocation", true, zendesk("1"), zendesk("1")],
+    ["linear", "that are one with another time", true, linear("1", 1000), linear("1", 61_000)],
+    ["linear", "with two delivery ids", false, linear("1", 1000), linear("2", 1000)],
+    ["gitlab", "of webhooks that set off each other", false, gitlab("1"), gitlab("2")],
+    ["gitlab", "with the same idempotency key", true, gitlab("1"), gitlab("1")],
+    ["plaid", "of two days", false, { body: { webhook_code: "X" } }, { body: { webhook_code: "X" } }],
+    ["dropbox", "of two changes", false, { body: { delta: {} } }, { body: { delta: {} } }],
+    ["ms_graph", "of two changes of a drive", false, { body: { value: [] } }, { body: { value: [] } }],
+    ["clickup", "that share a history item", false, clickup("taskCreated"), clickup("taskStatusUpdated")],
+    ["clickup", "that are the same", true, clickup("taskCreated"), clickup("taskCreated")],
+    ["bolt", "that share a transaction", false, bolt("auth"), bolt("capture")],
+    ["bolt", "that are the same", true, bolt("auth"), bolt("auth")],
+  ] as [string, string, boolean, Sent, Sent][]) {
+    test(`of ${slug} ${what} ${areOne ? "the second is a duplicate" : "both are events"}`, () => {
+      assert.equal(knownBy(slug, first, 1) === knownBy(slug, second, 2), areOne);
+    });
+  }
+});
+
+function shopify(id: string): Sent {
+  return { headers: { "x-shopify-webhook-id": id, "x-shopify-event-id": "e" }, body: { id: 1 } };
+}
+
+function woo(id: string): Sent {
+  return { headers: { "x-wc-webhook-delivery-id": id }, body: { id: 727 } };
+}
+
+function sanity(key: string): Sent {
+  return { headers: { "idempotency-key": key }, body: { _type: "post", slug: "first" } };
+}
+
+function zendesk(id: string): Sent {
+  return { headers: { "x-zendesk-webhook-invocation-id": id }, body: { id: "35", type: "ticket" } };
+}
+
+function linear(id: string, webhookTimestamp: number): Sent {
+  return { headers: { "linear-delivery": id }, body: { type: "Issue", webhookTimestamp } };
+}
+
+function gitlab(key: string): Sent {
+  const headers = { "idempotency-key": key, "x-gitlab-event-uuid": "shared", "x-gitlab-event": "Push Hook" };
+  return { headers, body: { object_kind: "push" } };
+}
+
+function clickup(event: string): Sent {
+  return { body: { event, history_items: ONE_CHANGE } };
+}
+
+function bolt(type: string): Sent {
+  return { body: { id: "TRANSACTION", type } };
+}
+
+/** Whether a source of a preset takes a delivery at NOW: `genuine`, or why not. */
+function verdict(
+  slug: string,
+  headers: IncomingHttpHeaders,
+  body: string,
+  mediaType = "application/json",
+  query = "",
+): string {
+  const source = sourceIn(`{ preset: ${slug}, secrets: [env:SECRET] }`);
+  const verifier = createVerifier(source);
+  const read = verifier.read(headers, NOW);
+  if ("reason" in read) return read.reason;
+  const content = openContent(Buffer.from(body), mediaType);
+  const target = `/webhook/shop${query}`;
+  const request = { method: "POST", origin: "https://hooks.example.com", target, headers, content };
+  const verified = verifier.verify(request, read.candidates);
+  if (typeof verified === "string") return verified;
+  requirePayload(source, content);
+  return "genuine";
+}
+
+const hmac = (text: string, encoding: "hex" | "base64" = "hex", algorithm = "sha256") =>
+  createHmac(algorithm, SECRET).update(text).digest(encoding);
+const BODY = '{"id":"1","type":"t"}';
+
+suite("a genuine delivery is accepted", () => {
+  test("of Klaviyo, whose clock is five hours ahead", () => {
+    const time = new Date(NOW + 5 * 3_600_000).toUTCString();
+    const headers = { "klaviyo-timestamp": time, "klaviyo-signature": hmac(BODY + time) };
+    assert.equal(verdict("klaviyo", headers, BODY), "genuine");
+  });
+
+  test("of Bird, which repeats it with the first time for hours", () => {
+    const time = String(NOW / 1000 - 8 * 3600);
+    const digest = createHmac("sha256", SECRET)
+      .update(`${time}\nhttps://hooks.example.com/webhook/shop\n`)
+      .update(hash("sha256", BODY, "buffer"))
+      .digest("base64");
+    const headers = { "messagebird-request-timestamp": time, "messagebird-signature": digest };
+    assert.equal(verdict("bird", headers, BODY), "genuine");
+  });
+
+  for (const [unit, time] of [
+    ["seconds", NOW / 1000],
+    ["milliseconds", NOW],
+  ] as const) {
+    test(`of Mercado Pago, with a time in ${unit}`, () => {
+      const signed = `id:77a;request-id:r;ts:${time};`;
+      const headers = { "x-request-id": "r", "x-signature": `ts=${time},v1=${hmac(signed)}` };
+      assert.equal(verdict("mercado_pago", headers, BODY, "application/json", "?data.id=77a"), "genuine");
+    });
+  }
+
+  test("of Mollie, with the signatures of two secrets in two headers", () => {
+    const other = createHmac("sha256", "another").update(BODY).digest("hex");
+    for (const header of [`sha256=${hmac(BODY)}`, `sha256=${other}, sha256=${hmac(BODY)}`]) {
+      assert.equal(verdict("mollie", { "x-mollie-signature": header }, BODY), "genuine", header);
+    }
+    assert.equal(verdict("mollie", { "x-mollie-signature": `sha256=${other}` }, BODY), "signature_mismatch");
+  });
+
+  test("of Auth0 as JSON Lines, whatever they are called", () => {
+    const lines = '{"log_id":"1"}\n{"log_id":"2"}\n';
+    for (const mediaType of ["application/json", "application/x-ndjson"])
+      assert.equal(verdict("auth0", { authorization: SECRET }, lines, mediaType), "genuine");
+  });
+
+  for (const [slug, headers] of [
+    ["bolt", { "x-bolt-hmac-sha256-pending": hmac(BODY, "base64") }],
+    ["aftership", { "as-signature-hmac-sha256": hmac(BODY, "base64") }],
+    ["aftership", { "am-webhook-signature": `hmac-sha256=${hmac(BODY, "base64")}` }],
+    ["terraform", { "x-tfc-task-signature": hmac(BODY, "hex", "sha512") }],
+    ["mongodb_atlas", { "x-mms-signature": hmac(BODY, "hex", "sha1") }],
+  ] as [string, Record<string, string>][]) {
+    test(`of ${slug} with ${Object.keys(headers)[0]}`, () => assert.equal(verdict(slug, headers, BODY), "genuine"));
+  }
+
+  for (const slug of ["gitea", "forgejo"]) {
+    test(`of ${slug} as a form, of which it signs the payload`, () => {
+      const form = `payload=${encodeURIComponent(BODY)}`;
+      const headers = { [`x-${slug}-signature`]: hmac(BODY) };
+      assert.equal(verdict(slug, headers, form, "application/x-www-form-urlencoded"), "genuine");
+      assert.equal(verdict(slug, headers, BODY), "genuine");
+      assert.equal(verdict(slug, headers, `${form}x`, "application/x-www-form-urlencoded"), "signature_mismatch");
+    });
+  }
+});
