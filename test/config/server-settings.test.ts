@@ -8,7 +8,8 @@ import { pairNamed } from "../helpers/tls.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 import { REQUIRED } from "./environment.ts";
 
-const urlWith = (file: string) => `postgres://app:secret@db.internal/store?sslmode=verify-full&sslrootcert=${file}`;
+const urlWith = (file: string) =>
+  `postgres://app:secret@db.internal/store?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
 
 /** What is wrong with these settings of a server. */
 function faultsIn(settings: Record<string, string>): string[] {
