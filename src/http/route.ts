@@ -34,7 +34,7 @@ export function reply(status: number, body: unknown): Reply {
 /** A method on a path, its request and response, and its handler. */
 export interface Route {
   /** `*` means every method. */
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "*";
+  method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "*";
   /** Each segment matches exactly, or is a parameter: `/events/:id`. */
   path: string;
   /** For the reference. */

@@ -52,9 +52,9 @@ function operationOf({ paths }: Description, method: string, target: string): Op
   if (template === undefined) return undefined;
   if (method === "OPTIONS") return "preflight";
   const operations = Object.entries(paths[template] ?? {});
-  const wanted = method === "HEAD" ? "GET" : method;
-  const found = operations.find(([name, one]) => one["x-every-method"] || name.toUpperCase() === wanted);
-  return found?.[1];
+  const find = (wanted: string) =>
+    operations.find(([name, one]) => one["x-every-method"] || name.toUpperCase() === wanted)?.[1];
+  return find(method) ?? (method === "HEAD" ? find("GET") : undefined);
 }
 
 function isMatch(template: string, path: string): boolean {

@@ -9,6 +9,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const SECRET = "a secret of the tests";
 const OLD_SECRET = "an older secret of the tests";
+const HEX_SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 const TOKEN = "a token of the tests";
 
 const discord = generateKeyPairSync("ed25519");
@@ -28,6 +29,10 @@ writeFileSync(
   x: { preset: x, secrets: [env:SECRET], handshake: true }
   dropbox: { preset: dropbox, secrets: [env:SECRET], handshake: true }
   trello: { preset: trello, secrets: [env:SECRET], handshake: true }
+  intercom: { preset: intercom, secrets: [env:SECRET], handshake: true }
+  nylas: { preset: nylas, secrets: [env:SECRET], handshake: true }
+  onfleet: { preset: onfleet, secrets: [env:HEX_SECRET], handshake: true }
+  linkedin: { preset: linkedin, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
   okta: { preset: okta, secrets: [env:SECRET], handshake: true }
   cloudevents: { preset: cloudevents, secrets: [env:SECRET], handshake: true }
   far: { preset: dropbox, secrets: [env:SECRET], handshake: true, allowedAddresses: [192.0.2.0/24] }
@@ -39,7 +44,7 @@ writeFileSync(
   grid: { preset: azure_eventgrid, secrets: [env:SECRET], handshake: true }
 `,
 );
-const server = await startServer({ dir, env: { SECRET, OLD_SECRET, TOKEN, DISCORD_KEY } });
+const server = await startServer({ dir, env: { SECRET, OLD_SECRET, HEX_SECRET, TOKEN, DISCORD_KEY } });
 after(() => server[Symbol.asyncDispose]());
 
 const hmac = (text: string, encoding: "hex" | "base64", secret = SECRET) =>
@@ -76,9 +81,34 @@ test("GET is answered only where a handshake uses it", async () => {
   assert.deepEqual([echoed.status, echoed.text], [200, "abc123"]);
   assert.equal(echoed.headers.get("content-type"), "text/plain");
   assert.equal(echoed.headers.get("x-content-type-options"), "nosniff");
-  assert.equal((await ask(server, "/webhook/trello", { method: "HEAD" })).status, 200);
+  for (const [target, expected] of [
+    ["nylas?challenge=bc609b38-c81f-47fb", "bc609b38-c81f-47fb"],
+    ["onfleet?check=example", "example"],
+  ] as const) {
+    const { status, text, headers } = await get(target);
+    assert.deepEqual([status, text, headers.get("content-type")], [200, expected, "text/plain"]);
+  }
+  assertProblem(await get("onfleet?check=%3Cscript%3E"), 400, "validation_failed");
   const verified = await get("okta", { "X-Okta-Verification-Challenge": "abc" });
   assert.deepEqual(verified.json, { verification: "abc" });
+});
+
+test("HEAD is answered to Intercom and Trello, which get nothing by GET", async () => {
+  for (const source of ["intercom", "trello"]) {
+    const head = await ask(server, `/webhook/${source}`, { method: "HEAD" });
+    assert.deepEqual([head.status, head.text], [200, ""]);
+    const refused = await get(source);
+    assertProblem(refused, 405, "method_not_allowed");
+    assert.equal(refused.headers.get("allow"), "POST, HEAD");
+  }
+  assert.equal((await ask(server, "/webhook/silent", { method: "HEAD" })).status, 405);
+});
+
+test("LinkedIn gets an HMAC of its challenge by the newest secret", async () => {
+  const challengeCode = "890e4665-4dfe-4ab1-b689-ed553bceeed0";
+  const { json } = await get(`linkedin?challengeCode=${challengeCode}`);
+  assert.deepEqual(json, { challengeCode, challengeResponse: hmac(challengeCode, "hex") });
+  assertProblem(await get("linkedin?challengeCode=hmacsha256%3D1234"), 400, "validation_failed");
 });
 
 test("consent is given to CloudEvents, whose deliveries still need the token", async () => {

@@ -176,6 +176,20 @@ test("Adobe's challenge is echoed, and HEAD has no body", async (t) => {
   assert.deepEqual([head.status, head.text], [200, ""]);
 });
 
+test("HEAD alone is answered where the provider sends only that, and it takes no delivery", async (t) => {
+  const { send, stored, named } = await serving(t, { kind: "intercom" });
+  const head = await send({ method: "HEAD" });
+  assert.deepEqual([head.status, head.text, head.headers.get("content-length")], [200, "", "0"]);
+  const refused = await send({ method: "GET" });
+  assert.deepEqual([refused.status, refused.headers.get("allow")], [405, "POST, HEAD"]);
+  assert.equal((await send(post({ id: "notif_1" }))).status, 403);
+  assert.equal(stored.length, 0);
+  assert.deepEqual(
+    named("handshake_answered").map(({ kind }) => kind),
+    ["intercom"],
+  );
+});
+
 test("a handshake from another address is refused, or logged if addressMode is watch", async (t) => {
   const allowedAddresses = new BlockList();
   allowedAddresses.addSubnet("192.0.2.0", 24, "ipv4");

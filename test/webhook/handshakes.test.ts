@@ -5,7 +5,7 @@ import { openContent } from "../../src/webhook/content.ts";
 import type { Answer } from "../../src/webhook/handshakes/answer.ts";
 import { DELIVERY_ANSWERS } from "../../src/webhook/handshakes/deliveries.ts";
 import type { HandshakeKind } from "../../src/webhook/handshakes/kind.ts";
-import { answerValidation, GET_ANSWERS, OPTIONS_ANSWERS } from "../../src/webhook/handshakes/requests.ts";
+import { answerValidation, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "../../src/webhook/handshakes/requests.ts";
 import { requirePayload } from "../../src/webhook/identity.ts";
 import { createReverify } from "../../src/webhook/reverify.ts";
 import type { Secret, Source } from "../../src/webhook/source.ts";
@@ -87,15 +87,29 @@ suite("a GET is answered as the provider documents it, for", () => {
     assert.throws(() => get("meta", { query: other, token: "meatyhamhock" }), isError("validation_failed"));
   });
 
+  test("LinkedIn, with the newest secret", () => {
+    // https://learn.microsoft.com/en-us/linkedin/shared/api-guide/webhook-validation. The digest is from `openssl dgst`.
+    const challengeCode = "890e4665-4dfe-4ab1-b689-ed553bceeed0";
+    assert.deepEqual(
+      get("linkedin", { query: `challengeCode=${challengeCode}`, secret: "client-secret-of-the-tests" }),
+      json({ challengeCode, challengeResponse: "3a08d8f181ea69901b5bc0e1fdfa663347ba96664ea94d6d158c263998437fcf" }),
+    );
+  });
+
+  test("Nylas", () => {
+    // https://developer.nylas.com/docs/v3/notifications/
+    assert.deepEqual(get("nylas", { query: "challenge=bc609b38-c81f-47fb" }), plain("bc609b38-c81f-47fb"));
+  });
+
+  test("Onfleet", () => {
+    // https://docs.onfleet.com/reference-link/validation
+    assert.deepEqual(get("onfleet", { query: "check=example" }), plain("example"));
+  });
+
   test("Okta", () => {
     // https://developer.okta.com/docs/concepts/event-hooks/
     const headers = { "x-okta-verification-challenge": "C0vx-qX2Tf4mn9Xk5b9tMz0pB" };
     assert.deepEqual(get("okta", { headers }), json({ verification: "C0vx-qX2Tf4mn9Xk5b9tMz0pB" }));
-  });
-
-  test("Trello", () => {
-    // https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/
-    assert.deepEqual(get("trello", {}), plain(""));
   });
 
   test("X, with the newest secret", () => {
@@ -106,6 +120,14 @@ suite("a GET is answered as the provider documents it, for", () => {
       json({ response_token: "sha256=Xh1H8MrMjktasKVLUs6bEdVsvVnlt2WToHsWlXmRvIE=" }),
     );
   });
+});
+
+test("HEAD of Intercom and Trello is answered without a body, and their GET is not", () => {
+  // https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/
+  for (const kind of ["intercom", "trello"] as const) {
+    assert.deepEqual(HEAD_ANSWERS[kind]?.(requestOf({}), sourceOf(kind, {})), plain(""));
+    assert.equal(GET_ANSWERS[kind], undefined);
+  }
 });
 
 suite("consent is given by OPTIONS as CloudEvents and Event Grid ask for it", () => {
@@ -270,11 +292,17 @@ suite("a handshake cannot be used to sign", () => {
       const asked = { event: "endpoint.url_validation", payload: { plainToken: text } };
       assert.throws(() => delivered("zoom", asked), isError("invalid_payload"), text);
     }
+    for (const text of [...SIGNABLE, "hmacsha256=1234"])
+      assert.throws(
+        () => get("linkedin", { query: `challengeCode=${encodeURIComponent(text)}` }),
+        isError("validation_failed"),
+        text,
+      );
     assert.throws(() => get("x", {}), isError("validation_failed"));
   });
 
   test("a body that is a number or a word of JSON, because those sources refuse it", () => {
-    for (const kind of ["x", "zoom"] as const) {
+    for (const kind of ["linkedin", "x", "zoom"] as const) {
       const source = { contentTypes: ["application/json"], isEnvelope: false, handshake: { kind } };
       const check = (body: string) => requirePayload(source, openContent(Buffer.from(body), "application/json"));
       for (const body of ["1234", "true", "null", '"text"'])
@@ -287,8 +315,10 @@ suite("a handshake cannot be used to sign", () => {
 test("what is echoed has a narrow form", () => {
   for (const text of ["<script>", "a b", "a\r\nb", "ä", "a".repeat(257), ""]) {
     const query = `challenge=${encodeURIComponent(text)}`;
-    for (const kind of ["adobe", "dropbox"] as const)
+    for (const kind of ["adobe", "dropbox", "nylas"] as const)
       assert.throws(() => get(kind, { query }), isError("validation_failed"), text);
+    const check = `check=${encodeURIComponent(text)}`;
+    assert.throws(() => get("onfleet", { query: check }), isError("validation_failed"), text);
     assert.throws(() => delivered("slack", { type: "url_verification", challenge: text }), isError("invalid_payload"));
   }
   // Okta's may be a sentence.

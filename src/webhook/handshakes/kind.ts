@@ -6,10 +6,14 @@ export type HandshakeKind =
   | "dropbox"
   | "ebay"
   | "event_grid"
+  | "intercom"
+  | "linkedin"
   | "meta"
   | "monday"
   | "ms_graph"
+  | "nylas"
   | "okta"
+  | "onfleet"
   | "slack"
   | "trello"
   | "twitch"
@@ -23,5 +27,5 @@ export function hasToken(kind: HandshakeKind): boolean {
 
 /** Whether the answer is an HMAC of the challenge, made with the secret that also signs bodies. */
 export function signsChallenges(kind: HandshakeKind): boolean {
-  return kind === "x" || kind === "zoom";
+  return kind === "linkedin" || kind === "x" || kind === "zoom";
 }

@@ -18,6 +18,9 @@ type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" 
 // For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
 const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
 
+// LinkedIn's signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.
+const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
+
 const echoChallenge: AnswerRequest = ({ query }) => text(challengeIn(query, "challenge"));
 
 /** The answers to GET, by kind. */
@@ -28,23 +31,32 @@ export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
     const code = challengeIn(query, "challenge_code");
     return json({ challengeResponse: hash("sha256", `${code}${handshake?.token?.value ?? ""}${endpoint}`) });
   },
+  linkedin({ query }, { secrets }) {
+    const challengeCode = requireChallenge(query.get("challengeCode"), "challengeCode", { form: WITHOUT_EQUALS });
+    return json({ challengeCode, challengeResponse: hmacOf(challengeCode, secrets).digest("hex") });
+  },
   meta({ query }, { handshake }) {
     if (query.get("hub.mode") !== "subscribe") throw noChallenge("hub.mode", "must be subscribe");
     if (!isSame(query.get("hub.verify_token"), handshake?.token?.value))
       throw new AppError("signature_mismatch", { reason: "signature_mismatch" });
     return text(challengeIn(query, "hub.challenge"));
   },
+  nylas: echoChallenge,
   okta: ({ headers }) => {
     const header = "x-okta-verification-challenge";
     return json({ verification: requireChallenge(headers[header], header, { form: PRINTABLE }) });
   },
-  trello: () => text(""),
+  onfleet: ({ query }) => text(challengeIn(query, "check")),
   x({ query }, { secrets }) {
-    const key = secrets[0]?.value ?? "";
-    const mac = createHmac("sha256", key).update(challengeIn(query, "crc_token")).digest("base64");
+    const mac = hmacOf(challengeIn(query, "crc_token"), secrets).digest("base64");
     return json({ response_token: `sha256=${mac}` });
   },
 };
+
+const isThere: AnswerRequest = () => text("");
+
+/** The answers to HEAD, by kind. */
+export const HEAD_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = { intercom: isThere, trello: isThere };
 
 // A name of DNS, which some senders precede with a scheme.
 const ORIGIN = /^[A-Za-z0-9._:/-]{1,255}$/;
@@ -78,6 +90,11 @@ export const answerValidation: AnswerRequest = ({ query }) =>
 
 function challengeIn(query: URLSearchParams, name: string): string {
   return requireChallenge(query.get(name), name);
+}
+
+/** The HMAC of a challenge, made with the newest secret. */
+function hmacOf(challenge: string, secrets: Source["secrets"]) {
+  return createHmac("sha256", secrets[0]?.value ?? "").update(challenge);
 }
 
 function noChallenge(path: string, message: string): AppError {

@@ -12,7 +12,14 @@ import type { Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
 import type { HandshakeKind } from "./kind.ts";
-import { answerValidation, type ChallengeRequest, GET_ANSWERS, isValidation, OPTIONS_ANSWERS } from "./requests.ts";
+import {
+  answerValidation,
+  type ChallengeRequest,
+  GET_ANSWERS,
+  HEAD_ANSWERS,
+  isValidation,
+  OPTIONS_ANSWERS,
+} from "./requests.ts";
 
 /** What the routes of handshakes use. */
 export interface HandshakeParts {
@@ -27,7 +34,10 @@ const QUERIES: Partial<Record<HandshakeKind, v.GenericSchema>> = {
   adobe: v.object({ challenge: v.string() }),
   dropbox: v.object({ challenge: v.string() }),
   ebay: v.object({ challenge_code: v.string() }),
+  linkedin: v.object({ challengeCode: v.string() }),
   meta: v.object({ "hub.mode": v.string(), "hub.verify_token": v.string(), "hub.challenge": v.string() }),
+  nylas: v.object({ challenge: v.string() }),
+  onfleet: v.object({ check: v.string() }),
   x: v.object({ crc_token: v.string() }),
 };
 
@@ -36,18 +46,19 @@ const ANSWERS: Partial<Record<HandshakeKind, v.GenericSchema>> = {
   discord: v.object({ type: v.literal(1) }),
   ebay: v.object({ challengeResponse: v.string() }),
   event_grid: v.object({ validationResponse: v.string() }),
+  linkedin: v.object({ challengeCode: v.string(), challengeResponse: v.string() }),
   monday: v.object({ challenge: v.string() }),
   okta: v.object({ verification: v.string() }),
   x: v.object({ response_token: v.string() }),
   zoom: v.object({ plainToken: v.string(), encryptedToken: v.string() }),
 };
 
-/** The routes of a source for handshakes that are no deliveries: GET or OPTIONS, if its provider uses them. */
+/** The routes of a source for handshakes that are no deliveries: GET, HEAD or OPTIONS, if its provider uses them. */
 export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] {
   const { path, handshake } = source;
   if (!handshake) return [];
   const { kind } = handshake;
-  const [get, options, query] = [GET_ANSWERS[kind], OPTIONS_ANSWERS[kind], QUERIES[kind]];
+  const [get, head, options, query] = [GET_ANSWERS[kind], HEAD_ANSWERS[kind], OPTIONS_ANSWERS[kind], QUERIES[kind]];
   const routes: Route[] = [];
   if (get) {
     routes.push({
@@ -58,6 +69,17 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       response: ANSWERS[kind] ?? v.string(),
       problems: kind === "meta" ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
       handler: (context) => logged(source, context, parts, get(challengeOf(source, context, parts), source)),
+      quiet: true,
+    });
+  }
+  if (head) {
+    routes.push({
+      method: "HEAD",
+      path,
+      summary: "Tells the provider that the URL is right, if the source has `handshake`.",
+      response: v.string(),
+      problems: PROBLEMS,
+      handler: (context) => logged(source, context, parts, head(challengeOf(source, context, parts), source)),
       quiet: true,
     });
   }

@@ -9,6 +9,9 @@ export default provider({
   schemes: hmacOfBody("x-hub-signature", { label: "sha1=", algorithm: "sha1" }),
   id: ["body:id"],
   type: ["body:topic"],
+  // HEAD when the URL is saved:
+  // https://github.com/firstcreditunion/loan-status-hub, documentation/intercom/webhook/set-up-webhooks.md, a copy of its page
+  handshake: "intercom",
   sample: {
     type: "conversation.user.created",
     newId: () => `notif_${randomUUID()}`,

@@ -5,4 +5,6 @@ export default provider({
   title: "Onfleet",
   docs: "https://docs.onfleet.com/reference/secrets",
   schemes: hmacOfBody("x-onfleet-signature", { algorithm: "sha512", key: "hex" }),
+  // https://docs.onfleet.com/reference-link/validation: the answer to `?check=` is its value, with 200.
+  handshake: "onfleet",
 });
