@@ -24,7 +24,7 @@ export function createReverify(source: Source): (held: HeldDelivery) => Reverifi
     if (typeof verified === "string") return { refused: verified };
     try {
       requirePayload(source, content);
-      if (isHandshake(source, content)) return { refused: "handshake" };
+      if (isHandshake(source, content, headers)) return { refused: "handshake" };
       return { event: eventOf({ source, verified, headers, content, address, receivedAt }) };
     } catch (error) {
       if (error instanceof AppError) return { refused: error.code };

@@ -13,10 +13,10 @@ import { openContent } from "./content.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { eventOf } from "./delivered-event.ts";
 import {
-  asksForValidation,
   deliveryAnswerOf,
   describeHandshake,
   handshakeRoutes,
+  testAnswerOf,
   unsignedAnswerOf,
   validationOf,
 } from "./handshakes/routes.ts";
@@ -111,8 +111,8 @@ function needsOfDelivery({ schemes }: Source): string {
 function withValidation(source: Source, parts: DeliveryParts, handler: Handler): Handler {
   const validation = validationOf(source, parts);
   if (!validation) return handler;
-  const validate = withAllowedAddress(source, parts, validation);
-  return (context) => (asksForValidation(context) ? validate(context) : handler(context));
+  const validate = withAllowedAddress(source, parts, validation.handler);
+  return (context) => (validation.asks(context) ? validate(context) : handler(context));
 }
 
 function withAllowedAddress(source: Source, parts: DeliveryParts, handler: Handler): Handler {
@@ -159,6 +159,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
   const { acknowledgement } = source;
   const verifier = createVerifier(source);
   const answerUnsigned = unsignedAnswerOf(source, parts);
+  const answerTest = testAnswerOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
   const notGenuine = (reason: RefusalReason) =>
     new AppError("signature_mismatch", { reason, status: source.refusedStatus });
@@ -177,15 +178,17 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);
-    const found =
-      "reason" in read ? read.reason : verifier.verify({ method, origin, target, headers, content }, read.candidates);
+    const sent = { method, origin, target, headers, content };
+    const found = "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
     const mayBeRetired = typeof found === "object" && source.retireMs !== undefined;
     const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
     const verified = isRetired ? "secret_retired" : found;
     if (typeof verified === "string") {
+      const answer = answerTest?.(context, sent);
+      if (answer) return answer;
       if (isKept(source, verified)) {
-        const sent = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: content.bytes };
-        await hold(source, { source: source.name, reason: verified, address, receivedAt, ...sent });
+        const kept = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: content.bytes };
+        await hold(source, { source: source.name, reason: verified, address, receivedAt, ...kept });
       }
       throw notGenuine(verified);
     }

@@ -33,6 +33,10 @@ writeFileSync(
   nylas: { preset: nylas, secrets: [env:SECRET], handshake: true }
   onfleet: { preset: onfleet, secrets: [env:HEX_SECRET], handshake: true }
   linkedin: { preset: linkedin, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
+  front: { preset: front, secrets: [env:SECRET], handshake: true }
+  mandrill: { preset: mandrill, secrets: [env:SECRET], handshake: true, keepRejected: { count: 10 } }
+  woo: { preset: woocommerce, secrets: [env:SECRET], handshake: true }
+  bitbucket: { preset: bitbucket, secrets: [env:SECRET], handshake: true }
   okta: { preset: okta, secrets: [env:SECRET], handshake: true }
   cloudevents: { preset: cloudevents, secrets: [env:SECRET], handshake: true }
   far: { preset: dropbox, secrets: [env:SECRET], handshake: true, allowedAddresses: [192.0.2.0/24] }
@@ -109,6 +113,65 @@ test("LinkedIn gets an HMAC of its challenge by the newest secret", async () => 
   const { json } = await get(`linkedin?challengeCode=${challengeCode}`);
   assert.deepEqual(json, { challengeCode, challengeResponse: hmac(challengeCode, "hex") });
   assertProblem(await get("linkedin?challengeCode=hmacsha256%3D1234"), 400, "validation_failed");
+});
+
+test("Front gets its challenge back when its signature is right", async () => {
+  const time = String(Date.now());
+  const body = { type: "sync", authorization: { id: "cmp_abc" } };
+  const headers = (secret: string) => ({
+    "X-Front-Signature": hmac(`${time}:${JSON.stringify(body)}`, "base64", secret),
+    "X-Front-Request-Timestamp": time,
+    "X-Front-Challenge": "u9Xk2-abc_1",
+  });
+  const ids = await countIds();
+  const { status, text, headers: answered } = await post("front", body, headers(SECRET));
+  assert.deepEqual([status, text, answered.get("content-type")], [200, "u9Xk2-abc_1", "text/plain"]);
+  assertProblem(await post("front", body, headers("other")), 403, "signature_mismatch");
+  assert.equal(await countIds(), ids);
+});
+
+suite("Mandrill's check", () => {
+  const deliver = (events: string, secret: string) => {
+    const signed = `${server.url}/webhook/mandrillmandrill_events${events}`;
+    return ask(server, "/webhook/mandrill", {
+      method: "POST",
+      body: new URLSearchParams({ mandrill_events: events }),
+      headers: { "X-Mandrill-Signature": createHmac("sha1", secret).update(signed).digest("base64") },
+    });
+  };
+
+  test("is answered by HEAD, and with the key that everybody knows for a delivery without events", async () => {
+    const ids = await countIds();
+    assert.equal((await ask(server, "/webhook/mandrill", { method: "HEAD" })).status, 200);
+    for (const secret of ["test-webhook", SECRET]) {
+      const { status, text } = await deliver("[]", secret);
+      assert.deepEqual([status, text], [200, ""]);
+    }
+    assert.equal(await countIds(), ids);
+  });
+
+  test("lets nobody deliver events with that key", async () => {
+    const ids = await countIds();
+    const events = '[{"event":"send","_id":"1"}]';
+    assertProblem(await deliver(events, "test-webhook"), 403, "signature_mismatch");
+    assertProblem(await deliver("[]", "other"), 403, "signature_mismatch");
+    assert.equal((await deliver(events, SECRET)).json.received, true);
+    assert.equal(await countIds(), ids + 1);
+  });
+});
+
+test("the pings of WooCommerce and Bitbucket Server need no signature, and deliveries do", async () => {
+  const ids = await countIds();
+  const form = (body: string) => ask(server, "/webhook/woo", { method: "POST", body: new URLSearchParams(body) });
+  const saved = await form("webhook_id=3");
+  assert.deepEqual([saved.status, saved.text], [200, ""]);
+  assertProblem(await form("webhook_id=3&order=1"), 415, "unsupported_media_type");
+  assertProblem(await post("woo", { id: 1 }, {}), 403, "signature_mismatch");
+  const ping = { "X-Event-Key": "diagnostics:ping" };
+  assert.equal((await post("bitbucket", { test: true }, ping)).status, 200);
+  assertProblem(await post("bitbucket", { test: true, a: 1 }, ping), 403, "signature_mismatch");
+  assertProblem(await post("bitbucket", { test: true }, { "X-Event-Key": "repo:push" }), 403, "signature_mismatch");
+  assert.equal(await countIds(), ids);
 });
 
 test("consent is given to CloudEvents, whose deliveries still need the token", async () => {

@@ -95,6 +95,34 @@ test("Microsoft Graph's validation is answered without signature and media type,
   assert.deepEqual([line?.source, line?.kind, line?.address, others.length], ["sender", "ms_graph", "127.0.0.1", 0]);
 });
 
+test("WooCommerce's ping is answered without a signature, and nothing else is", async (t) => {
+  const { send, stored } = await serving(t, { kind: "woocommerce" });
+  const form = (body: string, headers: Record<string, string> = {}): RequestInit => ({
+    method: "POST",
+    body,
+    headers: { "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8", ...headers },
+  });
+  const ping = await send(form("webhook_id=12"));
+  assert.deepEqual([ping.status, ping.text, ping.headers.get("content-type")], [200, "", "text/plain"]);
+  assert.equal((await send(form("webhook_id=12", { Authorization: "wrong" }))).status, 415);
+  assert.equal((await send(form("webhook_id=12&a=b"))).status, 415);
+  assert.equal((await send(form(`webhook_id=${"1".repeat(2000)}`))).status, 415);
+  assert.equal((await send(post({ webhook_id: 12 }))).status, 403);
+  assert.equal(stored.length, 0);
+});
+
+test("Bitbucket's ping is answered without a signature, and nothing else is", async (t) => {
+  const { send, stored } = await serving(t, { kind: "bitbucket" });
+  const ping = { "X-Event-Key": "diagnostics:ping" };
+  const answer = await send(post({ test: true }, ping));
+  assert.deepEqual([answer.status, answer.text], [200, ""]);
+  assert.equal((await send(post({ test: true }, { ...ping, Authorization: "wrong" }))).status, 403);
+  assert.equal((await send(post({ test: true, push: {} }, ping))).status, 403);
+  assert.equal((await send(post({ test: true }, { "X-Event-Key": "repo:push" }))).status, 403);
+  assert.equal((await send(post({ test: true }, { ...ping, "Content-Type": "text/plain" }))).status, 415);
+  assert.equal(stored.length, 0);
+});
+
 test("monday's challenge is answered with and without a signature, and nothing else without one", async (t) => {
   const { send, stored } = await serving(t, { kind: "monday" });
   for (const headers of [{}, signed]) {

@@ -5,7 +5,8 @@ import { openContent } from "../../src/webhook/content.ts";
 import type { Answer } from "../../src/webhook/handshakes/answer.ts";
 import { DELIVERY_ANSWERS } from "../../src/webhook/handshakes/deliveries.ts";
 import type { HandshakeKind } from "../../src/webhook/handshakes/kind.ts";
-import { answerValidation, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "../../src/webhook/handshakes/requests.ts";
+import { GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "../../src/webhook/handshakes/requests.ts";
+import { VALIDATIONS } from "../../src/webhook/handshakes/validations.ts";
 import { requirePayload } from "../../src/webhook/identity.ts";
 import { createReverify } from "../../src/webhook/reverify.ts";
 import type { Secret, Source } from "../../src/webhook/source.ts";
@@ -43,11 +44,26 @@ function options(kind: HandshakeKind, headers: Record<string, string>): Answer {
   return answer(requestOf({ headers }), sourceOf(kind, {}));
 }
 
-function delivered(kind: HandshakeKind, body: unknown, secret = "a secret of the tests"): Answer | null {
+function delivered(
+  kind: HandshakeKind,
+  body: unknown,
+  secret = "a secret of the tests",
+  headers: Record<string, string> = {},
+): Answer | null {
   const answer = DELIVERY_ANSWERS[kind];
   assert.ok(answer);
-  return answer(openContent(Buffer.from(JSON.stringify(body)), "application/json"), secret);
+  return answer(openContent(Buffer.from(JSON.stringify(body)), "application/json"), secret, headers);
 }
+
+function validated(kind: HandshakeKind, asked: Asked): Answer {
+  const validation = VALIDATIONS[kind];
+  assert.ok(validation);
+  return validation.answer(requestOf(asked));
+}
+
+/** Whether a body is that of the validation. */
+const isRight = (kind: HandshakeKind, body: string) =>
+  VALIDATIONS[kind]?.body?.isRight(openContent(Buffer.from(body), VALIDATIONS[kind].body.type));
 
 const plain = (body: string) => ({ status: 200, body, headers: { "Content-Type": "text/plain" } });
 const json = (body: object) => ({ status: 200, body });
@@ -155,14 +171,22 @@ test("a POST of Microsoft Graph is answered with its decoded token", () => {
   const id = "25460109-0e8b-4521-8090-dd691b407ed8";
   const query = `validationToken=Validation%3a+Testing+client+application+reachability+for+subscription+Request-Id%3a+${id}`;
   assert.deepEqual(
-    answerValidation(requestOf({ query }), sourceOf("ms_graph", {})),
+    validated("ms_graph", { query }),
     plain(`Validation: Testing client application reachability for subscription Request-Id: ${id}`),
   );
   for (const wrong of ["", "%0aSet-Cookie:a", "a".repeat(1025)])
-    assert.throws(
-      () => answerValidation(requestOf({ query: `validationToken=${wrong}` }), sourceOf("ms_graph", {})),
-      isError("validation_failed"),
-    );
+    assert.throws(() => validated("ms_graph", { query: `validationToken=${wrong}` }), isError("validation_failed"));
+});
+
+test("a ping of WooCommerce or Bitbucket has exactly the body that the provider sends", () => {
+  // https://github.com/woocommerce/woocommerce, deliver_ping() of class-wc-webhook.php
+  assert.equal(isRight("woocommerce", "webhook_id=12"), true);
+  for (const other of ["webhook_id=", "webhook_id=1a", "webhook_id=1&a=b", "a=b", "webhook_id=1\n", ""])
+    assert.equal(isRight("woocommerce", other), false, other);
+  // https://github.com/go-playground/webhooks/tree/master/testdata/bitbucket-server
+  assert.equal(isRight("bitbucket", '{ "test": true }'), true);
+  for (const other of ["{}", '{"test":false}', '{"test":true,"a":1}', "[true]", "test", ""])
+    assert.equal(isRight("bitbucket", other), false, other);
 });
 
 suite("a delivery is answered as the provider documents it, and another is none of the handshake, for", () => {
@@ -196,6 +220,25 @@ suite("a delivery is answered as the provider documents it, and another is none 
       json({ validationResponse: "512d38b6-c7b8-40c8-89fe-f46f9e9622b6" }),
     );
     assert.equal(delivered("event_grid", [{ ...event, eventType: "Microsoft.Storage.BlobCreated" }]), null);
+  });
+
+  test("Front", () => {
+    // https://dev.frontapp.com/docs/application-webhooks
+    const sync = { type: "sync", authorization: { id: "cmp_abc" } };
+    const headers = { "x-front-challenge": "u9Xk2-abc_1" };
+    assert.deepEqual(delivered("front", sync, "", headers), plain("u9Xk2-abc_1"));
+    assert.equal(delivered("front", { ...sync, type: "inbound_received" }, "", headers), null);
+    assert.equal(delivered("front", sync), null);
+    assert.throws(() => delivered("front", sync, "", { "x-front-challenge": "<script>" }), isError("invalid_payload"));
+  });
+
+  test("Mandrill", () => {
+    // https://mandrill.zendesk.com/hc/en-us/articles/360038740014-Why-can-t-my-webhook-or-inbound-route-URL-be-verified
+    const answer = (form: string) =>
+      DELIVERY_ANSWERS.mandrill?.(openContent(Buffer.from(form), "application/x-www-form-urlencoded"), "", {});
+    for (const form of ["mandrill_events=%5B%5D", "mandrill_events=[]"]) assert.deepEqual(answer(form), plain(""));
+    for (const form of ["mandrill_events=%5B%7B%7D%5D", "mandrill_events=[]&a=b", "", "a=[]"])
+      assert.equal(answer(form), null, form);
   });
 
   test("monday", () => {

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { isObject } from "../../lib/strict-json.ts";
 import type { Content } from "../content.ts";
 import type { Source } from "../source.ts";
@@ -6,7 +7,7 @@ import { type Answer, json, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
 
 /** Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad challenge. */
-export type AnswerDelivery = (content: Content, secret: string) => Answer | null;
+export type AnswerDelivery = (content: Content, secret: string, headers: IncomingHttpHeaders) => Answer | null;
 
 /** The answers to deliveries, by kind. */
 export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = {
@@ -20,6 +21,12 @@ export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = 
     if (content.member("0.eventType") !== "Microsoft.EventGrid.SubscriptionValidationEvent") return null;
     return json({ validationResponse: challengeAt(content, "0.data.validationCode") });
   },
+  front(content, _secret, headers) {
+    const header = "x-front-challenge";
+    if (content.member("type") !== "sync" || headers[header] === undefined) return null;
+    return text(requireChallenge(headers[header], header, { code: "invalid_payload" }));
+  },
+  mandrill: (content) => (String(content.form()) === "mandrill_events=%5B%5D" ? text("") : null),
   monday(content) {
     const parsed = content.json();
     if (!parsed.ok || !isObject(parsed.value) || Object.keys(parsed.value).join() !== "challenge") return null;
@@ -42,9 +49,13 @@ export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = 
 };
 
 /** Whether a genuine delivery is a handshake of its source, and no event. */
-export function isHandshake({ handshake }: Pick<Source, "handshake">, content: Content): boolean {
+export function isHandshake(
+  { handshake }: Pick<Source, "handshake">,
+  content: Content,
+  headers: IncomingHttpHeaders,
+): boolean {
   const answer = handshake && DELIVERY_ANSWERS[handshake.kind];
-  return answer !== undefined && answer(content, "") !== null;
+  return answer !== undefined && answer(content, "", headers) !== null;
 }
 
 function challengeAt(content: Content, path: string): string {

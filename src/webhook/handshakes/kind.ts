@@ -1,13 +1,16 @@
 /** The handshakes that are known, by the provider that asks for them. */
 export type HandshakeKind =
   | "adobe"
+  | "bitbucket"
   | "cloudevents"
   | "discord"
   | "dropbox"
   | "ebay"
   | "event_grid"
+  | "front"
   | "intercom"
   | "linkedin"
+  | "mandrill"
   | "meta"
   | "monday"
   | "ms_graph"
@@ -17,6 +20,7 @@ export type HandshakeKind =
   | "slack"
   | "trello"
   | "twitch"
+  | "woocommerce"
   | "x"
   | "zoom";
 

@@ -16,7 +16,7 @@ export interface ChallengeRequest {
 type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" | "handshake">) => Answer;
 
 // For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
-const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
+export const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
 
 // LinkedIn's signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.
 const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
@@ -56,7 +56,11 @@ export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
 const isThere: AnswerRequest = () => text("");
 
 /** The answers to HEAD, by kind. */
-export const HEAD_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = { intercom: isThere, trello: isThere };
+export const HEAD_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
+  intercom: isThere,
+  mandrill: isThere,
+  trello: isThere,
+};
 
 // A name of DNS, which some senders precede with a scheme.
 const ORIGIN = /^[A-Za-z0-9._:/-]{1,255}$/;
@@ -78,15 +82,6 @@ export const OPTIONS_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
   cloudevents: consent,
   event_grid: consent,
 };
-
-/** Whether a POST asks for a handshake by its query, as those of Microsoft Graph do. */
-export function isValidation(query: URLSearchParams): boolean {
-  return query.has("validationToken");
-}
-
-/** Answers a POST of Microsoft Graph with its token, decoded. */
-export const answerValidation: AnswerRequest = ({ query }) =>
-  text(requireChallenge(query.get("validationToken"), "validationToken", { form: PRINTABLE }));
 
 function challengeIn(query: URLSearchParams, name: string): string {
   return requireChallenge(query.get(name), name);

@@ -1,25 +1,21 @@
 import type { BlockList } from "node:net";
 import * as v from "valibot";
-import type { ErrorCode } from "../../errors.ts";
-import { readRawBody } from "../../http/body.ts";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import { readRawBody, requireMediaType } from "../../http/body.ts";
 import { removedPrefix } from "../../http/client-address.ts";
 import type { Handler, RequestContext, Route } from "../../http/route.ts";
 import { sentOrigin } from "../../http/sent-url.ts";
 import type { Log } from "../../log.ts";
-import { type Content, openContent } from "../content.ts";
-import { queryOf } from "../signed-text.ts";
-import type { Source } from "../source.ts";
+import { type Content, FORM, openContent } from "../content.ts";
+import { headersOf } from "../schemes.ts";
+import { createVerifier } from "../signature.ts";
+import { queryOf, type SignedRequest } from "../signed-text.ts";
+import type { Secret, Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
 import type { HandshakeKind } from "./kind.ts";
-import {
-  answerValidation,
-  type ChallengeRequest,
-  GET_ANSWERS,
-  HEAD_ANSWERS,
-  isValidation,
-  OPTIONS_ANSWERS,
-} from "./requests.ts";
+import { type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
+import { VALIDATIONS, type Validation } from "./validations.ts";
 
 /** What the routes of handshakes use. */
 export interface HandshakeParts {
@@ -97,9 +93,19 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
   return routes;
 }
 
+/** The kinds that answer a POST with text. */
+const IN_TEXT: readonly HandshakeKind[] = [
+  ...(Object.keys(VALIDATIONS) as HandshakeKind[]),
+  "discord",
+  "front",
+  "mandrill",
+  "slack",
+  "twitch",
+];
+
 /** What a handshake changes in the description of a source's deliveries. `usual` is that of other sources. */
 export function describeHandshake(
-  { handshake }: Source,
+  { handshake, contentTypes }: Source,
   usual: { response: v.GenericSchema; problems: ErrorCode[] },
 ): Partial<Route> {
   if (!handshake) return {};
@@ -112,22 +118,51 @@ export function describeHandshake(
       query: v.object({ validationToken: v.optional(v.string()) }),
       problems: [...usual.problems, "validation_failed"],
     }),
-    ...(["discord", "ms_graph", "slack", "twitch"].includes(kind) && { otherType: "text/plain" }),
+    ...(kind === "woocommerce" && { requestTypes: [...new Set([...contentTypes, FORM])] }),
+    ...(IN_TEXT.includes(kind) && { otherType: "text/plain" }),
   };
 }
 
-/**
- * Answers a POST that asks for a handshake by its query, before any check but that of the address. Undefined for kinds
- * without such a request.
- */
-export function validationOf(source: Source, parts: HandshakeParts): Handler | undefined {
-  if (source.handshake?.kind !== "ms_graph") return undefined;
-  return (context) => logged(source, context, parts, answerValidation(challengeOf(source, context, parts), source));
+/** The answer to a POST without a signature that asks for a handshake, before any check but that of the address. */
+export interface ValidationRoute {
+  /** Whether a request asks for it. Others are deliveries. */
+  asks(context: RequestContext): boolean;
+  handler: Handler;
 }
 
-/** Whether a request is one for `validationOf`. */
-export function asksForValidation({ request }: RequestContext): boolean {
-  return isValidation(queryOf(request.url ?? ""));
+/** Undefined for kinds without such a request. */
+export function validationOf(source: Source, parts: HandshakeParts): ValidationRoute | undefined {
+  const validation = source.handshake && VALIDATIONS[source.handshake.kind];
+  if (!validation) return undefined;
+  const signatures = source.schemes.flatMap(headersOf);
+  return {
+    asks({ request: { headers, url = "" } }) {
+      if (validation.body && Number(headers["content-length"]) > MAX_UNSIGNED_BYTES) return false;
+      const isUnsigned = signatures.every((name) => headers[name] === undefined);
+      return isUnsigned && validation.asks({ query: queryOf(url), headers });
+    },
+    async handler(context) {
+      await requireBody(validation, source, context);
+      return logged(source, context, parts, validation.answer(challengeOf(source, context, parts)));
+    },
+  };
+}
+
+// monday's challenge has about 100 bytes.
+const MAX_UNSIGNED_BYTES = 1024;
+
+/** Refuses a request with another body than that of the validation as the delivery that it then is. */
+async function requireBody(
+  { body }: Validation,
+  { contentTypes, refusedStatus }: Source,
+  { request, address }: RequestContext,
+): Promise<void> {
+  if (!body) return;
+  const mediaType = requireMediaType(request, [body.type]);
+  const content = openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType);
+  if (body.isRight(content)) return;
+  requireMediaType(request, contentTypes);
+  throw new AppError("signature_mismatch", { reason: "no_signature", status: refusedStatus });
 }
 
 /**
@@ -139,13 +174,10 @@ export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
   if (!answerDelivery) return undefined;
   return (context: RequestContext, content: Content, secretName?: string): Answer | null => {
     const secret = source.secrets.find(({ name }) => name === secretName)?.value ?? "";
-    const answer = answerDelivery(content, secret);
+    const answer = answerDelivery(content, secret, context.request.headers);
     return answer && logged(source, context, parts, answer);
   };
 }
-
-// monday's challenge has about 100 bytes.
-const MAX_UNSIGNED_BYTES = 1024;
 
 /**
  * Answers a delivery without a signature if it is a handshake, as monday sends it. Undefined for kinds whose handshake is
@@ -158,6 +190,24 @@ export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
     const { request, address } = context;
     if (Number(request.headers["content-length"]) > MAX_UNSIGNED_BYTES) return null;
     return answer(context, openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType));
+  };
+}
+
+// Mandrill has no key for a URL that it checks.
+const TEST_KEY: Secret = { name: "test-webhook", value: "test-webhook", mark: "" };
+
+/**
+ * Answers Mandrill's check, a delivery without events that is signed with a key that everybody knows. Undefined for other
+ * kinds. The answer is null for any other delivery.
+ */
+export function testAnswerOf(source: Source, parts: HandshakeParts) {
+  const answer = source.handshake?.kind === "mandrill" ? deliveryAnswerOf(source, parts) : undefined;
+  if (!answer) return undefined;
+  const verifier = createVerifier({ ...source, secrets: [TEST_KEY] });
+  return (context: RequestContext, request: SignedRequest): Answer | null => {
+    const read = verifier.read(request.headers, Date.now());
+    const isTest = "candidates" in read && typeof verifier.verify(request, read.candidates) === "object";
+    return isTest ? answer(context, request.content) : null;
   };
 }
 

@@ -7,6 +7,9 @@ export default provider({
   schemes: hmacOfBody("x-hub-signature", { label: "sha256=" }),
   id: ["header:x-request-uuid"],
   type: ["header:x-event-key"],
+  // `diagnostics:ping` of "Test connection" has no signature:
+  // https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/bitbucket-server/bitbucketserver.go
+  handshake: "bitbucket",
   evidence: {
     kind: "published",
     by: "https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/bitbucket-server/bitbucketserver_test.go",

@@ -8,4 +8,6 @@ export default provider({
     encodings: ["base64"],
   }),
   type: ["body:type"],
+  // A signed `sync` with a challenge in a header, when the URL is saved: the page above.
+  handshake: "front",
 });

@@ -8,6 +8,9 @@ export default provider({
   docs: "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/",
   schemes: base64OfBody("x-mandrill-signature", { algorithm: "sha1", signed: "{url}{form}", isIdentity: true }),
   contentTypes: [FORM],
+  // HEAD, else a delivery without events that is signed with the key `test-webhook`:
+  // https://mandrill.zendesk.com/hc/en-us/articles/360038740014-Why-can-t-my-webhook-or-inbound-route-URL-be-verified
+  handshake: "mandrill",
   evidence: {
     kind: "published",
     by: "https://github.com/evendis/mandrill-rails/blob/eb89d7c9a57b144ef0c5d0b049b6dd89cf2b0dee/spec/fixtures/webhook_examples/click_with_signature.json",

@@ -8,6 +8,9 @@ export default provider({
   schemes: base64OfBody("x-wc-webhook-signature"),
   id: ["header:x-wc-webhook-delivery-id"],
   type: ["header:x-wc-webhook-topic"],
+  // A form `webhook_id=N` without a signature, when the webhook is saved, which wants 200:
+  // https://github.com/woocommerce/woocommerce/blob/00185c59110751fd07f0dff2ce5fe6c3f2315d1b/includes/class-wc-webhook.php
+  handshake: "woocommerce",
   dedupe: {
     mode: "id",
     why: "An order that is created and updated at once is sent twice with equal bytes, each under an id of its own.",

@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isObject } from "../../lib/strict-json.ts";
+import { type Content, FORM } from "../content.ts";
+import { type Answer, requireChallenge, text } from "./answer.ts";
+import type { HandshakeKind } from "./kind.ts";
+import { type ChallengeRequest, PRINTABLE } from "./requests.ts";
+
+/** A POST without a signature by which a provider checks the URL. It is never an event. */
+export interface Validation {
+  /** Whether a request looks like one. */
+  asks(request: Pick<ChallengeRequest, "query" | "headers">): boolean;
+  /** The media type and the body that it must have. Undefined: any. */
+  body?: { type: string; isRight(content: Content): boolean };
+  answer(request: ChallengeRequest): Answer;
+}
+
+/** The validations, by kind. */
+export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
+  bitbucket: {
+    asks: ({ headers }) => headers["x-event-key"] === "diagnostics:ping",
+    body: { type: "application/json", isRight: isTest },
+    answer: () => text(""),
+  },
+  ms_graph: {
+    asks: ({ query }) => query.has("validationToken"),
+    answer: ({ query }) => text(requireChallenge(query.get("validationToken"), "validationToken", { form: PRINTABLE })),
+  },
+  woocommerce: {
+    asks: ({ headers }) => isForm(headers),
+    body: { type: FORM, isRight: ({ bytes }) => /^webhook_id=[0-9]{1,20}$/.test(bytes.toString("latin1")) },
+    answer: () => text(""),
+  },
+};
+
+/** Whether a body is `{"test": true}`. */
+function isTest(content: Content): boolean {
+  const parsed = content.json();
+  return parsed.ok && isObject(parsed.value) && JSON.stringify(parsed.value) === '{"test":true}';
+}
+
+function isForm({ "content-type": type = "" }: IncomingHttpHeaders): boolean {
+  return type.replace(/[ \t]*;.*$/s, "").toLowerCase() === FORM;
+}
