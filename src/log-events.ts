@@ -157,6 +157,12 @@ export const LOG_EVENTS = {
     meaning: "The handshake of a provider was answered. Nothing is stored. `kind` is the provider.",
     fields: ["source", "kind", "requestId", "address"],
   },
+  handshake_secret_received: {
+    level: "warn",
+    meaning:
+      "A handshake of Asana was answered, which has the secret of the new webhook. It is not kept. Asana also answers it to the request that made the webhook: set it as a secret of the source, and restart.",
+    fields: ["source", "kind", "requestId", "address"],
+  },
   address_list_changed: {
     level: "info",
     meaning: "A list in `allowedAddresses` has other addresses than before. `count` is their number.",

@@ -138,6 +138,9 @@ function ofSource({ source: name, secretFile }: SendOptions, sources: readonly S
   const only = sources.length === 1 ? sources[0] : undefined;
   const source = name === undefined && only ? only : findSource(sources, name ?? DEFAULT_SOURCE_NAME);
   const [newest] = source.secrets;
+  if (!newest && !source.keys) {
+    throw new OperatorError({ found: `${source.name} has no secret yet`, remedy: "add one to it" });
+  }
   const scheme = schemeFor(source, newest ? "secrets" : "keys");
   if (newest) return { ...source, scheme, secret: newest.value };
   if (secretFile === undefined) {

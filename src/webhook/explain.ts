@@ -134,7 +134,7 @@ function claimsOf({ schemes }: Source): string {
 /** E.g. `2 secrets`. */
 function credentialsOf({ secrets, keys = [] }: Source): string {
   const counts = [secrets.length > 0 && `${secrets.length} secrets`, keys.length > 0 && `${keys.length} keys`];
-  return counts.filter((count) => count !== false).join(" and ");
+  return counts.filter((count) => count !== false).join(" and ") || "0 secrets";
 }
 
 function placeOf(scheme: Scheme): string {

@@ -33,6 +33,8 @@ writeFileSync(
   nylas: { preset: nylas, secrets: [env:SECRET], handshake: true }
   onfleet: { preset: onfleet, secrets: [env:HEX_SECRET], handshake: true }
   linkedin: { preset: linkedin, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
+  asana: { preset: asana, handshake: true }
+  asana-ready: { preset: asana, secrets: [env:SECRET], handshake: true }
   front: { preset: front, secrets: [env:SECRET], handshake: true }
   mandrill: { preset: mandrill, secrets: [env:SECRET], handshake: true, keepRejected: { count: 10 } }
   woo: { preset: woocommerce, secrets: [env:SECRET], handshake: true }
@@ -113,6 +115,26 @@ test("LinkedIn gets an HMAC of its challenge by the newest secret", async () => 
   const { json } = await get(`linkedin?challengeCode=${challengeCode}`);
   assert.deepEqual(json, { challengeCode, challengeResponse: hmac(challengeCode, "hex") });
   assertProblem(await get("linkedin?challengeCode=hmacsha256%3D1234"), 400, "validation_failed");
+});
+
+test("Asana's handshake is answered before its secret is set, and its deliveries are refused until then", async () => {
+  const ids = await countIds();
+  const secret = "b537207f20cbfa02357cf448134da559e8bd39d61597dcd5631b8012eae53e81";
+  for (const source of ["asana", "asana-ready"]) {
+    const answer = await post(source, {}, { "X-Hook-Secret": secret });
+    assert.deepEqual([answer.status, answer.text, answer.headers.get("x-hook-secret")], [200, "", secret]);
+    assertProblem(await post(source, {}, { "X-Hook-Secret": "<script>" }), 400, "validation_failed");
+  }
+  assert.equal(await countIds(), ids);
+  const body = { events: [{ action: "changed" }] };
+  const signed = (key: string) => ({ "X-Hook-Signature": hmac(JSON.stringify(body), "hex", key) });
+  for (const source of ["asana", "asana-ready"])
+    assertProblem(await post(source, body, signed(secret)), 403, "signature_mismatch");
+  assert.equal((await post("asana-ready", body, signed(SECRET))).json.received, true);
+  assert.equal(await countIds(), ids + 1);
+  const named = server.log("handshake_secret_received").map(({ source }) => source);
+  assert.deepEqual(named, ["asana", "asana-ready"]);
+  assert.ok(!server.stdout().includes(secret));
 });
 
 test("Front gets its challenge back when its signature is right", async () => {

@@ -95,6 +95,19 @@ test("Microsoft Graph's validation is answered without signature and media type,
   assert.deepEqual([line?.source, line?.kind, line?.address, others.length], ["sender", "ms_graph", "127.0.0.1", 0]);
 });
 
+test("Asana's handshake is answered at a source without a secret, and its log line tells what to do", async (t) => {
+  const { send, stored, named } = await serving(t, { kind: "asana" }, { secrets: [] });
+  const handshake = { "X-Hook-Secret": "b537207f20cbfa02357cf448134da559" };
+  const answer = await send({ method: "POST", headers: handshake });
+  assert.deepEqual([answer.status, answer.headers.get("x-hook-secret")], [200, handshake["X-Hook-Secret"]]);
+  assert.equal((await send(post({}, { ...handshake, ...signed }))).status, 403);
+  assert.equal((await send(post({ events: [] }))).status, 403);
+  assert.equal(stored.length, 0);
+  const [line, ...others] = named("handshake_secret_received");
+  assert.deepEqual([line?.source, line?.kind, others.length], ["sender", "asana", 0]);
+  assert.doesNotMatch(JSON.stringify(line), /b537207f20cbfa02357cf448134da559/);
+});
+
 test("WooCommerce's ping is answered without a signature, and nothing else is", async (t) => {
   const { send, stored } = await serving(t, { kind: "woocommerce" });
   const form = (body: string, headers: Record<string, string> = {}): RequestInit => ({

@@ -178,6 +178,18 @@ test("a POST of Microsoft Graph is answered with its decoded token", () => {
     assert.throws(() => validated("ms_graph", { query: `validationToken=${wrong}` }), isError("validation_failed"));
 });
 
+test("Asana gets the header with its new secret back", () => {
+  // https://developers.asana.com/reference/createwebhook
+  const secret = "b537207f20cbfa02357cf448134da559e8bd39d61597dcd5631b8012eae53e81";
+  assert.deepEqual(validated("asana", { headers: { "x-hook-secret": secret } }), {
+    status: 200,
+    body: "",
+    headers: { "Content-Type": "text/plain", "X-Hook-Secret": secret },
+  });
+  for (const wrong of ["", "<script>", "a b", "a".repeat(257)])
+    assert.throws(() => validated("asana", { headers: { "x-hook-secret": wrong } }), isError("validation_failed"));
+});
+
 test("a ping of WooCommerce or Bitbucket has exactly the body that the provider sends", () => {
   // https://github.com/woocommerce/woocommerce, deliver_ping() of class-wc-webhook.php
   assert.equal(isRight("woocommerce", "webhook_id=12"), true);

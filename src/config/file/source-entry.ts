@@ -1,4 +1,5 @@
 import { defined } from "../../lib/defined.ts";
+import { makesSecret } from "../../webhook/handshakes/kind.ts";
 import type { HeldBounds } from "../../webhook/held-store.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
@@ -31,7 +32,11 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
   const { handshake, ...ofHandshake } = readHandshake(entry, context);
   const read = [ofSecrets, ofKeys, ofOptions, ofAddresses, ofHandshake];
   const faults = [...unknown, ...needFaults(entry, schemes), ...read.flatMap((part) => part.faults)];
-  const warnings = [...coverWarnings(entry, schemes), ...read.flatMap((part) => part.warnings)];
+  const warnings = [
+    ...secretWarnings(entry),
+    ...coverWarnings(entry, schemes),
+    ...read.flatMap((part) => part.warnings),
+  ];
   if (faults.length > 0) return { source: null, faults, warnings };
   const source = {
     ...sourceOf(name, entry, schemes, context),
@@ -42,6 +47,17 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
     ...(handshake && { handshake }),
   };
   return { source, faults, warnings };
+}
+
+/** Whether the source waits for the handshake that makes its secret. */
+function awaitsSecret({ preset, secrets, handshake }: SourceEntry): boolean {
+  return secrets === undefined && handshake === true && makesSecret(providerOf(preset)?.handshake);
+}
+
+function secretWarnings(entry: SourceEntry): PathFault[] {
+  if (!awaitsSecret(entry)) return [];
+  const message = `missing: deliveries are refused until it has the secret that ${entry.preset} makes with the webhook`;
+  return [{ path: ["secrets"], message }];
 }
 
 /** Warns of a described signature that does not cover the body. */
@@ -58,7 +74,8 @@ function isBodyCovered(scheme: Scheme): boolean {
 }
 
 /** What is wrong about which of secrets and keys the entry has. */
-function needFaults({ secrets, keys }: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
+function needFaults(entry: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
+  const { secrets, keys } = entry;
   const [need, other] = new Set(schemes.map(needsOf));
   // Without a scheme there is a fault already, and with both kinds any of them is right.
   if (need === undefined) return [];
@@ -68,7 +85,8 @@ function needFaults({ secrets, keys }: SourceEntry, schemes: readonly Scheme[]):
   }
   const [given, extra] = need === "secrets" ? [secrets, keys] : [keys, secrets];
   const faults: PathFault[] = [];
-  if (given === undefined) faults.push({ path: [need], message: `missing, expected ${EXPECTED[need]}` });
+  if (given === undefined && !awaitsSecret(entry))
+    faults.push({ path: [need], message: `missing, expected ${EXPECTED[need]}` });
   if (extra !== undefined) {
     const path = [need === "secrets" ? "keys" : "secrets"];
     faults.push({ path, at: "key", message: `found where only ${need} are used, expected nothing` });

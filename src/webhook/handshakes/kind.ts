@@ -1,6 +1,7 @@
 /** The handshakes that are known, by the provider that asks for them. */
 export type HandshakeKind =
   | "adobe"
+  | "asana"
   | "bitbucket"
   | "cloudevents"
   | "discord"
@@ -32,4 +33,9 @@ export function hasToken(kind: HandshakeKind): boolean {
 /** Whether the answer is an HMAC of the challenge, made with the secret that also signs bodies. */
 export function signsChallenges(kind: HandshakeKind): boolean {
   return kind === "linkedin" || kind === "x" || kind === "zoom";
+}
+
+/** Whether the secret that signs deliveries is made for the handshake, so that a source has none before. */
+export function makesSecret(kind: HandshakeKind | undefined): boolean {
+  return kind === "asana";
 }

@@ -13,7 +13,7 @@ import { queryOf, type SignedRequest } from "../signed-text.ts";
 import type { Secret, Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
-import type { HandshakeKind } from "./kind.ts";
+import { type HandshakeKind, makesSecret } from "./kind.ts";
 import { type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
 import { VALIDATIONS, type Validation } from "./validations.ts";
 
@@ -114,10 +114,8 @@ export function describeHandshake(
   return {
     ...(other && { response: v.union([usual.response, other]) }),
     ...(kind === "discord" && { statuses: [200, 204] }),
-    ...(kind === "ms_graph" && {
-      query: v.object({ validationToken: v.optional(v.string()) }),
-      problems: [...usual.problems, "validation_failed"],
-    }),
+    ...(kind === "ms_graph" && { query: v.object({ validationToken: v.optional(v.string()) }) }),
+    ...(VALIDATIONS[kind] && { problems: [...usual.problems, "validation_failed"] }),
     ...(kind === "woocommerce" && { requestTypes: [...new Set([...contentTypes, FORM])] }),
     ...(IN_TEXT.includes(kind) && { otherType: "text/plain" }),
   };
@@ -229,5 +227,11 @@ function logged(
 ): Answer {
   const kind = source.handshake?.kind;
   log.info({ event: "handshake_answered", source: source.name, kind, requestId, address }, "answered a handshake");
+  if (kind !== undefined && makesSecret(kind)) {
+    log.warn(
+      { event: "handshake_secret_received", source: source.name, kind, requestId, address },
+      "set the secret, which the provider also answers to the request that made the webhook, as a secret of the source, and restart",
+    );
+  }
   return answer;
 }

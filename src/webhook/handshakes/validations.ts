@@ -14,8 +14,17 @@ export interface Validation {
   answer(request: ChallengeRequest): Answer;
 }
 
+const ASANA = "x-hook-secret";
+
 /** The validations, by kind. */
 export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
+  asana: {
+    asks: ({ headers }) => headers[ASANA] !== undefined,
+    answer: ({ headers }) => {
+      const { headers: type, ...answer } = text("");
+      return { ...answer, headers: { ...type, "X-Hook-Secret": requireChallenge(headers[ASANA], ASANA) } };
+    },
+  },
   bitbucket: {
     asks: ({ headers }) => headers["x-event-key"] === "diagnostics:ping",
     body: { type: "application/json", isRight: isTest },

@@ -20,6 +20,18 @@ test("a weak token is warned of, without its value", () => {
   assert.doesNotMatch(warnings.join(), /tiny/);
 });
 
+test("a source may lack the secret that is made for its handshake, with a warning", () => {
+  const entry = "{ preset: asana, handshake: true }";
+  assert.deepEqual(sourceIn(entry).secrets, []);
+  const warnings = read(`sources:\n  a: ${entry}\n`)?.warnings ?? [];
+  assert.match(
+    warnings.join(),
+    /sources\.a\.secrets: missing: deliveries are refused until it has the secret that asana makes/,
+  );
+  assert.match(faultsOf("{ preset: asana }").join(), /^secrets: missing, expected a list such as \[env:NAME\]$/);
+  assert.match(faultsOf("{ preset: slack, handshake: true }").join(), /^secrets: missing/);
+});
+
 suite("a handshake is refused", () => {
   for (const [what, entry, fault] of [
     [
