@@ -154,7 +154,8 @@ export const LOG_EVENTS = {
   },
   handshake_answered: {
     level: "info",
-    meaning: "The handshake of a provider was answered. Nothing is stored. `kind` is the provider.",
+    meaning:
+      "The handshake of a provider was answered. Nothing is stored. `kind` is the provider, or the `type` that the source describes.",
     fields: ["source", "kind", "requestId", "address"],
   },
   handshake_secret_received: {

@@ -54,7 +54,7 @@ export interface Source {
   /** How many deliveries that were refused for their signature are kept. Undefined: none. */
   keepRejected?: HeldBounds;
   /** The handshake of the provider, if the source answers it. */
-  handshake?: { kind: HandshakeKind; token?: Secret };
+  handshake?: Handshake;
   /** The status of refused signatures if the provider needs another than 403. */
   refusedStatus?: 401;
   /** Whether the provider refuses answers that have a body. */
@@ -65,6 +65,16 @@ export interface Source {
 
 /** What the schemes of a source verify with. */
 export type VerifiedBy = Pick<Source, "secrets" | "keys" | "options" | "toleranceSeconds" | "publicOrigin">;
+
+/** How a source answers the check of its URL. */
+export interface Handshake {
+  kind: HandshakeKind;
+  token?: Secret;
+  /** The parameter or the header with the challenge, if the source describes it. */
+  name?: string;
+  /** The header that it is echoed in. */
+  as?: string;
+}
 
 /** A secret of a source. */
 export interface Secret {

@@ -35,6 +35,13 @@ writeFileSync(
   linkedin: { preset: linkedin, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
   asana: { preset: asana, handshake: true }
   asana-ready: { preset: asana, secrets: [env:SECRET], handshake: true }
+  head: { verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: head } }
+  query: { verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo-query, name: code } }
+  smartsheet:
+    verify: { header: smartsheet-hmac-sha256 }
+    secrets: [env:SECRET]
+    handshake: { type: echo-header, name: Smartsheet-Hook-Challenge, as: Smartsheet-Hook-Response }
+  hub: { verify: { header: x-hub-signature, prefix: "sha256=" }, secrets: [env:SECRET], handshake: { type: hub } }
   front: { preset: front, secrets: [env:SECRET], handshake: true }
   mandrill: { preset: mandrill, secrets: [env:SECRET], handshake: true, keepRejected: { count: 10 } }
   woo: { preset: woocommerce, secrets: [env:SECRET], handshake: true }
@@ -135,6 +142,20 @@ test("Asana's handshake is answered before its secret is set, and its deliveries
   const named = server.log("handshake_secret_received").map(({ source }) => source);
   assert.deepEqual(named, ["asana", "asana-ready"]);
   assert.ok(!server.stdout().includes(secret));
+});
+
+test("handshakes that the file describes are answered", async () => {
+  const ids = await countIds();
+  assert.equal((await ask(server, "/webhook/head", { method: "HEAD" })).status, 200);
+  assert.equal((await get("query?code=abc")).text, "abc");
+  assertProblem(await get("query?code=%3Cb%3E"), 400, "validation_failed");
+  const challenge = { "Smartsheet-Hook-Challenge": "80ce5d56-b3d5" };
+  const echoed = await post("smartsheet", { challenge: "80ce5d56-b3d5", webhookId: 1 }, challenge);
+  assert.deepEqual([echoed.status, echoed.headers.get("smartsheet-hook-response")], [200, "80ce5d56-b3d5"]);
+  assertProblem(await post("smartsheet", { events: [] }, {}), 403, "signature_mismatch");
+  assert.equal((await get("hub?hub.mode=subscribe&hub.challenge=abc&hub.topic=a")).text, "abc");
+  assertProblem(await get("hub?hub.mode=unsubscribe&hub.challenge=abc"), 400, "validation_failed");
+  assert.equal(await countIds(), ids);
 });
 
 test("Front gets its challenge back when its signature is right", async () => {

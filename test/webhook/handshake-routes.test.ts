@@ -108,6 +108,38 @@ test("Asana's handshake is answered at a source without a secret, and its log li
   assert.doesNotMatch(JSON.stringify(line), /b537207f20cbfa02357cf448134da559/);
 });
 
+test("a described GET is answered with its challenge", async (t) => {
+  const { send } = await serving(t, { kind: "echo-query", name: "validation-code" });
+  assert.equal((await send({}, "?validation-code=abc&other=1")).text, "abc");
+  for (const query of ["", "?code=abc", "?validation-code=%3Cb%3E"]) assert.equal((await send({}, query)).status, 400);
+});
+
+test("a described header is echoed in a POST without a signature, which is never stored", async (t) => {
+  const handshake = { kind: "echo-header", name: "smartsheet-hook-challenge", as: "Smartsheet-Hook-Response" } as const;
+  const { send, stored } = await serving(t, handshake);
+  const challenge = { "Smartsheet-Hook-Challenge": "80ce5d56-b3d5-4c54-8193" };
+  const answer = await send(post({ challenge: "80ce5d56-b3d5-4c54-8193", webhookId: 1 }, challenge));
+  assert.deepEqual([answer.status, answer.text], [200, ""]);
+  assert.equal(answer.headers.get("smartsheet-hook-response"), "80ce5d56-b3d5-4c54-8193");
+  assert.equal((await send(post({}, { "Smartsheet-Hook-Challenge": "a b" }))).status, 400);
+  assert.equal((await send(post({ events: [] }))).status, 403);
+  assert.equal((await send(post({}, { ...challenge, Authorization: "wrong" }))).status, 403);
+  assert.equal(stored.length, 0);
+  assert.equal((await send(post({}, { ...challenge, ...signed }))).status, 200);
+  assert.equal(stored.length, 1);
+});
+
+test("a hub's subscription is confirmed with the right token, if there is one, and never its end", async (t) => {
+  const subscribe = "?hub.mode=subscribe&hub.topic=https%3A%2F%2Fexample.com&hub.challenge=abc";
+  const open = await serving(t, { kind: "hub" });
+  assert.equal((await open.send({}, subscribe)).text, "abc");
+  assert.equal((await open.send({}, subscribe.replace("=subscribe", "=unsubscribe"))).status, 400);
+  const guarded = await serving(t, { kind: "hub", token: secretOf("a token") });
+  assert.equal((await guarded.send({}, subscribe)).status, 403);
+  assert.equal((await guarded.send({}, `${subscribe}&hub.verify_token=other`)).status, 403);
+  assert.equal((await guarded.send({}, `${subscribe}&hub.verify_token=a+token`)).text, "abc");
+});
+
 test("WooCommerce's ping is answered without a signature, and nothing else is", async (t) => {
   const { send, stored } = await serving(t, { kind: "woocommerce" });
   const form = (body: string, headers: Record<string, string> = {}): RequestInit => ({

@@ -58,7 +58,7 @@ function delivered(
 function validated(kind: HandshakeKind, asked: Asked): Answer {
   const validation = VALIDATIONS[kind];
   assert.ok(validation);
-  return validation.answer(requestOf(asked));
+  return validation.answer(requestOf(asked), { kind });
 }
 
 /** Whether a body is that of the validation. */

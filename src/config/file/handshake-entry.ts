@@ -1,15 +1,17 @@
+import { defined } from "../../lib/defined.ts";
 import { isJson } from "../../lib/media-type.ts";
 import { hasToken, signsChallenges } from "../../webhook/handshakes/kind.ts";
+import type { Provider } from "../../webhook/provider.ts";
 import { allProviders, providerOf } from "../../webhook/providers/index.ts";
-import type { Source } from "../../webhook/source.ts";
+import type { Handshake } from "../../webhook/source.ts";
 import type { PathFault } from "./faults.ts";
 import type { EntryContext } from "./reading.ts";
-import type { SourceEntry } from "./schema.ts";
+import { ECHO_HEADER, type SourceEntry } from "./schema.ts";
 import { readSecretRef } from "./secret-refs.ts";
 
 /** The handshake of a source, or why it has none. Paths are below the source. */
 export interface ReadHandshake {
-  handshake?: NonNullable<Source["handshake"]>;
+  handshake?: Handshake;
   faults: PathFault[];
   warnings: PathFault[];
 }
@@ -20,6 +22,7 @@ export function readHandshake(entry: SourceEntry, context: EntryContext): ReadHa
   if (handshake === undefined) return { faults: [], warnings: [] };
   const provider = providerOf(slug);
   const kind = provider?.handshake;
+  if (handshake !== true && handshake.type !== undefined) return readDescribed(handshake, provider, context);
   if (kind === undefined) {
     const found = slug === undefined ? "without a preset" : `beside the preset ${slug}, whose provider has none`;
     return fault(["handshake"], `found ${found}, expected a preset of ${withHandshake().join(", ")}`, "key");
@@ -39,11 +42,48 @@ export function readHandshake(entry: SourceEntry, context: EntryContext): ReadHa
   if (handshake === true) {
     return fault(["handshake"], `found true, expected { token: env:NAME } for the token that ${slug} has`);
   }
+  const { token } = handshake;
+  const extra = OF_DESCRIBED.find((key) => handshake[key] !== undefined);
+  if (extra !== undefined) return fault(["handshake", extra], "found without type, expected nothing", "key");
+  if (token === undefined) return fault(["handshake"], "token is missing, expected env:NAME");
+  return withToken({ kind }, token, context);
+}
+
+const OF_DESCRIBED = ["name", "as"] as const;
+
+function withToken(handshake: Handshake, reference: string, context: EntryContext): ReadHandshake {
   const path = ["handshake", "token"];
-  const read = readSecretRef(handshake.token, context);
+  const read = readSecretRef(reference, context);
   if ("fault" in read) return fault(path, read.fault);
   const warnings = read.warnings.map((message) => ({ path, message: `${read.secret.name} ${message}` }));
-  return { handshake: { kind, token: read.secret }, faults: [], warnings };
+  return { handshake: { ...handshake, token: read.secret }, faults: [], warnings };
+}
+
+type Described = Exclude<NonNullable<SourceEntry["handshake"]>, true>;
+
+/** The keys that each described handshake has. */
+const KEYS: Record<NonNullable<Described["type"]>, readonly (keyof Described)[]> = {
+  "echo-header": ["name", "as"],
+  "echo-query": ["name"],
+  head: [],
+  hub: ["token"],
+};
+
+function readDescribed(described: Described, provider: Provider | undefined, context: EntryContext): ReadHandshake {
+  const { type: kind = "head", token, name, as } = described;
+  if (provider?.handshake !== undefined)
+    return fault(["handshake", "type"], "found beside a preset whose provider has its own, expected none", "key");
+  const extra = (["token", ...OF_DESCRIBED] as const).find(
+    (key) => described[key] !== undefined && !KEYS[kind].includes(key),
+  );
+  if (extra !== undefined) return fault(["handshake", extra], `found beside type ${kind}, expected nothing`, "key");
+  if (KEYS[kind].includes("name") && name === undefined)
+    return fault(["handshake"], `name is missing, expected where type ${kind} has the challenge`);
+  if (kind === "echo-header" && as === undefined && !ECHO_HEADER.test(name ?? ""))
+    return fault(["handshake", "name"], "found a header that cannot be echoed, expected another");
+  const named = kind === "echo-header" ? name?.toLowerCase() : name;
+  const handshake = { kind, ...defined({ name: named, as: as ?? (kind === "echo-header" ? name : undefined) }) };
+  return token === undefined ? { handshake, faults: [], warnings: [] } : withToken(handshake, token, context);
 }
 
 function fault(path: PathFault["path"], message: string, at?: "key"): ReadHandshake {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { parseRange } from "../../lib/address-range.ts";
 import { nearest } from "../../lib/nearest.ts";
+import { DESCRIBED_KINDS } from "../../webhook/handshakes/kind.ts";
 import { PROVIDER_NAMES } from "../../webhook/providers/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
 import type { Dedupe } from "../../webhook/source.ts";
@@ -12,6 +13,9 @@ import { RetentionSchema } from "./retention-entry.ts";
 import { RouteSchema } from "./route-schema.ts";
 
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+// A challenge in one of the others would change how the answer is read.
+export const ECHO_HEADER = /^(?!content-|transfer-|connection$|set-cookie)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i;
 
 const header = v.pipe(textLike(HEADER, "expected the name of a header"), v.toLowerCase());
 
@@ -105,9 +109,17 @@ const addresses = v.pipe(v.array(address, "expected a list"), v.minLength(1, "ex
 
 const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1m");
 
-/** The handshake of a source with a token. */
+/** The handshake of a source with a token, or one that the source describes. */
 export const HandshakeSchema = v.strictObject(
-  { token: v.pipe(TEXT, v.description("The token that the provider shows or sends, as `env:NAME` or `file:PATH`.")) },
+  {
+    token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
+    type: key(
+      v.picklist(DESCRIBED_KINDS, `expected ${DESCRIBED_KINDS.join(", ")}`),
+      "What the sender asks by, if no preset does: `head`, a `HEAD`; `echo-query`, a `GET` with a challenge in the query; `echo-header`, a `POST` with a challenge in a header; `hub`, as WebSub does.",
+    ),
+    name: key(textLike(HEADER, "expected a name"), "The parameter or the header that has the challenge."),
+    as: key(textLike(ECHO_HEADER, "expected the name of a header"), "The header of the answer. Default: `name`."),
+  },
   "expected a map",
 );
 
@@ -187,8 +199,8 @@ export const SourceSchema = v.strictObject(
       "An old secret that has not matched for so long is no longer accepted. Default: it stays accepted.",
     ),
     handshake: key(
-      v.union([v.literal(true), HandshakeSchema], "expected true or { token: env:NAME }"),
-      "Answers the handshake by which the provider checks the URL: `true`, or `{ token: env:NAME }` where it has a token. Default: no answer.",
+      v.union([v.literal(true), HandshakeSchema], "expected true, { token: env:NAME } or { type: … }"),
+      "Answers the handshake by which the provider checks the URL: `true`, `{ token: env:NAME }` where it has a token, or `{ type: … }` without a preset. Default: no answer.",
     ),
     expectEvery: key(
       duration(1000, "24h", LONGEST_AGE),

@@ -1,5 +1,9 @@
-/** The handshakes that are known, by the provider that asks for them. */
+/** The handshakes that a source may describe. */
+export const DESCRIBED_KINDS = ["echo-header", "echo-query", "head", "hub"] as const;
+
+/** The handshakes that are known, by the provider that asks for them, or as a source describes them. */
 export type HandshakeKind =
+  | (typeof DESCRIBED_KINDS)[number]
   | "adobe"
   | "asana"
   | "bitbucket"

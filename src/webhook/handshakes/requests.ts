@@ -23,6 +23,15 @@ const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
 
 const echoChallenge: AnswerRequest = ({ query }) => text(challengeIn(query, "challenge"));
 
+/** Consents to a subscription, not to its end, which anybody could ask for. */
+function subscribed({ query }: ChallengeRequest, { handshake }: Pick<Source, "handshake">): Answer {
+  if (query.get("hub.mode") !== "subscribe") throw noChallenge("hub.mode", "must be subscribe");
+  const needsToken = handshake?.kind === "meta" || handshake?.token !== undefined;
+  if (needsToken && !isSame(query.get("hub.verify_token"), handshake.token?.value))
+    throw new AppError("signature_mismatch", { reason: "signature_mismatch" });
+  return text(challengeIn(query, "hub.challenge"));
+}
+
 /** The answers to GET, by kind. */
 export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
   adobe: echoChallenge,
@@ -35,12 +44,9 @@ export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
     const challengeCode = requireChallenge(query.get("challengeCode"), "challengeCode", { form: WITHOUT_EQUALS });
     return json({ challengeCode, challengeResponse: hmacOf(challengeCode, secrets).digest("hex") });
   },
-  meta({ query }, { handshake }) {
-    if (query.get("hub.mode") !== "subscribe") throw noChallenge("hub.mode", "must be subscribe");
-    if (!isSame(query.get("hub.verify_token"), handshake?.token?.value))
-      throw new AppError("signature_mismatch", { reason: "signature_mismatch" });
-    return text(challengeIn(query, "hub.challenge"));
-  },
+  "echo-query": ({ query }, { handshake }) => text(challengeIn(query, handshake?.name ?? "")),
+  hub: subscribed,
+  meta: subscribed,
   nylas: echoChallenge,
   okta: ({ headers }) => {
     const header = "x-okta-verification-challenge";
@@ -57,6 +63,7 @@ const isThere: AnswerRequest = () => text("");
 
 /** The answers to HEAD, by kind. */
 export const HEAD_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
+  head: isThere,
   intercom: isThere,
   mandrill: isThere,
   trello: isThere,

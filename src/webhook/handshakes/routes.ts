@@ -10,7 +10,7 @@ import { type Content, FORM, openContent } from "../content.ts";
 import { headersOf } from "../schemes.ts";
 import { createVerifier } from "../signature.ts";
 import { queryOf, type SignedRequest } from "../signed-text.ts";
-import type { Secret, Source } from "../source.ts";
+import type { Handshake, Secret, Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
 import { type HandshakeKind, makesSecret } from "./kind.ts";
@@ -30,6 +30,7 @@ const QUERIES: Partial<Record<HandshakeKind, v.GenericSchema>> = {
   adobe: v.object({ challenge: v.string() }),
   dropbox: v.object({ challenge: v.string() }),
   ebay: v.object({ challenge_code: v.string() }),
+  hub: v.object({ "hub.mode": v.string(), "hub.challenge": v.string(), "hub.verify_token": v.optional(v.string()) }),
   linkedin: v.object({ challengeCode: v.string() }),
   meta: v.object({ "hub.mode": v.string(), "hub.verify_token": v.string(), "hub.challenge": v.string() }),
   nylas: v.object({ challenge: v.string() }),
@@ -54,7 +55,12 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
   const { path, handshake } = source;
   if (!handshake) return [];
   const { kind } = handshake;
-  const [get, head, options, query] = [GET_ANSWERS[kind], HEAD_ANSWERS[kind], OPTIONS_ANSWERS[kind], QUERIES[kind]];
+  const [get, head, options, query] = [
+    GET_ANSWERS[kind],
+    HEAD_ANSWERS[kind],
+    OPTIONS_ANSWERS[kind],
+    QUERIES[kind] ?? namedQuery(handshake),
+  ];
   const routes: Route[] = [];
   if (get) {
     routes.push({
@@ -63,7 +69,7 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       summary: "Answers the handshake of the provider, if the source has `handshake`.",
       ...(query && { query }),
       response: ANSWERS[kind] ?? v.string(),
-      problems: kind === "meta" ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
+      problems: kind === "meta" || handshake.token ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
       handler: (context) => logged(source, context, parts, get(challengeOf(source, context, parts), source)),
       quiet: true,
     });
@@ -103,6 +109,10 @@ const IN_TEXT: readonly HandshakeKind[] = [
   "twitch",
 ];
 
+function namedQuery({ kind, name = "" }: Handshake): v.GenericSchema | undefined {
+  return kind === "echo-query" ? v.object({ [name]: v.string() }) : undefined;
+}
+
 /** What a handshake changes in the description of a source's deliveries. `usual` is that of other sources. */
 export function describeHandshake(
   { handshake, contentTypes }: Source,
@@ -130,18 +140,19 @@ export interface ValidationRoute {
 
 /** Undefined for kinds without such a request. */
 export function validationOf(source: Source, parts: HandshakeParts): ValidationRoute | undefined {
-  const validation = source.handshake && VALIDATIONS[source.handshake.kind];
+  const { handshake } = source;
+  const validation = handshake && VALIDATIONS[handshake.kind];
   if (!validation) return undefined;
   const signatures = source.schemes.flatMap(headersOf);
   return {
     asks({ request: { headers, url = "" } }) {
       if (validation.body && Number(headers["content-length"]) > MAX_UNSIGNED_BYTES) return false;
       const isUnsigned = signatures.every((name) => headers[name] === undefined);
-      return isUnsigned && validation.asks({ query: queryOf(url), headers });
+      return isUnsigned && validation.asks({ query: queryOf(url), headers }, handshake);
     },
     async handler(context) {
       await requireBody(validation, source, context);
-      return logged(source, context, parts, validation.answer(challengeOf(source, context, parts)));
+      return logged(source, context, parts, validation.answer(challengeOf(source, context, parts), handshake));
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject } from "../../lib/strict-json.ts";
 import { type Content, FORM } from "../content.ts";
+import type { Handshake } from "../source.ts";
 import { type Answer, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
 import { type ChallengeRequest, PRINTABLE } from "./requests.ts";
@@ -8,10 +9,10 @@ import { type ChallengeRequest, PRINTABLE } from "./requests.ts";
 /** A POST without a signature by which a provider checks the URL. It is never an event. */
 export interface Validation {
   /** Whether a request looks like one. */
-  asks(request: Pick<ChallengeRequest, "query" | "headers">): boolean;
+  asks(request: Pick<ChallengeRequest, "query" | "headers">, handshake: Handshake): boolean;
   /** The media type and the body that it must have. Undefined: any. */
   body?: { type: string; isRight(content: Content): boolean };
-  answer(request: ChallengeRequest): Answer;
+  answer(request: ChallengeRequest, handshake: Handshake): Answer;
 }
 
 const ASANA = "x-hook-secret";
@@ -20,10 +21,11 @@ const ASANA = "x-hook-secret";
 export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
   asana: {
     asks: ({ headers }) => headers[ASANA] !== undefined,
-    answer: ({ headers }) => {
-      const { headers: type, ...answer } = text("");
-      return { ...answer, headers: { ...type, "X-Hook-Secret": requireChallenge(headers[ASANA], ASANA) } };
-    },
+    answer: ({ headers }) => inHeader("X-Hook-Secret", requireChallenge(headers[ASANA], ASANA)),
+  },
+  "echo-header": {
+    asks: ({ headers }, { name = "" }) => headers[name] !== undefined,
+    answer: ({ headers }, { name = "", as = name }) => inHeader(as, requireChallenge(headers[name], name)),
   },
   bitbucket: {
     asks: ({ headers }) => headers["x-event-key"] === "diagnostics:ping",
@@ -40,6 +42,11 @@ export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
     answer: () => text(""),
   },
 };
+
+function inHeader(name: string, challenge: string): Answer {
+  const { headers, ...answer } = text("");
+  return { ...answer, headers: { ...headers, [name]: challenge } };
+}
 
 /** Whether a body is `{"test": true}`. */
 function isTest(content: Content): boolean {

@@ -32,6 +32,24 @@ test("a source may lack the secret that is made for its handshake, with a warnin
   assert.match(faultsOf("{ preset: slack, handshake: true }").join(), /^secrets: missing/);
 });
 
+test("a source describes the handshake that no preset has", () => {
+  const described = (handshake: string) =>
+    sourceIn(`{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: ${handshake} }`).handshake;
+  assert.deepEqual(described("{ type: head }"), { kind: "head" });
+  assert.deepEqual(described("{ type: echo-query, name: Code }"), { kind: "echo-query", name: "Code" });
+  assert.deepEqual(described("{ type: echo-header, name: X-Hook }"), {
+    kind: "echo-header",
+    name: "x-hook",
+    as: "X-Hook",
+  });
+  const smartsheet = "{ type: echo-header, name: Smartsheet-Hook-Challenge, as: Smartsheet-Hook-Response }";
+  assert.equal(described(smartsheet)?.as, "Smartsheet-Hook-Response");
+  assert.deepEqual(described("{ type: hub }"), { kind: "hub" });
+  assert.equal(described("{ type: hub, token: env:OTHER }")?.token?.name, "env:OTHER");
+  const { handshake } = sourceIn("{ preset: stripe, secrets: [env:SECRET], handshake: { type: head } }");
+  assert.deepEqual(handshake, { kind: "head" });
+});
+
 suite("a handshake is refused", () => {
   for (const [what, entry, fault] of [
     [
@@ -67,12 +85,42 @@ suite("a handshake is refused", () => {
     [
       "with a text in its place, which is not shown",
       "{ preset: meta, secrets: [env:SECRET], handshake: a-token-in-the-file }",
-      /^handshake: found a literal value, expected true or \{ token: env:NAME \}$/,
+      /^handshake: found a literal value, expected true, \{ token: env:NAME \} or \{ type: … \}$/,
     ],
     [
       "with an unknown key",
       "{ preset: meta, secrets: [env:SECRET], handshake: { token: env:OTHER, tokens: 1 } }",
-      /^handshake\.tokens: unknown key, expected one of token \(did you mean token\?\)$/,
+      /^handshake\.tokens: unknown key, expected one of token, type, name, as \(did you mean token\?\)$/,
+    ],
+    [
+      "with a type beside a preset that has its own",
+      "{ preset: slack, secrets: [env:SECRET], handshake: { type: head } }",
+      /^handshake\.type: found beside a preset whose provider has its own, expected none$/,
+    ],
+    [
+      "with an unknown type",
+      "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo } }",
+      /^handshake\.type: found a literal value, expected echo-header, echo-query, head, hub$/,
+    ],
+    [
+      "that is described without the place of the challenge",
+      "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo-query } }",
+      /^handshake: name is missing, expected where type echo-query has the challenge$/,
+    ],
+    [
+      "that is described with a key of another type",
+      "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: head, name: code } }",
+      /^handshake\.name: found beside type head, expected nothing$/,
+    ],
+    [
+      "that would echo a header of the answer itself",
+      "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo-header, name: content-length } }",
+      /^handshake\.name: found a header that cannot be echoed, expected another$/,
+    ],
+    [
+      "with the keys of a described one but no type",
+      "{ preset: meta, secrets: [env:SECRET], handshake: { token: env:OTHER, name: code } }",
+      /^handshake\.name: found without type, expected nothing$/,
     ],
     [
       "beside other media types than JSON if it signs challenges",
