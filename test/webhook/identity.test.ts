@@ -300,6 +300,12 @@ suite("the places of a source", () => {
     });
   }
 
+  test("with a signature that says what is one event, its digest counts instead of that of the bytes", () => {
+    const digest = "ab".repeat(32);
+    const { eventId, bytesSha256 } = identityFrom({ id: ["bytes"] }, { ...covering({ body: true }), digest });
+    assert.deepEqual([eventId, bytesSha256], [`sha256:${digest}`, digest]);
+  });
+
   test("with dedupe id, a delivery without any id is known by its bytes", () => {
     const { bytesSha256 } = identify({
       source: { ...USUAL, dedupe: "id" },
