@@ -6,17 +6,17 @@ import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { isLoopback } from "../http/listen.ts";
-import { nearest } from "../lib/nearest.ts";
 import { printable } from "../lib/printable.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
-import { PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
+import { providerOf } from "../webhook/providers/index.ts";
 import { sampleOf } from "../webhook/samples/index.ts";
 import { needsOf, type Scheme } from "../webhook/schemes.ts";
 import { signDelivery } from "../webhook/sign.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
 import { printData, printJson, say } from "./output.ts";
+import { remedyForPreset } from "./preset-words.ts";
 import { noAnswer, probeServer } from "./running-server.ts";
 import { perSecond, wholeNumber } from "./whole-number.ts";
 
@@ -162,9 +162,7 @@ function schemeFor({ schemes }: Pick<Source, "schemes">, needs: "secrets" | "key
 function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sender {
   const preset = providerOf(slug);
   if (!preset) {
-    const meant = nearest(slug, PROVIDER_NAMES);
-    const remedy = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
-    throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy });
+    throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy: remedyForPreset(slug) });
   }
   if (source !== undefined) {
     throw new OperatorError({ found: "--source and --preset are given together", remedy: "keep one of them" });

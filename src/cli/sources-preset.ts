@@ -1,17 +1,15 @@
 import { OperatorError } from "../errors.ts";
-import { nearest } from "../lib/nearest.ts";
 import type { Provider } from "../webhook/provider.ts";
-import { PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
-import { needsOf } from "../webhook/schemes.ts";
+import { providerOf } from "../webhook/providers/index.ts";
 import { printData, printJson } from "./output.ts";
+import { needsOfProvider, remedyForPreset } from "./preset-words.ts";
 import { styled } from "./table.ts";
 
 /** Prints all that is known of a preset. */
 export async function runSourcesPreset(name: string, { json }: { json?: boolean }): Promise<void> {
   const provider = providerOf(name);
   if (!provider) {
-    const meant = nearest(name.toLowerCase(), PROVIDER_NAMES);
-    const remedy = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
+    const remedy = remedyForPreset(name.toLowerCase());
     throw new OperatorError({ found: `There is no preset ${name}`, remedy });
   }
   const facts = factsOf(name, provider);
@@ -23,13 +21,13 @@ const WIDTH = 14;
 
 /** What nobody has published is null. */
 function factsOf(name: string, provider: Provider) {
-  const { title, docs, schemes, options = {}, covers, evidence } = provider;
+  const { title, docs, schemes, covers, evidence } = provider;
   return {
     name,
     title,
     docs,
     types: [...new Set(schemes.map(({ type }) => type))],
-    needs: [[...new Set(schemes.map(needsOf))].sort().reverse().join(" or "), ...Object.keys(options)],
+    needs: needsOfProvider(provider),
     covers,
     id: (provider.id ?? []).map((place) => [place].flat().join(" + ")),
     type: provider.type ?? [],

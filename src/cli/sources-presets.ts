@@ -1,13 +1,13 @@
 import { allProviders } from "../webhook/providers/index.ts";
-import { needsOf } from "../webhook/schemes.ts";
 import { printJson, say } from "./output.ts";
+import { needsOfProvider } from "./preset-words.ts";
 import { printTable } from "./table.ts";
 
 /** Prints the presets with what proves each of them. */
 export async function runSourcesPresets({ json }: { json?: boolean }): Promise<void> {
   const presets = allProviders().map(([name, provider]) => {
-    const { title, schemes, covers, docs, options = {}, handshake = null, evidence } = provider;
-    const needs = [[...new Set(schemes.map(needsOf))].sort().reverse().join(" or "), ...Object.keys(options)];
+    const { title, schemes, covers, docs, handshake = null, evidence } = provider;
+    const needs = needsOfProvider(provider);
     const type = schemes[0]?.type ?? "hmac";
     return {
       name,

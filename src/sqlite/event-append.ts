@@ -39,6 +39,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
   const sameBytes = database.prepare<unknown[], SameBytes>(sql.SAME_BYTES);
   const forgetBytes = database.prepare(sql.FORGET_BYTES);
+  const isTaken = database.prepare(sql.IS_TAKEN);
   const addConflict = database.prepare(sql.ADD_CONFLICT);
   const countConflict = database.prepare(sql.COUNT_CONFLICT);
   const stats = statWriter(database);
@@ -108,7 +109,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   function freeNumberOf({ eventId, source }: NewEvent): number {
     const search = freeNumber();
     let asked = search.next();
-    while (!asked.done) asked = search.next(stored.get(numbered(eventId, asked.value), source) !== undefined);
+    while (!asked.done) asked = search.next(isTaken.get(numbered(eventId, asked.value), source) !== undefined);
     return asked.value;
   }
 

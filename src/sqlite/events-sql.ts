@@ -23,6 +23,9 @@ FROM events LEFT JOIN contents ON contents.event = events.id WHERE event_id = ? 
 export const STORED_BYTES = `
 SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`;
 
+/** Whether an id is taken: event id, source. */
+export const IS_TAKEN = `SELECT 1 FROM events WHERE event_id = ? AND source = ?`;
+
 /** The event that has the digest of these bytes: digest, source. */
 export const SAME_BYTES = `
 SELECT id, event_id AS eventId, received_at AS receivedAt

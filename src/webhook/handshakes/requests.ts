@@ -13,7 +13,8 @@ export interface ChallengeRequest {
   endpoint: string;
 }
 
-type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" | "handshake">) => Answer;
+/** Answers such a request. Throws `validation_failed` for a bad challenge. */
+export type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" | "handshake">) => Answer;
 
 // For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
 export const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;

@@ -14,7 +14,7 @@ import type { Handshake, Secret, Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
 import { type HandshakeKind, makesSecret } from "./kind.ts";
-import { type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
+import { type AnswerRequest, type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
 import { VALIDATIONS, type Validation } from "./validations.ts";
 
 /** What the routes of handshakes use. */
@@ -55,48 +55,42 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
   const { path, handshake } = source;
   if (!handshake) return [];
   const { kind } = handshake;
-  const [get, head, options, query] = [
-    GET_ANSWERS[kind],
-    HEAD_ANSWERS[kind],
-    OPTIONS_ANSWERS[kind],
-    QUERIES[kind] ?? namedQuery(handshake),
-  ];
-  const routes: Route[] = [];
-  if (get) {
-    routes.push({
+  const query = QUERIES[kind] ?? namedQuery(handshake);
+  const hasToken = kind === "meta" || handshake.token !== undefined;
+  /** The route of a method, if the kind uses it. */
+  const routeOf = (
+    answer: AnswerRequest | undefined,
+    route: Pick<Route, "method" | "summary"> & Partial<Route>,
+  ): Route[] =>
+    answer === undefined
+      ? []
+      : [
+          {
+            path,
+            response: v.string(),
+            problems: PROBLEMS,
+            handler: (context) => logged(source, context, parts, answer(challengeOf(source, context, parts), source)),
+            quiet: true,
+            ...route,
+          },
+        ];
+  return [
+    ...routeOf(GET_ANSWERS[kind], {
       method: "GET",
-      path,
       summary: "Answers the handshake of the provider, if the source has `handshake`.",
       ...(query && { query }),
       response: ANSWERS[kind] ?? v.string(),
-      problems: kind === "meta" || handshake.token ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
-      handler: (context) => logged(source, context, parts, get(challengeOf(source, context, parts), source)),
-      quiet: true,
-    });
-  }
-  if (head) {
-    routes.push({
+      problems: hasToken ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
+    }),
+    ...routeOf(HEAD_ANSWERS[kind], {
       method: "HEAD",
-      path,
       summary: "Tells the provider that the URL is right, if the source has `handshake`.",
-      response: v.string(),
-      problems: PROBLEMS,
-      handler: (context) => logged(source, context, parts, head(challengeOf(source, context, parts), source)),
-      quiet: true,
-    });
-  }
-  if (options) {
-    routes.push({
+    }),
+    ...routeOf(OPTIONS_ANSWERS[kind], {
       method: "OPTIONS",
-      path,
       summary: "Consents to deliveries, if the source has `handshake`.",
-      response: v.string(),
-      problems: PROBLEMS,
-      handler: (context) => logged(source, context, parts, options(challengeOf(source, context, parts), source)),
-      quiet: true,
-    });
-  }
-  return routes;
+    }),
+  ];
 }
 
 /** The kinds that answer a POST with text. */

@@ -1,0 +1,15 @@
+import { nearest } from "../lib/nearest.ts";
+import type { Provider } from "../webhook/provider.ts";
+import { PROVIDER_NAMES } from "../webhook/providers/index.ts";
+import { needsOf } from "../webhook/schemes.ts";
+
+/** What to do about a name that is none of a preset. */
+export function remedyForPreset(name: string): string {
+  const meant = nearest(name, PROVIDER_NAMES);
+  return meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
+}
+
+/** What a source of a provider sets: secrets or keys, and options. */
+export function needsOfProvider({ schemes, options = {} }: Provider): string[] {
+  return [[...new Set(schemes.map(needsOf))].sort().reverse().join(" or "), ...Object.keys(options)];
+}
