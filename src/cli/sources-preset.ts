@@ -1,5 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { Provider } from "../webhook/provider.ts";
+import { FACT_NAMES } from "../webhook/provider-facts.ts";
 import { providerOf } from "../webhook/providers/index.ts";
 import { printData, printJson } from "./output.ts";
 import { needsOfProvider, remedyForPreset } from "./preset-words.ts";
@@ -12,15 +13,21 @@ export async function runSourcesPreset(name: string, { json }: { json?: boolean 
     const remedy = remedyForPreset(name.toLowerCase());
     throw new OperatorError({ found: `There is no preset ${name}`, remedy });
   }
-  const facts = factsOf(name, provider);
-  if (json) return printJson(facts);
-  for (const [fact, value] of Object.entries(facts)) printData(styled("bold", fact.padEnd(WIDTH)) + textOf(value));
+  const all = describe(name, provider);
+  if (json) return printJson(all);
+  const { facts, ...described } = all;
+  for (const [label, value] of Object.entries(described)) printLine(label, textOf(value));
+  for (const [label, fact] of Object.entries(facts)) printLine(label, fact ? textOf(fact) : "unknown");
 }
 
-const WIDTH = 14;
+const WIDTH = 18;
+
+function printLine(label: string, text: string): void {
+  printData(styled("bold", label.padEnd(WIDTH)) + text);
+}
 
 /** What nobody has published is null. */
-function factsOf(name: string, provider: Provider) {
+function describe(name: string, provider: Provider) {
   const { title, docs, schemes, covers, evidence } = provider;
   return {
     name,
@@ -33,12 +40,12 @@ function factsOf(name: string, provider: Provider) {
     type: provider.type ?? [],
     dedupe: provider.dedupe ?? { mode: "bytes", why: null, source: null },
     contentTypes: provider.contentTypes ?? ["application/json"],
-    bodyLimit: provider.bodyLimitBytes ?? null,
     handshake: provider.handshake ?? null,
     answer: answerOf(provider),
     refusedStatus: provider.refusedStatus ?? 403,
     evidence: evidence.kind,
     provedBy: evidence.by,
+    facts: Object.fromEntries(FACT_NAMES.map((fact) => [fact, provider.facts?.[fact] ?? null])),
   };
 }
 
@@ -49,10 +56,10 @@ function answerOf({ acknowledgement, needsEmptyAnswers }: Provider): string | nu
 
 /** A fact for a person. A list has commas, and what is not known a dash. */
 function textOf(value: unknown): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return "-";
+  if (value === null) return "-";
+  if (Array.isArray(value) && value.length === 0) return "none";
   if (Array.isArray(value)) return value.join(", ");
   if (typeof value !== "object") return String(value);
-  return Object.values(value)
-    .filter((part) => part !== null)
-    .join("; ");
+  const parts = Object.values(value).filter((part) => part !== null);
+  return parts.map(textOf).join("; ");
 }

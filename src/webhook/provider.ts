@@ -1,5 +1,6 @@
 import { FORM } from "./content.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
+import type { Facts } from "./provider-facts.ts";
 import type { Template } from "./samples/template.ts";
 import type { IdPlace, Place, Scheme } from "./schemes.ts";
 import type { Dedupe } from "./source.ts";
@@ -29,8 +30,6 @@ export interface Provider {
   dedupe?: { mode: Dedupe; why: string; source: string };
   /** Media types that it sends, when not only `application/json`. */
   contentTypes?: readonly string[];
-  /** The largest body that it sends, when over 1 MB; in bytes. */
-  bodyLimitBytes?: number;
   /** Whether its events are checked like those of the source `default`. */
   isEnvelope?: true;
   /** What it asks for before it delivers. */
@@ -41,6 +40,8 @@ export interface Provider {
   refusedStatus?: 401;
   /** Whether it refuses answers that have a body. */
   needsEmptyAnswers?: true;
+  /** What it does with its deliveries, as far as somebody has published it. */
+  facts?: Facts;
   evidence: Evidence;
   /** How its deliveries look, when not like a generic event at the places above. */
   sample?: Template;

@@ -165,7 +165,7 @@ function sourceOf(
     contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
     isEnvelope: preset.isEnvelope ?? false,
     addressMode: entry.addressMode ?? "enforce",
-    bodyLimitBytes: entry.bodyLimit ?? preset.bodyLimitBytes ?? context.bodyLimitBytes,
+    bodyLimitBytes: entry.bodyLimit ?? limitOf(preset, context.bodyLimitBytes),
     ...(entry.keepRejected !== undefined && { keepRejected: boundsOf(entry.keepRejected) }),
     ...(entry.expectEvery !== undefined && { expectEveryMs: entry.expectEvery }),
     ...(preset.refusedStatus && { refusedStatus: preset.refusedStatus }),
@@ -173,6 +173,11 @@ function sourceOf(
     ...(preset.acknowledgement !== undefined && { acknowledgement: preset.acknowledgement }),
     ...(entry.retire !== undefined && { retireMs: entry.retire }),
   };
+}
+
+/** The usual limit, or the largest body that the provider sends. */
+function limitOf({ facts }: Partial<Provider>, usual: number): number {
+  return Math.max(usual, facts?.maxBodyBytes?.is ?? 0);
 }
 
 const DEFAULT_BOUNDS: HeldBounds = { count: 1000, bytes: 64 * 1024 ** 2, forMs: 7 * 86_400_000 };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { JSON_OR_FORM, provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hex, isoSeconds, seconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -10,7 +11,7 @@ export default provider({
   id: ["header:x-github-delivery"],
   type: ["header:x-github-event"],
   contentTypes: JSON_OR_FORM,
-  bodyLimitBytes: 25 * 1024 * 1024,
+  facts: says("https://docs.github.com/en/webhooks/webhook-events-and-payloads", { maxBodyBytes: 25 * 1024 * 1024 }),
   evidence: {
     kind: "published",
     by: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { standardWebhooks } from "../signing.ts";
 
 export default provider({
@@ -14,5 +15,5 @@ export default provider({
     why: "A repeat keeps its idempotency key.",
     source: "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/160952",
   },
-  bodyLimitBytes: 25 * 1024 * 1024,
+  facts: says("https://docs.gitlab.com/administration/instance_limits/", { maxBodyBytes: 25 * 1024 * 1024 }),
 });

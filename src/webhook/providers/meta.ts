@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, seconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -7,9 +8,10 @@ export default provider({
   docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
   schemes: hmacOfBody("x-hub-signature-256", { label: "sha256=" }),
   type: ["body:entry.0.changes.0.field", "body:object"],
-  // The limit that it documents for WhatsApp.
-  bodyLimitBytes: 3 * 1024 * 1024,
   handshake: "meta",
+  facts: says("https://developers.facebook.com/docs/whatsapp/cloud-api/guides/set-up-webhooks", {
+    maxBodyBytes: 3 * 1024 * 1024,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/david-lev/pywa/blob/0bcf2f192ff3cf8ae24a425d85f4295e3cca7a62/tests/test_server.py",

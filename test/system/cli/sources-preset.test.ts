@@ -12,6 +12,18 @@ test("sources presets NAME prints what makes a duplicate, why, and who says so",
   assert.match(dedupe.source, /^https:/);
 });
 
+test("sources presets NAME prints facts with their source, and what nobody has published as unknown", async () => {
+  const dir = workingDir();
+  const { stdout } = await authserve(["sources", "presets", "github", "--json"], { dir });
+  const { facts } = JSON.parse(stdout);
+  assert.equal(facts.maxBodyBytes.is, 25 * 1024 * 1024);
+  assert.match(facts.maxBodyBytes.source, /^https:/);
+  assert.equal(facts.rotation, null);
+  const text = await authserve(["sources", "presets", "github"], { dir });
+  assert.match(text.stdout, /^maxBodyBytes {6}26214400; https:/m);
+  assert.match(text.stdout, /^rotation {10}unknown$/m);
+});
+
 test("sources presets refuses an unknown name with the nearest one", async () => {
   const { code, stdout, stderr } = await authserve(["sources", "presets", "shopfy"], { dir: workingDir() });
   assert.deepEqual([code, stdout], [2, ""]);

@@ -56,6 +56,16 @@ suite("the providers", () => {
     );
   });
 
+  test("say who says each fact: a page, or a package with its version", () => {
+    const SOURCE = /^(?:https:\/\/\S+|(?:@[\w.-]+\/)?[\w.-]+@\d\S*)$/;
+    assert.deepEqual(
+      breaking(({ facts = {}, dedupe }) =>
+        [...Object.values(facts), ...(dedupe ? [dedupe] : [])].every(({ source }) => SOURCE.test(source)),
+      ),
+      [],
+    );
+  });
+
   test("do not take a place twice", () => {
     assert.deepEqual(
       breaking(({ id = [], type = [] }) => new Set([...id, ...type]).size === id.length + type.length),
