@@ -1,0 +1,56 @@
+import { generateKeyPairSync, hash } from "node:crypto";
+import { FORM } from "../../src/webhook/content.ts";
+import type { PublicKey } from "../../src/webhook/public-key.ts";
+import type { Sample } from "../../src/webhook/samples/index.ts";
+import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/schemes.ts";
+import { signDelivery, type UnsignedDelivery } from "../../src/webhook/sign.ts";
+
+/** Text, hex and base64 at once. */
+export const SECRET = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/** What providers need besides. */
+export const OPTIONS = { webhookId: "4JH86294D6297924G" };
+
+export function keyPairOf(type: "ed25519" | "rsa" | "ec"): [privateKey: string, publicKey: PublicKey] {
+  const options = { modulusLength: 2048, namedCurve: "P-256" };
+  const { privateKey, publicKey } = generateKeyPairSync(type as "rsa", options);
+  const key = { key: publicKey, id: null, endsAt: null };
+  return [privateKey.export({ format: "pem", type: "pkcs8" }).toString(), { name: type, mark: "", keys: [key] }];
+}
+
+const PAIRS = { ed25519: keyPairOf("ed25519"), rsa: keyPairOf("rsa"), ec: keyPairOf("ec") };
+
+/** The public keys that samples are signed for. */
+export const KEYS = Object.values(PAIRS).map(([, key]) => key);
+
+/** The secret or private key that a scheme is signed with. */
+function secretFor(scheme: Scheme): string {
+  if (needsOf(scheme) === "secrets") return SECRET;
+  return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
+}
+
+/** A sample as a scheme needs it: in a form where it signs a field of one. */
+export function fitted(scheme: Scheme, sample: Sample): Sample {
+  const isPayloadOfForm = "signed" in scheme && scheme.signed === "{form:payload}";
+  if (!isPayloadOfForm || sample.contentType === FORM) return sample;
+  return { ...sample, contentType: FORM, body: String(new URLSearchParams({ payload: sample.body })) };
+}
+
+/** Signs a sample as its sender does, at a time. */
+export function signSample(
+  scheme: Scheme,
+  sample: Sample,
+  now: number,
+): UnsignedDelivery & { headers: Record<string, string> } {
+  const bodyHash = "bodyHash" in scheme ? { bodySHA256: hash("sha256", sample.body) } : {};
+  const query = new URLSearchParams({ "data.id": "77A", ...bodyHash, code: SECRET });
+  const unsigned = {
+    method: "POST",
+    origin: "https://hooks.example.com",
+    target: `/webhook/sender?${query}`,
+    headers: sample.headers,
+    mediaType: sample.contentType,
+    body: Buffer.from(sample.body),
+  };
+  return { ...unsigned, ...signDelivery(scheme, secretFor(scheme), unsigned, now, OPTIONS) };
+}
