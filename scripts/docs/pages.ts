@@ -5,6 +5,7 @@ import { errorsPage } from "./errors.ts";
 import { httpPage } from "./http.ts";
 import { logEventsPage } from "./log-events.ts";
 import { metricsPage } from "./metrics.ts";
+import { presetsPage } from "./presets.ts";
 import { settingsPage } from "./settings.ts";
 
 /** The folder of the pages. */
@@ -19,5 +20,6 @@ export const PAGES: Record<string, () => string | Promise<string>> = {
   "http.md": httpPage,
   "log-events.md": logEventsPage,
   "metrics.md": metricsPage,
+  "presets.md": presetsPage,
   "settings.md": settingsPage,
 };
