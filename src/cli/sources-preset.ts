@@ -2,6 +2,7 @@ import { OperatorError } from "../errors.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { FACT_NAMES } from "../webhook/provider-facts.ts";
 import { providerOf } from "../webhook/providers/index.ts";
+import { asksForCredentials } from "../webhook/schemes.ts";
 import { printData, printJson } from "./output.ts";
 import { needsOfProvider, remedyForPreset } from "./preset-words.ts";
 import { styled } from "./table.ts";
@@ -42,7 +43,7 @@ function describe(name: string, provider: Provider) {
     contentTypes: provider.contentTypes ?? ["application/json"],
     handshake: provider.handshake ?? null,
     answer: answerOf(provider),
-    refusedStatus: provider.refusedStatus ?? 403,
+    refusedStatus: asksForCredentials(schemes) ? 401 : (provider.refusedStatus ?? 403),
     evidence: evidence.kind,
     provedBy: evidence.by,
     facts: Object.fromEntries(FACT_NAMES.map((fact) => [fact, provider.facts?.[fact] ?? null])),

@@ -26,7 +26,7 @@ export function eventOf({ source, verified, headers, content, address, receivedA
     bytesSha256,
     sameWithinMs,
     secret: verified.secret.name,
-    contentType: headers["content-type"] ?? "application/octet-stream",
+    contentType: headers["content-type"] ?? (content.mediaType || "application/octet-stream"),
     payload: content.bytes,
     address,
     headers: storedHeaders(headers, ownHeaders(source)),

@@ -1,14 +1,15 @@
 import { AppError } from "../errors.ts";
 import { isInRanges } from "../lib/media-type.ts";
 import type { RefusalReason, Verified } from "./bound-scheme.ts";
-import { openContent } from "./content.ts";
+import { FORM, openContent } from "./content.ts";
 import { type Identity, identify, requirePayload } from "./identity.ts";
+import { payloadOfQuery } from "./query-payload.ts";
 import type { RawRequest } from "./raw-request.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type HmacScheme, headersOf, type Scheme, type SignedScheme } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import { readSignatures } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
-import type { Source } from "./source.ts";
+import { isInQuery, type Source } from "./source.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
@@ -41,8 +42,10 @@ export interface SentTo {
 /** Explains which checks a captured delivery passes at a time in Unix milliseconds. Nothing shows a secret. */
 export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo, now: number): DeliveryExplanation {
   const { headers, method } = raw;
-  const mediaType = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-  const content = openContent(raw.body, mediaType);
+  const { methods = ["POST"] } = source;
+  const inQuery = isInQuery(method);
+  const mediaType = inQuery ? FORM : ((headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "");
+  const content = openContent(inQuery ? payloadOfQuery(source, sentTo.target) : raw.body, mediaType);
   const request = { method, ...sentTo, headers, content };
   const verified = verify(source, request, now);
   const isGenuine = typeof verified === "object";
@@ -55,9 +58,14 @@ export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo,
     eventId: identity && "eventId" in identity ? identity.eventId : null,
     type: identity && "eventId" in identity ? identity.type : null,
     checks: [
-      check("method", method === "POST", "POST", `${method}, but deliveries are POST`),
+      check(
+        "method",
+        (methods as string[]).includes(method),
+        method,
+        `${method}, but deliveries are ${methods.join(" or ")}`,
+      ),
       pathCheck(source, sentTo),
-      typeCheck(source, mediaType),
+      ...(inQuery ? [] : [typeCheck(source, mediaType)]),
       bodyCheck(source, raw),
       ...signatureChecks(source, request, verified, now),
       ...(identity ? [payloadCheck(identity)] : []),

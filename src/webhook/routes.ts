@@ -9,7 +9,7 @@ import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
 import type { AddressLists } from "./address-lists.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
-import { openContent } from "./content.ts";
+import { FORM, openContent } from "./content.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { eventOf } from "./delivered-event.ts";
 import {
@@ -23,15 +23,17 @@ import {
 import { type Holding, isKept } from "./holding.ts";
 import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
+import { payloadOfQuery } from "./query-payload.ts";
 import type { Retirement } from "./retirement.ts";
-import { headersOf } from "./schemes.ts";
+import { asksForCredentials, headersOf } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import type { Credential } from "./signature-check.ts";
-import type { Source } from "./source.ts";
+import { type DeliveryMethod, isInQuery, type Source } from "./source.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
 const ObjectBody = v.record(v.string(), v.unknown());
 const AnyBody = v.unknown();
+const Query = v.record(v.string(), v.string());
 
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
@@ -55,13 +57,14 @@ export interface DeliveryParts {
 /** The routes of a source: the one of its deliveries, and those of its handshake. */
 export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
   const handshakes = handshakeRoutes(source, parts);
+  const methods = source.methods ?? ["POST"];
   return [
-    deliveryRoute(source, parts),
+    ...methods.map((method) => deliveryRoute(source, method, parts)),
     ...handshakes.map((route) => ({ ...route, handler: withAllowedAddress(source, parts, route.handler) })),
   ];
 }
 
-function deliveryRoute(source: Source, parts: DeliveryParts): Route {
+function deliveryRoute(source: Source, method: DeliveryMethod, parts: DeliveryParts): Route {
   const problems: ErrorCode[] = [
     "invalid_payload",
     "address_not_allowed",
@@ -73,18 +76,22 @@ function deliveryRoute(source: Source, parts: DeliveryParts): Route {
     "store_unavailable",
   ];
   return {
-    method: "POST",
+    method,
     path: source.path,
     summary: `Receives a delivery, and answers when the event is on disk. \`duplicate\` is true if it was stored before. ${originOf(source)}`,
     needs: needsOfDelivery(source),
-    request: source.isEnvelope ? ObjectBody : AnyBody,
-    requestTypes: source.contentTypes,
+    ...(isInQuery(method)
+      ? { query: Query }
+      : { request: source.isEnvelope ? ObjectBody : AnyBody, requestTypes: source.contentTypes }),
     response: DeliveryAnswer,
     problems,
     ...(source.needsEmptyAnswers && { isBodiless: true }),
-    ...(source.acknowledgement && { otherType: source.acknowledgement.type }),
+    ...(source.acknowledgement && {
+      statuses: [source.acknowledgement.status],
+      otherType: source.acknowledgement.type,
+    }),
     ...(source.refusedStatus && { problemStatuses: { signature_mismatch: source.refusedStatus } }),
-    ...describeHandshake(source, { response: DeliveryAnswer, problems }),
+    ...(method === "POST" && describeHandshake(source, { response: DeliveryAnswer, problems })),
     handler: withValidation(source, parts, receive(source, parts)),
     quiet: true,
     onProblem: (code, reason) => parts.onRefused(source.name, code, reason),
@@ -148,6 +155,8 @@ function requireAllowedAddress(
   );
 }
 
+const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
+
 /**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
  * So no body is read without a plausible signature, unless it is kept, and none is parsed before it is verified, unless the
@@ -161,12 +170,14 @@ function receive(source: Source, parts: DeliveryParts): Handler {
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
+  const challenge = asksForCredentials(source.schemes) ? BASIC_CHALLENGE : {};
   const notGenuine = (reason: RefusalReason) =>
-    new AppError("signature_mismatch", { reason, status: source.refusedStatus });
+    new AppError("signature_mismatch", { reason, status: source.refusedStatus, headers: challenge });
   return async (context) => {
     const { request, requestId, address } = context;
     const { headers, method = "" } = request;
-    const mediaType = requireMediaType(request, source.contentTypes);
+    const query = isInQuery(method) ? payloadOfQuery(source, request.url) : undefined;
+    const mediaType = query === undefined ? requireMediaType(request, source.contentTypes) : FORM;
     requireAllowedAddress(source, context, parts);
     const read = verifier.read(headers, now());
     if ("reason" in read && !isKept(source, read.reason)) {
@@ -174,7 +185,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       if (answer) return answer;
       throw notGenuine(read.reason);
     }
-    const content = openContent(await readRawBody(request, source.bodyLimitBytes, address), mediaType);
+    const content = openContent(query ?? (await readRawBody(request, source.bodyLimitBytes, address)), mediaType);
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);
@@ -205,8 +216,10 @@ function receive(source: Source, parts: DeliveryParts): Handler {
         "a stored event has the same id and other bytes",
       );
     }
-    if (acknowledgement)
-      return { status: 200, body: acknowledgement.text, headers: { "Content-Type": acknowledgement.type } };
+    if (acknowledgement) {
+      const { status, type, text } = acknowledgement;
+      return { status, body: text, headers: { "Content-Type": type } };
+    }
     return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
   };
 }

@@ -161,6 +161,11 @@ export type IdPlace = Place | readonly Place[];
 /** The tolerance that most senders recommend. */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
+/** Whether a request without credentials gets 401: some senders of Basic authentication send them only then (RFC 7617, 2). */
+export function asksForCredentials(schemes: readonly Scheme[]): boolean {
+  return schemes.some(({ type }) => type === "basic");
+}
+
 /** Whether a scheme needs secrets of the source, or public keys of the sender. */
 export function needsOf(scheme: Scheme): "secrets" | "keys" {
   if (scheme.type === "jwt") return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";

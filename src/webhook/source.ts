@@ -17,6 +17,8 @@ export interface Source {
   /** Names the sender in events, logs and commands. */
   name: string;
   path: string;
+  /** The methods of deliveries. Undefined: `POST`. With `GET` and `HEAD` the query is the payload, a form. */
+  methods?: readonly DeliveryMethod[];
   /** The preset that `schemes` is from; null for other schemes. */
   preset: string | null;
   /** The secrets that the sender may sign with, the newest first. */
@@ -59,8 +61,17 @@ export interface Source {
   refusedStatus?: 401;
   /** Whether the provider refuses answers that have a body. */
   needsEmptyAnswers?: true;
-  /** The answer to a delivery that the sender expects, with its media type. Undefined: our usual one. */
-  acknowledgement?: { type: string; text: string };
+  /** The answer to a stored delivery that the sender expects. Undefined: our usual one. */
+  acknowledgement?: { status: number; type: string; text: string };
+}
+
+export const DELIVERY_METHODS = ["POST", "PUT", "PATCH", "GET", "HEAD"] as const;
+
+export type DeliveryMethod = (typeof DELIVERY_METHODS)[number];
+
+/** Whether deliveries of a method have their payload in the query. */
+export function isInQuery(method: string | undefined): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /** What the schemes of a source verify with. */

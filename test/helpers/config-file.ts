@@ -15,6 +15,7 @@ export const ENVIRONMENT = {
   SECRET: "a secret of the tests",
   OTHER: "another secret of the tests",
   HEX: "00112233445566778899",
+  BASIC: "user:a password of the tests",
 };
 
 const SHOP = "sources:\n  shop: { preset: github, secrets: [env:SECRET] }\n";

@@ -4,7 +4,7 @@ import { nearest } from "../../lib/nearest.ts";
 import { DESCRIBED_KINDS } from "../../webhook/handshakes/kind.ts";
 import { PROVIDER_NAMES } from "../../webhook/providers/index.ts";
 import { unknownPlaceholder } from "../../webhook/signed-text.ts";
-import type { Dedupe } from "../../webhook/source.ts";
+import { DELIVERY_METHODS, type Dedupe } from "../../webhook/source.ts";
 import { diskSize, duration, integer, LONGEST_AGE, LONGEST_WAIT, oneOf, parsed, path, size } from "../fields.ts";
 import { parseDurationMs } from "../units.ts";
 import { AlertsSchema } from "./alerts-schema.ts";
@@ -51,6 +51,8 @@ const dedupe = parsed((value): Dedupe | null => {
 }, "expected bytes, id, off or a duration from 1s to 365d, e.g. 5m");
 
 const tolerance = duration(1000, "5m");
+
+const mediaType = textLike(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=[\w-]+)?$/, "expected a media type, e.g. text/xml");
 
 const timestamp = v.strictObject({
   header: key(header, "The header that has the time."),
@@ -169,6 +171,30 @@ export const SourceSchema = v.strictObject(
         v.minLength(1, "expected at least one media type"),
       ),
       'Accepted media types. `text/*` is a range, and `"*/*"` means any. Default: those of the preset, or JSON.',
+    ),
+    methods: key(
+      v.pipe(
+        v.array(oneOf(...DELIVERY_METHODS), "expected a list such as [POST, GET]"),
+        v.minLength(1, "expected at least one method"),
+      ),
+      "The methods of deliveries. With `GET` and `HEAD` the query is the payload, as a form. Default: `[POST]`.",
+    ),
+    answer: key(
+      v.pipe(
+        v.strictObject(
+          {
+            status: key(numberOrText(integer(200, 299)), "The status, 200 to 299. Default: `200`."),
+            type: key(mediaType, "The media type of the body. Default: `text/plain`."),
+            body: key(v.string("expected a text"), "The body. Default: empty."),
+          },
+          "expected a map such as { status: 204 }",
+        ),
+        v.check(
+          ({ status, body = "" }) => body === "" || (status !== 204 && status !== 205),
+          "expected no body beside status 204 or 205",
+        ),
+      ),
+      "The answer to a delivery, when its event is stored. Default: that of the preset, or our usual JSON.",
     ),
     bodyLimit: key(bodyLimit, "Largest body. Default: that of the preset, or `WEBHOOK_BODY_LIMIT`."),
     allowedAddresses: key(

@@ -1,11 +1,12 @@
 import { defined } from "../../lib/defined.ts";
 import { makesSecret } from "../../webhook/handshakes/kind.ts";
+import { methodsOf } from "../../webhook/handshakes/requests.ts";
 import type { HeldBounds } from "../../webhook/held-store.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
-import { type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
+import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
 import { coversBody } from "../../webhook/signed-text.ts";
-import type { Secret, Source } from "../../webhook/source.ts";
+import type { Handshake, Secret, Source } from "../../webhook/source.ts";
 import { readAllowedAddresses } from "./address-entry.ts";
 import { describedScheme } from "./described-scheme.ts";
 import type { PathFault } from "./faults.ts";
@@ -30,7 +31,8 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
   const { options, ...ofOptions } = readOptions(entry, context);
   const { allowed, ...ofAddresses } = readAllowedAddresses(entry, context);
   const { handshake, ...ofHandshake } = readHandshake(entry, context);
-  const read = [ofSecrets, ofKeys, ofOptions, ofAddresses, ofHandshake];
+  const ofMethods = { faults: methodFaults(entry, handshake), warnings: [] };
+  const read = [ofSecrets, ofKeys, ofOptions, ofAddresses, ofHandshake, ofMethods];
   const faults = [...unknown, ...needFaults(entry, schemes), ...read.flatMap((part) => part.faults)];
   const warnings = [
     ...secretWarnings(entry),
@@ -47,6 +49,21 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
     ...(handshake && { handshake }),
   };
   return { source, faults, warnings };
+}
+
+/** A method can be that of deliveries or of the handshake, not both. */
+function methodFaults({ methods = [] }: SourceEntry, handshake: Handshake | undefined): PathFault[] {
+  const taken = handshake ? methodsOf(handshake.kind) : [];
+  return methods.flatMap((method, index) =>
+    taken.includes(method)
+      ? [
+          {
+            path: ["methods", index],
+            message: `found ${method}, by which the handshake comes, expected another method`,
+          },
+        ]
+      : [],
+  );
 }
 
 /** Whether the source waits for the handshake that makes its secret. */
@@ -168,11 +185,21 @@ function sourceOf(
     bodyLimitBytes: entry.bodyLimit ?? limitOf(preset, context.bodyLimitBytes),
     ...(entry.keepRejected !== undefined && { keepRejected: boundsOf(entry.keepRejected) }),
     ...(entry.expectEvery !== undefined && { expectEveryMs: entry.expectEvery }),
-    ...(preset.refusedStatus && { refusedStatus: preset.refusedStatus }),
+    ...(entry.methods !== undefined && { methods: entry.methods }),
+    ...(asksForCredentials(schemes) ? { refusedStatus: 401 } : defined({ refusedStatus: preset.refusedStatus })),
     ...(preset.needsEmptyAnswers && { needsEmptyAnswers: true }),
-    ...(preset.acknowledgement !== undefined && { acknowledgement: preset.acknowledgement }),
+    ...acknowledgementOf(entry, preset),
     ...(entry.retire !== undefined && { retireMs: entry.retire }),
   };
+}
+
+function acknowledgementOf(
+  { answer }: SourceEntry,
+  { acknowledgement }: Partial<Provider>,
+): Pick<Source, "acknowledgement"> {
+  if (answer === undefined) return acknowledgement ? { acknowledgement: { status: 200, ...acknowledgement } } : {};
+  const { status = 200, type = "text/plain", body = "" } = answer;
+  return { acknowledgement: { status, type, text: body } };
 }
 
 /** The usual limit, or the largest body that the provider sends. */

@@ -109,3 +109,10 @@ function isSame(given: string | null, expected: string | undefined): boolean {
   if (given === null || expected === undefined) return false;
   return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));
 }
+
+/** The methods, besides `POST`, by which the handshake of a kind comes. */
+export function methodsOf(kind: HandshakeKind): string[] {
+  return Object.entries({ GET: GET_ANSWERS, HEAD: HEAD_ANSWERS, OPTIONS: OPTIONS_ANSWERS }).flatMap(
+    ([method, answers]) => (answers[kind] ? [method] : []),
+  );
+}

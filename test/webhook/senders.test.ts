@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faults } from "../helpers/config-file.ts";
+import { serveSource } from "../helpers/serve-source.ts";
+
+const SECRET = "a secret of the tests";
+const SIGNED = { Authorization: `Bearer ${SECRET}` };
+const BY_TOKEN = 'verify: { type: token, header: authorization, prefix: "Bearer " }, secrets: [env:SECRET]';
+const faultsOf = (entry: string) => faults(`sources:\n  shop: ${entry}\n`);
+const textOf = (event: { payload: Uint8Array } | undefined) => Buffer.from(event?.payload ?? []).toString();
+
+suite("methods", () => {
+  test("with GET the query is the payload, a form, and its fields are members", async (t) => {
+    const { send, stored } = await serveSource(t, `{ ${BY_TOKEN}, methods: [GET, POST], id: body:messageId }`);
+    const { status } = await send({ headers: SIGNED }, "?messageId=0A1&text=Hello+World");
+    assert.equal(status, 200);
+    assert.equal(textOf(stored[0]), "messageId=0A1&text=Hello+World");
+    assert.equal(stored[0]?.contentType, "application/x-www-form-urlencoded");
+    assert.equal(stored[0]?.eventId, "0A1");
+    const body = { method: "POST", body: "{}", headers: { ...SIGNED, "Content-Type": "application/json" } };
+    assert.equal((await send(body)).status, 200);
+    assert.equal((await send({ method: "PUT" })).status, 405);
+  });
+
+  test("a secret in the query is not stored", async (t) => {
+    const { send, stored } = await serveSource(t, "{ preset: azure_eventgrid, secrets: [env:SECRET], methods: [GET] }");
+    assert.equal((await send({}, `?a=1&code=${encodeURIComponent(SECRET)}&b=2`)).status, 200);
+    assert.equal(textOf(stored[0]), "a=1&b=2");
+    assert.equal((await send({}, "?a=1&code=another")).status, 403);
+    assert.equal(stored.length, 1);
+  });
+
+  test("PUT and PATCH have a body, and HEAD has the query", async (t) => {
+    const { send, stored } = await serveSource(t, `{ ${BY_TOKEN}, methods: [PUT, PATCH, HEAD] }`);
+    const headers = { ...SIGNED, "Content-Type": "application/json" };
+    for (const method of ["PUT", "PATCH"]) assert.equal((await send({ method, body: '{"a":1}', headers })).status, 200);
+    assert.equal((await send({ method: "HEAD", headers: SIGNED }, "?a=1")).status, 200);
+    assert.deepEqual(stored.map(textOf), ['{"a":1}', '{"a":1}', "a=1"]);
+    assert.equal((await send({ method: "POST", body: "{}", headers })).status, 405);
+  });
+
+  test("a method by which the handshake comes is an error of the file", () => {
+    const found = faultsOf("{ preset: nylas, secrets: [env:SECRET], handshake: true, methods: [GET, POST] }");
+    assert.match(found.join("\n"), /methods\.0: found GET, by which the handshake comes/);
+  });
+});
+
+suite("answer", () => {
+  test("a source answers as it says, after the event is stored", async (t) => {
+    const answer = "answer: { status: 202, type: text/xml, body: <ok/> }";
+    const { send, stored } = await serveSource(t, `{ ${BY_TOKEN}, ${answer} }`);
+    const body = { method: "POST", body: "{}", headers: { ...SIGNED, "Content-Type": "application/json" } };
+    const { status, headers, text } = await send(body);
+    assert.deepEqual([status, headers.get("content-type"), text], [202, "text/xml", "<ok/>"]);
+    assert.equal(stored.length, 1);
+    assert.equal((await send({ ...body, headers: { "Content-Type": "application/json" } })).status, 403);
+  });
+
+  test("with status 204 there is no body, and one in the file is an error", async (t) => {
+    const { send } = await serveSource(t, `{ ${BY_TOKEN}, answer: { status: 204 } }`);
+    const { status, text } = await send({
+      method: "POST",
+      body: "{}",
+      headers: { ...SIGNED, "Content-Type": "application/json" },
+    });
+    assert.deepEqual([status, text], [204, ""]);
+    const found = faultsOf(`{ ${BY_TOKEN}, answer: { status: 204, body: ok } }`);
+    assert.match(found.join("\n"), /answer: .*expected no body beside status 204 or 205/);
+  });
+});
+
+suite("Basic authentication", () => {
+  test("a delivery without credentials is asked for them", async (t) => {
+    const { send, stored } = await serveSource(t, "{ verify: { type: basic }, secrets: [env:BASIC] }");
+    const delivery = (headers: Record<string, string> = {}) =>
+      send({ method: "POST", body: "{}", headers: { "Content-Type": "application/json", ...headers } });
+    const refused = await delivery();
+    assert.equal(refused.status, 401);
+    assert.match(refused.headers.get("www-authenticate") ?? "", /^Basic realm="/);
+    const credentials = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString("base64")}` });
+    assert.equal((await delivery(credentials("user:wrong"))).status, 401);
+    assert.equal((await delivery(credentials("user:a password of the tests"))).status, 200);
+    assert.equal(stored.length, 1);
+  });
+});
