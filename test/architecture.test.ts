@@ -79,6 +79,7 @@ const PACKAGES: Record<string, RegExp> = {
 /** What the file of a provider may import: what describes providers, and no other provider. */
 const OF_PROVIDERS = [
   "webhook/provider.ts",
+  "webhook/provider-facts.ts",
   "webhook/signing.ts",
   "webhook/content.ts",
   "webhook/samples/template.ts",
