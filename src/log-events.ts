@@ -226,6 +226,12 @@ export const LOG_EVENTS = {
     meaning: "An attempt succeeded.",
     fields: ["source", "eventId", "type", "route", "attempt", "durationMs"],
   },
+  event_unrouted: {
+    level: "warn",
+    meaning:
+      "No route takes an event. It is stored, and `authserve events replay ID --force` gives it to the routes again. Logged for the first event of each source and type since the start.",
+    fields: ["source", "type"],
+  },
   event_retried: {
     level: "warn",
     meaning: "An attempt failed. The next one is at `runAt`.",

@@ -18,10 +18,16 @@ export interface FanOutOptions {
   routing: () => Routing;
   pollIntervalMs: number;
   now: () => number;
+  /** Called for the first event of each source and type that no route takes. */
+  onUnrouted?(event: UnroutedEvent): void;
 }
 
+// Whoever chooses the types of events cannot fill the memory.
+const MAX_UNROUTED_KINDS = 1000;
+
 /** Creates the fan-out of a worker. */
-export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOptions): FanOut {
+export function createFanOut({ store, routing, pollIntervalMs, now, onUnrouted }: FanOutOptions): FanOut {
+  const unroutedKinds = new Set<string>();
   let hasNewEvents = true;
   let mayHaveRerouted = true;
   let pollAt = 0;
@@ -31,8 +37,20 @@ export function createFanOut({ store, routing, pollIntervalMs, now }: FanOutOpti
     const { routed, jobs } = await route(events);
     if (routed.length === 0) return new Set();
     await store.addJobs(idsOf(routed), jobs);
+    tellUnrouted(routed, jobs);
     if (routed.length === limit || routed.length < events.length) hasNewEvents = true;
     return new Set(jobs.map(({ route: name }) => name));
+  }
+
+  function tellUnrouted(events: readonly UnroutedEvent[], jobs: readonly NewJob[]): void {
+    if (!onUnrouted) return;
+    const taken = new Set(jobs.map(({ event }) => event));
+    for (const event of events.filter(({ id }) => !taken.has(id))) {
+      const kind = JSON.stringify([event.source, event.type]);
+      if (unroutedKinds.has(kind) || unroutedKinds.size >= MAX_UNROUTED_KINDS) continue;
+      unroutedKinds.add(kind);
+      onUnrouted(event);
+    }
   }
 
   async function addRerouted(limit: number): Promise<Set<string>> {

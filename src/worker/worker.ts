@@ -80,7 +80,14 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   let routes: readonly Route[] = [];
   let routing = createRouting(routes);
-  const fanOut = createFanOut({ store, routing: () => routing, pollIntervalMs, now });
+  const fanOut = createFanOut({
+    store,
+    routing: () => routing,
+    pollIntervalMs,
+    now,
+    onUnrouted: ({ source, type }) =>
+      log.warn({ event: "event_unrouted", source, type }, "no route takes events like this one; it is stored"),
+  });
   const workers = new Map<string, RouteWorker>();
   /** Workers of routes that are gone, until their last attempt has ended. */
   const retiring = new Map<RouteWorker, Promise<void>>();

@@ -47,8 +47,15 @@ function opened(
       jobs.push(...added);
     },
   };
-  const fanOut = createFanOut({ store, routing: () => routing, pollIntervalMs: 100, now: () => clock.now });
-  return { fanOut, jobs, clock, rerouted };
+  const unrouted: string[] = [];
+  const fanOut = createFanOut({
+    store,
+    routing: () => routing,
+    pollIntervalMs: 100,
+    now: () => clock.now,
+    onUnrouted: ({ type }) => unrouted.push(type),
+  });
+  return { fanOut, jobs, clock, rerouted, unrouted, waiting };
 }
 
 suite("fan-out", () => {
@@ -68,6 +75,16 @@ suite("fan-out", () => {
     await fanOut.run(1);
     await fanOut.run(1);
     assert.deepEqual([jobs, fanOut.isDue()], [[], false]);
+  });
+
+  test("tells of the first event of each source and type that no route takes", async () => {
+    const { fanOut, unrouted, waiting } = opened([1, 2, 3], ({ type }) => (type === "t2" ? ["a"] : []));
+    const again = waiting.map((event) => ({ ...event, id: event.id + 3 }));
+    await fanOut.run(10);
+    waiting.push(...again);
+    fanOut.notify("events");
+    await fanOut.run(10);
+    assert.deepEqual(unrouted, ["t1", "t3"]);
   });
 
   test("is due while pages are full, then after notify and at each poll", async () => {
