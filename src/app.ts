@@ -29,8 +29,8 @@ import {
   metricsRoute,
   OpenApiAnswer,
   openApiRoute,
+  type Readiness,
   ReadyAnswer,
-  type ReadyParts,
   readyRoute,
 } from "./http/operations.ts";
 import type { Route } from "./http/route.ts";
@@ -55,7 +55,7 @@ export interface AppParts {
   sessions: SessionStore;
   sources: readonly Source[];
   deliveries: DeliveryParts;
-  ready: ReadyParts;
+  readiness: Readiness;
   /** The id of this start of the server. */
   instance: string;
   metrics: Pick<Metrics, "render">;
@@ -90,7 +90,7 @@ export function listRoutes(parts: AppParts): Route[] {
 }
 
 function listOthers(parts: AppParts): Route[] {
-  const { log, login, authenticate, sessions, sources, deliveries, ready, metrics } = parts;
+  const { log, login, authenticate, sessions, sources, deliveries, readiness, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
   const api: Route[] = [
     {
@@ -152,7 +152,7 @@ function listOthers(parts: AppParts): Route[] {
         "Answers 200 when all stores are available and deliveries are not paused, else 503 with the unavailable parts. `instance` differs at each start of the server.",
       response: ReadyAnswer,
       statuses: [200, 503],
-      handler: readyRoute(ready, parts.instance, log),
+      handler: readyRoute(readiness, parts.instance, log),
       quiet: true,
     },
     {

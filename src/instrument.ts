@@ -1,6 +1,6 @@
 import type { Login } from "./auth/login.ts";
 import type { PasswordVerifier } from "./auth/password.ts";
-import { AppError, type ErrorCode, PROBLEMS } from "./errors.ts";
+import { AppError, describeError, type ErrorCode, PROBLEMS } from "./errors.ts";
 import { OUTCOME_OF } from "./events/stats.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
 import type { Metrics } from "./metrics.ts";
@@ -8,10 +8,7 @@ import type { OnPurged } from "./worker/purger.ts";
 import type { OnExpired, OnSettled } from "./worker/worker.ts";
 
 /** Wraps `append` so that it counts deliveries by result, and times commits. */
-export function countAppends(
-  events: Pick<EventStore, "append">,
-  metrics: Metrics,
-): (batch: NewEvent[]) => Promise<Appended[]> {
+export function countAppends(events: Pick<EventStore, "append">, metrics: Metrics): Append {
   return async (batch) => {
     const committed = metrics.commitSeconds.startTimer();
     const results = await events.append(batch);
@@ -27,6 +24,26 @@ export function countAppends(
     count("duplicate", duplicates - conflicts);
     count("conflict", conflicts);
     return results;
+  };
+}
+
+type Append = (batch: NewEvent[]) => Promise<Appended[]>;
+
+/** Wraps `append` so that `error` tells why the last one failed; null if it did not. */
+export function watchAppends(append: Append): { append: Append; error(): string | null } {
+  let last: string | null = null;
+  return {
+    async append(batch) {
+      try {
+        const results = await append(batch);
+        last = null;
+        return results;
+      } catch (error) {
+        last = describeError(error);
+        throw error;
+      }
+    },
+    error: () => last,
   };
 }
 

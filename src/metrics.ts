@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
 import type { Backlog, RouteRecord } from "./events/store.ts";
+import { orUnknown } from "./lib/or-unknown.ts";
 
 /** The server's metrics. No label contains personal data. */
 export interface Metrics {
@@ -56,6 +57,10 @@ export interface MetricSources {
   sources(): Promise<
     { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
   >;
+  /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
+  readiness(): Promise<{ name: string; error: string | null }[]>;
+  /** Whether the last commit of deliveries failed. */
+  hasFailedWrite(): boolean;
   /** When the certificate ends, in Unix milliseconds. Null without one. */
   certificateEndsAt(): number | null | "unknown";
   now(): number;
@@ -163,6 +168,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
   gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.").set(sources.queueLimit);
   const paused = labelledGauge("intake_paused", "1 while deliveries get 503 for this reason, else 0.");
+  const ready = labelGauge("part_ready", "1 while a part of `/readyz` is ready, else 0.", "part");
+  const failedWrite = gauge("store_write_failed", "1 while the last commit of deliveries has failed, else 0.");
   const freeDisk = gauge(
     "disk_free_bytes",
     "Free space on the disk of DATA_DIR. +Inf if the disk has no limit, NaN while the free space is unknown.",
@@ -210,6 +217,11 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   configReloadSuccessful.set(1);
 
+  // While the store does not answer, the other metrics still tell of it.
+  const readBacklog = orUnknown(() => sources.backlog());
+  const readRoutes = orUnknown(() => sources.routes());
+  const readSources = orUnknown(() => sources.sources());
+
   return {
     deliveries: labelledCounter("deliveries_total", "Genuine deliveries."),
     refusals: labelledCounter("deliveries_refused_total", "Deliveries answered with an error."),
@@ -241,36 +253,48 @@ export function createMetrics(sources: MetricSources): Metrics {
     purgedIds: counter("purged_ids_total", "Event ids that retention has removed."),
     lastPurge: gauge("last_purge_timestamp_seconds", "Unix time when the last purge ended. 0 before the first."),
     async render() {
-      const [backlog, routes, watched] = await Promise.all([sources.backlog(), sources.routes(), sources.sources()]);
+      const [backlog, routes, watched, parts] = await Promise.all([
+        readBacklog(),
+        readRoutes(),
+        readSources(),
+        sources.readiness(),
+      ]);
+      for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
+      failedWrite.set(sources.hasFailedWrite() ? 1 : 0);
       waiting.set(sources.waiting());
       for (const [reason, isPaused] of Object.entries(sources.paused())) paused.set({ reason }, isPaused ? 1 : 0);
       freeDisk.set(sources.freeDiskBytes() ?? Number.NaN);
       minFreeDisk.set(sources.minFreeDiskBytes() ?? Number.NaN);
       for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
-      for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched) {
+      for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched ?? []) {
         if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);
         if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
         oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
       }
       const certificateEndsAt = sources.certificateEndsAt();
       if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
-      queued.set(backlog.queued);
-      dead.set(backlog.failed);
-      unreadable.set(backlog.unreadable);
-      unrouted.set(backlog.unrouted);
-      processed.set(backlog.processed);
-      ids.set(backlog.ids);
-      databaseBytes.set(backlog.bytes);
-      for (const { route, queued, failed } of routes) {
+      queued.set(backlog?.queued ?? Number.NaN);
+      dead.set(backlog?.failed ?? Number.NaN);
+      unreadable.set(backlog?.unreadable ?? Number.NaN);
+      unrouted.set(backlog?.unrouted ?? Number.NaN);
+      processed.set(backlog?.processed ?? Number.NaN);
+      ids.set(backlog?.ids ?? Number.NaN);
+      databaseBytes.set(backlog?.bytes ?? Number.NaN);
+      for (const { route, queued, failed } of routes ?? []) {
         routeQueued.set({ route }, queued);
         routeDead.set({ route }, failed);
         routeAvailable.set({ route }, sources.isAvailable(route) ? 1 : 0);
       }
       logBytes.set(sources.logBytes());
-      oldest.set(backlog.oldestQueuedAt === null ? 0 : Math.max(0, sources.now() - backlog.oldestQueuedAt) / 1000);
+      oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, sources.now()) : Number.NaN);
       return { text: await registry.metrics(), contentType: registry.contentType };
     },
   };
+}
+
+/** The age of what arrived at a time, in seconds; 0 if there is none. */
+function ageOf(at: number | null, now: number): number {
+  return at === null ? 0 : Math.max(0, now - at) / 1000;
 }
 
 function openRegistry() {

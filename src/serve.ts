@@ -12,10 +12,11 @@ import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
 import { hostOf, listen, publicOriginOf, urlOf } from "./http/listen.ts";
+import { createReadiness } from "./http/operations.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
 import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
-import { countAppends, countPurged, countRefused } from "./instrument.ts";
+import { countAppends, countPurged, countRefused, watchAppends } from "./instrument.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -32,6 +33,7 @@ import { openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
 import { createHolding } from "./webhook/holding.ts";
 import { createIntake } from "./webhook/intake.ts";
+import { createOwnRefusals } from "./webhook/own-refusals.ts";
 import { createRetirement } from "./webhook/retirement.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
 import { createPurger } from "./worker/purger.ts";
@@ -77,11 +79,14 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     freeDiskBytes: () => admission.freeBytes,
     minFreeDiskBytes: () => admission.minFreeBytes,
     sources: () => readWatchedSources(wiring),
+    readiness: () => readiness(),
+    hasFailedWrite: () => appends.error() !== null,
     certificateEndsAt: () => readCertificateEnd(settings),
     now: stores.now,
   });
+  const appends = watchAppends(countAppends(events, metrics));
   const intake = createIntake({
-    append: countAppends(events, metrics),
+    append: appends.append,
     pausedBy: admission.pausedBy,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
   });
@@ -105,6 +110,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     now: stores.now,
   });
   const countRefusal = countRefused(metrics);
+  const ownRefusals = createOwnRefusals();
   const holding = createHolding({
     store: stores.held,
     sources: () => sourcesOf(settings, config.current),
@@ -118,6 +124,11 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     now: stores.now,
   });
   const addresses = openAddresses(wiring);
+  const readiness = createReadiness({
+    events: () => events.check(),
+    sessions: () => sessions.check(user.id),
+    intake: admission.requireOpen,
+  });
   const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
@@ -134,14 +145,11 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       onReceived: counter.received,
       onRefused(source: string, code: ErrorCode, reason?: string) {
         countRefusal(code, reason);
+        ownRefusals.add(code);
         counter.refused(source);
       },
     },
-    ready: {
-      events: () => events.check(),
-      sessions: () => sessions.check(user.id),
-      intake: admission.requireOpen,
-    },
+    readiness,
     instance: instanceFile.id,
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
@@ -170,7 +178,14 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
   const page = openPage(wiring, admin, browser !== null);
   const publicUrl = publicOriginOf(settings, url) ?? "";
-  const alerts = openAlerts(wiring, { admission, isAlerting: sharing.isAlerting, url: publicUrl });
+  const alerts = openAlerts(wiring, {
+    admission,
+    isAlerting: sharing.isAlerting,
+    url: publicUrl,
+    readiness,
+    refused: ownRefusals.count,
+    appendError: appends.error,
+  });
   const routesFor = (file: ConfigFile | null) =>
     listRoutes({ ...parts, authenticate: guard, browser, admin, page, sources: sourcesOf(settings, file) });
   // No request is read before: the listener was called in this turn of the event loop.

@@ -29,7 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
   log: ["lib", "log-events"],
   "log-events": [],
-  metrics: ["errors", "events"],
+  metrics: ["errors", "events", "lib"],
   events: ["lib"],
   auth: BASE,
   webhook: BASE,

@@ -40,8 +40,9 @@ async function exposition(): Promise<string> {
   const routes = { routes: async () => [], isAvailable: () => true };
   const disk = { logBytes: () => 0, freeDiskBytes: () => 0, minFreeDiskBytes: () => 0 };
   const alerts = { sources: async () => [], certificateEndsAt: () => null };
+  const health = { readiness: async () => [], hasFailedWrite: () => false };
   const intake = { waiting: () => 0, queueLimit: 0, paused: () => ({ disk_low: false, queue_old: false }) };
-  const sources = { backlog, ...routes, ...disk, ...alerts, ...intake, now: () => 0 };
+  const sources = { backlog, ...routes, ...disk, ...alerts, ...health, ...intake, now: () => 0 };
   return (await createMetrics(sources).render()).text;
 }
 
@@ -56,7 +57,7 @@ function labelOf(name: string): string {
   const labels: Partial<Record<string, { label: string }>> = LABELS;
   const found = labels[name.slice(OWN_PREFIX.length)];
   if (found !== undefined) return code(found.label);
-  const word = ["route", "source"].find((label) => name.startsWith(`${OWN_PREFIX}${label}_`));
+  const word = ["route", "source", "part"].find((label) => name.startsWith(`${OWN_PREFIX}${label}_`));
   return word === undefined ? "" : code(word);
 }
 

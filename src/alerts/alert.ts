@@ -14,6 +14,10 @@ export const ALERTS = {
   AuthserveDiskLow: { severity: "critical" },
   AuthserveOldSecret: { severity: "info" },
   AuthserveCertificateExpiring: { severity: "warning" },
+  AuthserveNotReady: { severity: "critical" },
+  AuthserveDeliveriesRefused: { severity: "critical" },
+  AuthserveStoreRefusesWrites: { severity: "critical" },
+  AuthserveUnreadableEvents: { severity: "critical" },
 } as const satisfies Record<string, { severity: Severity }>;
 export type AlertName = keyof typeof ALERTS;
 

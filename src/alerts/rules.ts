@@ -13,6 +13,10 @@ export interface AlertRules {
   disk: { below: number | undefined } | null;
   oldSecret: { afterMs: number } | null;
   certificate: { withinMs: number } | null;
+  notReady: { afterMs: number } | null;
+  refused: { above: number } | null;
+  writes: { afterMs: number } | null;
+  unreadable: { above: number } | null;
 }
 
 const MINUTE_MS = 60_000;
@@ -25,6 +29,10 @@ export const DEFAULT_RULES: AlertRules = {
   disk: { below: undefined },
   oldSecret: { afterMs: DAY_MS },
   certificate: { withinMs: 14 * DAY_MS },
+  notReady: { afterMs: 15_000 },
+  refused: { above: 0 },
+  writes: { afterMs: 15_000 },
+  unreadable: { above: 0 },
 };
 
 /** What is watched of a source. Times are Unix milliseconds. */
@@ -40,14 +48,20 @@ export interface WatchedSource {
 /** What was measured. Null is unknown: alerts about it stay as they are. */
 export interface Facts {
   now: number;
-  backlog: Pick<Backlog, "queued" | "oldestQueuedAt">;
-  routes: readonly Pick<RouteRecord, "route" | "failed">[];
+  backlog: Pick<Backlog, "queued" | "oldestQueuedAt" | "unreadable"> | null;
+  routes: readonly Pick<RouteRecord, "route" | "failed">[] | null;
   /** The attempts of the last minutes, as far back as the rule needs. */
-  attempts: readonly RouteAttempts[];
-  sources: readonly WatchedSource[];
+  attempts: readonly RouteAttempts[] | null;
+  sources: readonly WatchedSource[] | null;
   disk: { freeBytes: number; minFreeBytes: number; isPaused: boolean } | null;
   /** Null without a certificate. */
   certificateEndsAt: number | null | "unknown";
+  /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
+  parts: readonly { name: string; error: string | null }[];
+  /** The deliveries that the server refused for reasons of its own within the last minute, by code. */
+  refused: Readonly<Record<string, number>>;
+  /** Why the store has refused the last write; null if it took it. */
+  writeError: string | null;
 }
 
 /** What is wrong, and what is unknown. */
@@ -62,25 +76,33 @@ const GRACE = 1.2;
 /** Compares facts with rules. `samples` has the earlier facts. */
 export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): Findings {
   const unknown = new Set<AlertName>();
+  if (facts.backlog === null) unknown.add("AuthserveQueueOld").add("AuthserveUnreadableEvents");
+  if (facts.routes === null) unknown.add("AuthserveDeadLetters");
+  if (facts.attempts === null) unknown.add("AuthserveFailureRate");
+  if (facts.sources === null) unknown.add("AuthserveSourceSilent").add("AuthserveOldSecret");
   if (facts.disk === null && rules.disk !== null) unknown.add("AuthserveDiskLow");
   if (facts.certificateEndsAt === "unknown" && rules.certificate !== null) unknown.add("AuthserveCertificateExpiring");
-  const growing = rules.queue === null ? false : isGrowing(samples, rules.queue.growingForMs);
+  const growing = rules.queue === null ? false : facts.backlog && isGrowing(samples, rules.queue.growingForMs);
   if (growing === null) unknown.add("AuthserveQueueGrowing");
   const conditions = [
     ...failureRates(facts, rules, samples),
-    ...facts.sources.flatMap((source) => silence(source, facts)),
+    ...(facts.sources ?? []).flatMap((source) => silence(source, facts)),
     ...oldQueue(facts, rules),
     ...(growing === true ? growingQueue(facts, rules) : []),
     ...deadLetters(facts, rules),
     ...lowDisk(facts, rules),
-    ...facts.sources.flatMap((source) => oldSecret(source, rules)),
+    ...(facts.sources ?? []).flatMap((source) => oldSecret(source, rules)),
     ...certificate(facts, rules),
+    ...partsNotReady(facts, rules),
+    ...refusedDeliveries(facts, rules),
+    ...refusedWrites(facts, rules),
+    ...unreadableEvents(facts, rules),
   ];
   return { conditions, unknown };
 }
 
 function failureRates({ now, attempts }: Facts, { failureRate }: AlertRules, samples: Samples): Condition[] {
-  if (failureRate === null) return [];
+  if (failureRate === null || attempts === null) return [];
   const { above, overMs, atLeast } = failureRate;
   return attemptsWithin(samples, attempts, now - overMs).flatMap(({ route, failed, all }): Condition[] => {
     if (all < atLeast || failed / all <= above) return [];
@@ -112,20 +134,20 @@ function silence(source: WatchedSource, { now }: Facts): Condition[] {
 }
 
 function oldQueue({ now, backlog }: Facts, { queue }: AlertRules): Condition[] {
-  const ageMs = now - (backlog.oldestQueuedAt ?? now);
+  const ageMs = now - (backlog?.oldestQueuedAt ?? now);
   if (queue === null || ageMs <= queue.olderThanMs) return [];
   const summary = `an event has been queued for ${durationText(ageMs)}`;
   return [{ name: "AuthserveQueueOld", labels: {}, summary, remedy: "authserve events list --status queued" }];
 }
 
 function growingQueue({ backlog }: Facts, { queue }: AlertRules): Condition[] {
-  if (queue === null || backlog.queued < queue.atLeast) return [];
+  if (queue === null || backlog === null || backlog.queued < queue.atLeast) return [];
   const summary = `the queue has been growing for ${durationText(queue.growingForMs)}, to ${backlog.queued} events`;
   return [{ name: "AuthserveQueueGrowing", labels: {}, summary, remedy: "authserve routes list" }];
 }
 
 function deadLetters(facts: Facts, rules: AlertRules): Condition[] {
-  const dead = facts.routes.filter(({ failed }) => failed > 0);
+  const dead = (facts.routes ?? []).filter(({ failed }) => failed > 0);
   const count = dead.reduce((sum, { failed }) => sum + failed, 0);
   if (rules.deadLetters === null || count <= rules.deadLetters.above) return [];
   const where = dead.map(({ route, failed }) => `${failed} of the route ${route}`).join(", ");
@@ -173,4 +195,43 @@ function certificate({ now, certificateEndsAt }: Facts, rules: AlertRules): Cond
       remedy: "renew the files of TLS_CERT_FILE and TLS_KEY_FILE",
     },
   ];
+}
+
+function partsNotReady({ parts }: Facts, { notReady }: AlertRules): Condition[] {
+  if (notReady === null) return [];
+  return parts.flatMap(({ name, error }): Condition[] =>
+    error === null
+      ? []
+      : [
+          {
+            name: "AuthserveNotReady",
+            labels: { part: name },
+            summary: `${name} is not ready: ${error}`,
+            remedy: "authserve doctor",
+            forMs: notReady.afterMs,
+          },
+        ],
+  );
+}
+
+function refusedDeliveries({ refused }: Facts, rules: AlertRules): Condition[] {
+  const count = Object.values(refused).reduce((sum, number) => sum + number, 0);
+  if (rules.refused === null || count <= rules.refused.above) return [];
+  const codes = Object.entries(refused).map(([code, number]) => `${number} ${code}`);
+  const summary = `${count} deliveries were refused within a minute, though they may be genuine: ${codes.join(", ")}`;
+  return [{ name: "AuthserveDeliveriesRefused", labels: {}, summary, remedy: "authserve doctor" }];
+}
+
+function refusedWrites({ writeError }: Facts, { writes }: AlertRules): Condition[] {
+  if (writes === null || writeError === null) return [];
+  const summary = `the store refuses writes: ${writeError}`;
+  return [
+    { name: "AuthserveStoreRefusesWrites", labels: {}, summary, remedy: "authserve doctor", forMs: writes.afterMs },
+  ];
+}
+
+function unreadableEvents({ backlog }: Facts, { unreadable }: AlertRules): Condition[] {
+  if (unreadable === null || backlog === null || backlog.unreadable <= unreadable.above) return [];
+  const summary = `${backlog.unreadable} dead letters have events that cannot be read`;
+  return [{ name: "AuthserveUnreadableEvents", labels: {}, summary, remedy: "authserve doctor" }];
 }

@@ -1,3 +1,4 @@
+import { orUnknown } from "../lib/or-unknown.ts";
 import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 import { changesOf } from "./changes.ts";
@@ -21,7 +22,7 @@ export interface AlertWatch {
 }
 
 export interface WatchOptions {
-  store: AlertStore;
+  store: Pick<AlertStore, "read" | "save">;
   /** Measures, with the attempts since a time (Unix milliseconds). */
   readFacts: (attemptsSince: number) => Promise<Facts>;
   delivery: AlertDelivery;
@@ -36,6 +37,8 @@ const EVERY_MS = 5000;
 /** Creates a watch. */
 export function createAlertWatch(config: AlertConfig, options: WatchOptions): AlertWatch {
   const { store, readFacts, delivery, log, isOnDuty, now } = options;
+  const orUnknownDuty = orUnknown(isOnDuty);
+  let wasOnDuty = true;
   let current = config;
   let samples: Samples = [];
   const fault = createRepeatedError();
@@ -43,16 +46,24 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions): Al
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
 
+  /** Whether this server alerts. While that cannot be found out, as last time. */
+  async function readDuty(): Promise<boolean> {
+    wasOnDuty = (await orUnknownDuty()) ?? wasOnDuty;
+    return wasOnDuty;
+  }
+
   async function check(): Promise<void> {
-    if (!(await isOnDuty())) {
+    if (!(await readDuty())) {
       samples = [];
       return;
     }
     const { rules, notifiers } = current;
     const windowMs = Math.max(rules.failureRate?.overMs ?? 0, rules.queue?.growingForMs ?? 0);
     const facts = await readFacts(now() - (rules.failureRate?.overMs ?? 0));
-    const sample = { at: facts.now, queued: facts.backlog.queued, attempts: facts.attempts };
-    samples = withSample(samples, sample, windowMs);
+    if (facts.backlog && facts.attempts) {
+      const sample = { at: facts.now, queued: facts.backlog.queued, attempts: facts.attempts };
+      samples = withSample(samples, sample, windowMs);
+    }
     const { alerts, silences } = await store.read();
     const changes = changesOf(alerts, findingsOf(facts, rules, samples), silences, facts.now);
     if (changes.changed.length + changes.removed.length > 0) {

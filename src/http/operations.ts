@@ -37,9 +37,17 @@ const MAX_CHECK_MS = 3000;
 /** The checks that must succeed, by name. */
 export type ReadyParts = Record<string, () => Promise<void>>;
 
-/** Answers 200 when every check succeeds, else 503 with the failed ones. A check fails if it throws or takes too long. */
-export function readyRoute(parts: ReadyParts, instance: string, log: Log): Handler {
-  /** Running checks. Requests share them, so that checks of a store that hangs do not pile up. */
+/** A part, and why it is not ready; null if it is. */
+export interface PartState {
+  name: string;
+  error: string | null;
+}
+
+export type Readiness = () => Promise<PartState[]>;
+
+/** Makes all checks. A part is not ready if its check throws or takes too long. */
+export function createReadiness(parts: ReadyParts): Readiness {
+  /** Running checks. Those who ask share them, so that checks of a store that hangs do not pile up. */
   const running = new Map<string, Promise<void>>();
 
   function checkOnce(name: string, check: () => Promise<void>): Promise<void> {
@@ -48,21 +56,28 @@ export function readyRoute(parts: ReadyParts, instance: string, log: Log): Handl
     return result;
   }
 
+  async function stateOf([name, check]: [string, () => Promise<void>]): Promise<PartState> {
+    try {
+      await timeout(MAX_CHECK_MS, checkOnce(name, check), () => new Error(`no answer within ${MAX_CHECK_MS} ms`));
+      return { name, error: null };
+    } catch (error) {
+      return { name, error: describeError(error) };
+    }
+  }
+
+  return () => Promise.all(Object.entries(parts).map(stateOf));
+}
+
+/** Answers 200 when every part is ready, else 503 with those that are not. */
+export function readyRoute(readiness: Readiness, instance: string, log: Log): Handler {
   return async ({ requestId }): Promise<Reply> => {
-    const checked = await Promise.all(
-      Object.entries(parts).map(async ([name, check]) => {
-        try {
-          await timeout(MAX_CHECK_MS, checkOnce(name, check), () => new Error(`no answer within ${MAX_CHECK_MS} ms`));
-          return [name, "ok"];
-        } catch (error) {
-          log.warn({ event: "not_ready", requestId, part: name, error: describeError(error) }, "not ready");
-          return [name, "unavailable"];
-        }
-      }),
-    );
-    const ready = checked.every(([, state]) => state === "ok");
-    const body = { status: ready ? "ready" : "unavailable", parts: Object.fromEntries(checked), instance };
-    return ready ? reply(200, body) : { status: 503, body, headers: { "Retry-After": "2" } };
+    const states = await readiness();
+    for (const { name, error } of states)
+      if (error !== null) log.warn({ event: "not_ready", requestId, part: name, error }, "not ready");
+    const parts = Object.fromEntries(states.map(({ name, error }) => [name, error === null ? "ok" : "unavailable"]));
+    const isReady = states.every(({ error }) => error === null);
+    const body = { status: isReady ? "ready" : "unavailable", parts, instance };
+    return isReady ? reply(200, body) : { status: 503, body, headers: { "Retry-After": "2" } };
   };
 }
 

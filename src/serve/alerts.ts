@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { createAlertDelivery } from "../alerts/delivery.ts";
+import { createAlertMemory } from "../alerts/memory.ts";
 import { createNotify } from "../alerts/notifiers.ts";
 import type { Facts, WatchedSource } from "../alerts/rules.ts";
 import { type AlertWatch, createAlertWatch } from "../alerts/watch.ts";
@@ -9,6 +10,8 @@ import { DEFAULT_ALERTS } from "../config/file/alerts-entry.ts";
 import { handlerEnvironment } from "../config/handler-environment.ts";
 import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
+import type { Readiness } from "../http/operations.ts";
+import { orUnknown } from "../lib/or-unknown.ts";
 import type { Admission } from "../webhook/admission.ts";
 import { oldSecretInUse } from "../webhook/rotation.ts";
 import type { Wiring } from "./configuration.ts";
@@ -20,24 +23,52 @@ interface AlertParts {
   isAlerting: () => Promise<boolean>;
   /** The public URL; empty if there is none. */
   url: string;
+  readiness: Readiness;
+  /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
+  refused: () => Record<string, number>;
+  /** Why the last commit of deliveries failed; null if it did not. */
+  appendError: () => string | null;
 }
 
 /** Creates the watch for alerts. */
-export function openAlerts(wiring: Wiring, { admission, isAlerting, url }: AlertParts): AlertWatch {
+export function openAlerts(wiring: Wiring, parts: AlertParts): AlertWatch {
+  const { admission, isAlerting, url, readiness, refused, appendError } = parts;
   const { settings, environment, config, stores, log } = wiring;
-  const { alerts: store, events, now } = stores;
+  const { events, now } = stores;
+  const store = createAlertMemory(stores.alerts, log);
+  let since = 0;
+  // In an outage of the store, what else is measured still counts.
+  const readStore = {
+    backlog: orUnknown(() => events.backlog()),
+    routes: orUnknown(() => events.routes()),
+    attempts: orUnknown(() => events.attemptsSince(since)),
+    sources: orUnknown(() => readWatchedSources(wiring)),
+  };
 
   async function readFacts(attemptsSince: number): Promise<Facts> {
-    const [backlog, routes, attempts, sources] = await Promise.all([
-      events.backlog(),
-      events.routes(),
-      events.attemptsSince(attemptsSince),
-      readWatchedSources(wiring),
+    since = attemptsSince;
+    const [backlog, routes, attempts, sources, states] = await Promise.all([
+      readStore.backlog(),
+      readStore.routes(),
+      readStore.attempts(),
+      readStore.sources(),
+      readiness(),
     ]);
     const { freeBytes, minFreeBytes, paused } = admission;
     const isKnown = freeBytes !== null && minFreeBytes !== null;
     const disk = isKnown ? { freeBytes, minFreeBytes, isPaused: paused.disk_low } : null;
-    return { now: now(), backlog, routes, attempts, sources, disk, certificateEndsAt: readCertificateEnd(settings) };
+    return {
+      now: now(),
+      backlog,
+      routes,
+      attempts,
+      sources,
+      disk,
+      certificateEndsAt: readCertificateEnd(settings),
+      parts: states,
+      refused: refused(),
+      writeError: appendError() ?? store.fault,
+    };
   }
 
   const programs = () => handlerEnvironment(environment, config.current);

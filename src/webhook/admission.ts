@@ -1,6 +1,6 @@
 import type { Backlog } from "../events/store.ts";
 import type { DiskSpace } from "../lib/files.ts";
-import { timeout } from "../lib/timeout.ts";
+import { orUnknown } from "../lib/or-unknown.ts";
 import type { Log } from "../log.ts";
 
 /** Why deliveries are paused: little free disk space, or an old event in the queue. */
@@ -137,19 +137,3 @@ const RESUMED: Record<PauseReason, string> = {
   disk_low: "enough disk space is free again",
   queue_old: "the oldest queued event is young enough again",
 };
-
-const READ_TIMEOUT_MS = 1000;
-
-/**
- * Makes a read return null, for unknown, when it fails or does not answer in time. A read on a disk that hangs cannot be
- * stopped, so later calls wait for it and start no other one.
- */
-function orUnknown<T>(read: () => Promise<T>): () => Promise<T | null> {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= read().finally(() => {
-      running = undefined;
-    });
-    return timeout(READ_TIMEOUT_MS, running, () => new Error("no answer")).catch(() => null);
-  };
-}

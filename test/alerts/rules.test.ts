@@ -13,12 +13,15 @@ const GIB = 1024 ** 3;
 /** Facts of a server that is well, with some members set by the test. */
 const facts = (changes: Partial<Facts> = {}): Facts => ({
   now: NOW,
-  backlog: { queued: 0, oldestQueuedAt: null },
+  backlog: { queued: 0, oldestQueuedAt: null, unreadable: 0 },
   routes: [],
   attempts: [],
   sources: [],
   disk: { freeBytes: 100 * GIB, minFreeBytes: GIB, isPaused: false },
   certificateEndsAt: null,
+  parts: [],
+  refused: {},
+  writeError: null,
   ...changes,
 });
 
@@ -51,7 +54,7 @@ test("nothing is wrong with a server that is well", () => {
 suite("an alert fires beyond its bound and not at it, with the defaults:", () => {
   const certificate = (leftMs: number) => ({ certificateEndsAt: NOW + leftMs });
   const disk = (freeBytes: number) => ({ disk: { freeBytes, minFreeBytes: GIB, isPaused: false } });
-  const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs } });
+  const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs, unreadable: 0 } });
   const silent = (silentMs: number) => ({
     sources: [source({ expectEveryMs: 10 * MINUTE, lastReceivedAt: NOW - silentMs })],
   });
@@ -72,7 +75,7 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
   }
 
   test("AuthserveQueueGrowing", () => {
-    const backlog = (queued: number) => ({ backlog: { queued, oldestQueuedAt: null } });
+    const backlog = (queued: number) => ({ backlog: { queued, oldestQueuedAt: null, unreadable: 0 } });
     assert.deepEqual(namesOf(backlog(10), {}, GROWN), ["AuthserveQueueGrowing"]);
     assert.deepEqual(namesOf(backlog(9), {}, GROWN), []);
     const steady = GROWN.map((sample) => ({ ...sample, queued: 10 }));
@@ -91,8 +94,8 @@ suite("a rule has the bounds of the configuration:", () => {
     [
       "queue",
       { queue: { olderThanMs: 1000, growingForMs: 15 * MINUTE, atLeast: 1 } },
-      { backlog: { queued: 1, oldestQueuedAt: NOW - 1001 } },
-      { backlog: { queued: 1, oldestQueuedAt: NOW - 1000 } },
+      { backlog: { queued: 1, oldestQueuedAt: NOW - 1001, unreadable: 0 } },
+      { backlog: { queued: 1, oldestQueuedAt: NOW - 1000, unreadable: 0 } },
     ],
     [
       "deadLetters",
@@ -138,7 +141,7 @@ suite("a rule has the bounds of the configuration:", () => {
 
 suite("a rule that is off finds nothing:", () => {
   const BAD: Partial<Facts> = {
-    backlog: { queued: 500, oldestQueuedAt: NOW - DAY },
+    backlog: { queued: 500, oldestQueuedAt: NOW - DAY, unreadable: 0 },
     routes: [{ route: "all", failed: 7 }],
     attempts: [attempts(100, 100)],
     sources: [source({ oldSecret: "env:OLD" })],
@@ -169,7 +172,11 @@ suite("what is unknown", () => {
   });
 
   test("is a queue that was not yet measured for long enough", () => {
-    const { conditions, unknown } = find({ backlog: { queued: 500, oldestQueuedAt: NOW } }, {}, GROWN.slice(1));
+    const { conditions, unknown } = find(
+      { backlog: { queued: 500, oldestQueuedAt: NOW, unreadable: 0 } },
+      {},
+      GROWN.slice(1),
+    );
     assert.deepEqual([conditions, [...unknown]], [[], ["AuthserveQueueGrowing"]]);
   });
 
@@ -219,7 +226,10 @@ suite("a summary says what was measured:", () => {
       { sources: [source({ expectEveryMs: 3_600_000, lastReceivedAt: NOW - 3 * 3_600_000 })] },
       "the source shop has received nothing for 3 h, and something is expected every 60 min",
     ],
-    [{ backlog: { queued: 1, oldestQueuedAt: NOW - 10 * MINUTE } }, "an event has been queued for 10 min"],
+    [
+      { backlog: { queued: 1, oldestQueuedAt: NOW - 10 * MINUTE, unreadable: 0 } },
+      "an event has been queued for 10 min",
+    ],
     [
       {
         routes: [
@@ -250,7 +260,48 @@ suite("a summary says what was measured:", () => {
   }
 
   test("the queue has been growing for 15 min, to 180 events", () => {
-    const [condition] = find({ backlog: { queued: 180, oldestQueuedAt: NOW } }, {}, GROWN).conditions;
+    const [condition] = find({ backlog: { queued: 180, oldestQueuedAt: NOW, unreadable: 0 } }, {}, GROWN).conditions;
     assert.equal(condition?.summary, "the queue has been growing for 15 min, to 180 events");
+  });
+});
+
+suite("in an outage", () => {
+  const PARTS = {
+    parts: [
+      { name: "events", error: "the disk is full" },
+      { name: "sessions", error: null },
+    ],
+  };
+
+  test("a part that is not ready, refused deliveries, refused writes and unreadable events are alerts", () => {
+    assert.deepEqual(find(PARTS).conditions, [
+      {
+        name: "AuthserveNotReady",
+        labels: { part: "events" },
+        summary: "events is not ready: the disk is full",
+        remedy: "authserve doctor",
+        forMs: 15_000,
+      },
+    ]);
+    assert.deepEqual(namesOf({ refused: { store_unavailable: 2 } }), ["AuthserveDeliveriesRefused"]);
+    assert.deepEqual(namesOf({ writeError: "the disk is full" }), ["AuthserveStoreRefusesWrites"]);
+    const backlog = { queued: 0, oldestQueuedAt: null, unreadable: 1 };
+    assert.deepEqual(namesOf({ backlog }), ["AuthserveUnreadableEvents"]);
+    const off = { notReady: null, refused: null, writes: null, unreadable: null };
+    assert.deepEqual(namesOf({ ...PARTS, backlog, refused: { queue_full: 1 }, writeError: "x" }, off), []);
+  });
+
+  test("what the store does not tell is unknown", () => {
+    const { conditions, unknown } = find({ backlog: null, routes: null, attempts: null, sources: null });
+    assert.deepEqual(conditions, []);
+    assert.deepEqual([...unknown].sort(), [
+      "AuthserveDeadLetters",
+      "AuthserveFailureRate",
+      "AuthserveOldSecret",
+      "AuthserveQueueGrowing",
+      "AuthserveQueueOld",
+      "AuthserveSourceSilent",
+      "AuthserveUnreadableEvents",
+    ]);
   });
 });

@@ -50,12 +50,15 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
       if (server.fault) throw server.fault;
       return {
         now: server.now,
-        backlog: { queued: server.queued, oldestQueuedAt: null },
+        backlog: { queued: server.queued, oldestQueuedAt: null, unreadable: 0 },
         routes: [{ route: "all", failed: server.deadLetters }],
         attempts: [],
         sources: [],
         disk: null,
         certificateEndsAt: null,
+        parts: [],
+        refused: {},
+        writeError: null,
       };
     },
     delivery: {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readyRoute } from "../../src/http/operations.ts";
+import { createReadiness, readyRoute } from "../../src/http/operations.ts";
 import type { RequestContext } from "../../src/http/route.ts";
 import { createLog } from "../../src/log.ts";
 
@@ -10,12 +10,12 @@ test("requests during a check share its result", async () => {
   let calls = 0;
   let answer = Promise.withResolvers<void>();
   const ready = readyRoute(
-    {
+    createReadiness({
       events() {
         calls++;
         return answer.promise;
       },
-    },
+    }),
     "this start",
     createLog("silent"),
   );

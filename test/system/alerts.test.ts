@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { needsMount } from "../helpers/back-end.ts";
 import { ask } from "../helpers/client.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
+import { fill, mountSmallDisk } from "../helpers/small-disk.ts";
 import { type ForwardTarget, startTarget } from "../helpers/target.ts";
 import { pairNamed, use } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
@@ -105,6 +107,43 @@ alerts:
       labels.alertname === "AuthserveSourceSilent" ? labels.source : [],
     );
     assert.deepEqual([...new Set(silentSources)], ["quiet"], "a source that has never received anything is new");
+  });
+
+  test("a full disk is told while nothing can be saved, once, and so is its end", needsMount(), async (t) => {
+    const alerts = await openTarget(t);
+    const dir = workingDir();
+    mountSmallDisk(t, join(dir, "data"));
+    writeFileSync(
+      join(dir, "authserve.yaml"),
+      `sources:
+  shop: { verify: { header: x-sig }, secrets: [env:NEW] }
+alerts:
+  notify: [{ webhook: ${alerts.url} }]
+  disk: off
+`,
+    );
+    const server = await startServer({ dir, env: { ...SECRETS, MIN_FREE_DISK: "0" } });
+    t.after(() => server[Symbol.asyncDispose]());
+    await deliverTo(server, "shop", SECRETS.NEW);
+    fill(join(dir, "data", "filler"));
+    const body = JSON.stringify({ id: "evt_large", type: "order.paid", pad: "x".repeat(200_000) });
+    const headers = {
+      "Content-Type": "application/json",
+      "X-Sig": signature(body, SECRETS.NEW).slice("sha256=".length),
+    };
+    const { status } = await ask(server, "/webhook/shop", { method: "POST", body, headers });
+    assert.equal(status, 503);
+    const names = ["NotReady", "DeliveriesRefused", "StoreRefusesWrites"];
+    for (const name of names) await arrived(alerts, `Authserve${name} firing`);
+
+    rmSync(join(dir, "data", "filler"));
+    await deliverUntil(server, "shop", SECRETS.NEW, alerts, "AuthserveNotReady resolved");
+    for (const name of names) await until(() => sentTo(alerts).includes(`Authserve${name} resolved`), 90_000);
+    const sent = sentTo(alerts);
+    assert.equal(sent.length, new Set(sent).size, sent.join(", "));
+    const { code, stdout } = await server.run(["alerts", "list", "--all", "--json"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /AuthserveNotReady/);
   });
 
   test("a firing alert outlives a kill, is sent until it arrives, once, and before its end", async (t) => {

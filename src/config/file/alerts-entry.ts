@@ -30,13 +30,16 @@ export function readAlerts(value: unknown, reading: Reading): AlertConfig {
 
 function readRules(alerts: Record<string, unknown>, reading: Reading): AlertRules {
   const rule = <const Name extends keyof typeof RULES>(name: Name) => readRule(alerts[name], name, reading);
-  const { failureRate, queue, disk, deadLetters, oldSecret, certificate } = DEFAULT_RULES;
+  const { failureRate, queue, disk, deadLetters, oldSecret, certificate, notReady, refused, writes, unreadable } =
+    DEFAULT_RULES;
   const rate = rule("failureRate");
   const line = rule("queue");
   const dead = rule("deadLetters");
   const space = rule("disk");
   const secret = rule("oldSecret");
   const ending = rule("certificate");
+  const unready = rule("notReady");
+  const unwritable = rule("writes");
   return {
     failureRate: merged(failureRate, rate && { above: rate.above, overMs: rate.over, atLeast: rate.atLeast }),
     queue: merged(queue, line && { olderThanMs: line.olderThan, growingForMs: line.growingFor, atLeast: line.atLeast }),
@@ -44,6 +47,10 @@ function readRules(alerts: Record<string, unknown>, reading: Reading): AlertRule
     disk: merged(disk, space),
     oldSecret: merged(oldSecret, secret && { afterMs: secret.after }),
     certificate: merged(certificate, ending && { withinMs: ending.within }),
+    notReady: merged(notReady, unready && { afterMs: unready.after }),
+    refused: merged(refused, rule("refused")),
+    writes: merged(writes, unwritable && { afterMs: unwritable.after }),
+    unreadable: merged(unreadable, rule("unreadable")),
   };
 }
 

@@ -65,6 +65,21 @@ export const RULES = {
   certificate: v.strictObject({
     within: key(period("14d"), "Fires when the certificate of `TLS_CERT_FILE` ends sooner. Default: `14d`."),
   }),
+  notReady: v.strictObject({
+    after: key(period("15s"), "Fires when a part of `/readyz` has not been ready for so long. Default: `15s`."),
+  }),
+  refused: v.strictObject({
+    above: key(
+      numberOrText(integer(0, most)),
+      "Fires when more deliveries got 503 within a minute, which the sender may not repeat. Default: `0`.",
+    ),
+  }),
+  writes: v.strictObject({
+    after: key(period("15s"), "Fires when the store has refused writes for so long. Default: `15s`."),
+  }),
+  unreadable: v.strictObject({
+    above: key(numberOrText(integer(0, most)), "Fires when more dead letters cannot be read. Default: `0`."),
+  }),
 };
 
 const orOff = <const Rule extends v.GenericSchema>(rule: Rule, meaning: string) =>
@@ -79,4 +94,8 @@ export const AlertsSchema = v.strictObject({
   disk: orOff(RULES.disk, "Little free disk space."),
   oldSecret: orOff(RULES.oldSecret, "A sender that still signs with an old secret."),
   certificate: orOff(RULES.certificate, "A TLS certificate that ends soon."),
+  notReady: orOff(RULES.notReady, "A part that is not ready."),
+  refused: orOff(RULES.refused, "Deliveries that the server itself refuses."),
+  writes: orOff(RULES.writes, "A store that refuses writes."),
+  unreadable: orOff(RULES.unreadable, "Events that cannot be read."),
 });

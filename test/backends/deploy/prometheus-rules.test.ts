@@ -74,7 +74,13 @@ test("the built-in alerts are there with the same severity, and two that only Pr
 });
 
 test("the thresholds are the defaults of the built-in alerts", () => {
-  const { failureRate, queue, deadLetters, disk, oldSecret, certificate } = DEFAULT_RULES;
+  const { failureRate, queue, deadLetters, disk, oldSecret, certificate, notReady, refused, writes, unreadable } =
+    DEFAULT_RULES;
+  for (const [name, after] of [
+    ["AuthserveNotReady", notReady?.afterMs],
+    ["AuthserveStoreRefusesWrites", writes?.afterMs],
+  ] as const)
+    assert.equal(alerts.get(name)?.for, `${(after ?? 0) / 1000}s`);
   assert.deepEqual([disk?.below, oldSecret?.afterMs], [undefined, 86_400_000]);
   assert.equal(alerts.get("AuthserveOldSecret")?.for, "1d");
   for (const [name, ...parts] of [
@@ -83,6 +89,8 @@ test("the thresholds are the defaults of the built-in alerts", () => {
     ["AuthserveQueueGrowing", `>= ${queue?.atLeast}\n`, minutes((queue?.growingForMs ?? 0) / 5)],
     ["AuthserveDeadLetters", `> ${deadLetters?.above}`],
     ["AuthserveDiskLow", "< 2 * authserve_disk_min_free_bytes"],
+    ["AuthserveDeliveriesRefused", `> ${refused?.above}\n`, "[1m]"],
+    ["AuthserveUnreadableEvents", `> ${unreadable?.above}`],
     ["AuthserveCertificateExpiring", `< ${(certificate?.withinMs ?? 0) / 86_400_000} * 86400`],
   ] as const) {
     const { expr = "" } = alerts.get(name) ?? {};

@@ -1,11 +1,16 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
 import { startLoad } from "../../helpers/postgres-load.ts";
 import { SHORT_MS } from "../../helpers/postgres-store.ts";
+import { startServer } from "../../helpers/server.ts";
 import { endOfSuite } from "../../helpers/several-servers.ts";
+import { startTarget } from "../../helpers/target.ts";
 import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
 import { until } from "../../helpers/until.ts";
+import { workingDir } from "../../helpers/working-dir.ts";
 
 suite("while PostgreSQL is away, requests are answered 503, and nothing is lost or done twice", needsPostgres(), () => {
   const cleanup = endOfSuite(after);
@@ -75,5 +80,25 @@ suite("while PostgreSQL is away, requests are answered 503, and nothing is lost 
     }
     await load.heals();
     await load.isComplete();
+  });
+
+  test("it is told to a notifier while the database is down, and so is its end", async (t) => {
+    const alerts = await startTarget();
+    t.after(() => alerts[Symbol.asyncDispose]());
+    const dir = workingDir();
+    writeFileSync(join(dir, "authserve.yaml"), `alerts:\n  notify: [{ webhook: ${alerts.url} }]\n`);
+    const DATABASE_URL = database.url(await database.createDatabase());
+    const server = await startServer({ dir, env: { DATABASE_URL } });
+    t.after(() => server[Symbol.asyncDispose]());
+    const has = (status: string) =>
+      alerts.received.some(({ body }) =>
+        (JSON.parse(body.toString()) as { alerts: { status: string; labels: Record<string, string> }[] }).alerts.some(
+          (alert) => alert.labels.alertname === "AuthserveNotReady" && alert.status === status,
+        ),
+      );
+    await database.stop("fast");
+    await until(() => has("firing"));
+    await database.restart();
+    await until(() => has("resolved"));
   });
 });
