@@ -225,7 +225,7 @@ test("consent is given to CloudEvents, whose deliveries still need the token", a
   const contentType = { "Content-Type": "application/cloudevents+json" };
   assertProblem(await post("cloudevents", event, contentType), 403, "signature_mismatch");
   const stored = await post("cloudevents", event, { ...contentType, Authorization: `Bearer ${SECRET}` });
-  assert.equal(stored.json.eventId, "ce-1");
+  assert.equal(stored.json.eventId, "/a:ce-1");
 });
 
 test("a wrong token of Meta is refused", async () => {

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -6,9 +7,22 @@ export default provider({
   docs: "https://developer.adobe.com/events/docs/guides/",
   // Two keys sign at any time; the receiver may have one of them.
   schemes: keySignature("rsa", { headers: ["x-adobe-digital-signature-1", "x-adobe-digital-signature-2"] }),
-  id: ["body:event_id"],
+  // The second one is the older name.
+  id: ["body:eventid", "body:event_id"],
   type: ["body:event.@type"],
   handshake: "adobe",
+  facts: {
+    ...says("https://developer.adobe.com/events/docs/guides/", {
+      answer: "any 2xx; only 429 and 5xx are repeated",
+      answerSeconds: 10,
+      repeats: "automatic",
+      schedule: "after 1, 2, 4 and 8 minutes, then every 15 minutes",
+      repeatsForSeconds: 86_400,
+      disables: "if for two days 80 % of at least 10 attempts a day failed",
+      keepsDays: 7,
+    }),
+    ...says("https://developer.adobe.com/events/docs/support/faq/", { batches: true, maxBodyBytes: 2 * 1024 * 1024 }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/adobe/aio-lib-events/blob/495332c73aed294f346fd0bc7d1ed7aaea5eac60/test/mock.js",

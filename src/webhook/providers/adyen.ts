@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, integer, isoSeconds } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
 
@@ -35,6 +36,14 @@ export default provider({
   covers: "part",
   type: ["body:notificationItems.0.NotificationRequestItem.eventCode", "body:type"],
   acknowledgement: { type: "text/plain", text: "[accepted]" },
+  facts: {
+    ...says("https://docs.adyen.com/development-resources/webhooks/troubleshoot", {
+      repeats: "automatic",
+      schedule: "three times at once, then after 2, 5, 10, 15 and 30 minutes, and 1, 2, 4 and 8 hours",
+      repeatsForSeconds: 30 * 86_400,
+    }),
+    ...says("https://docs.adyen.com/japan-sellers-screening/webhooks", { answer: "any 2xx", answerSeconds: 10 }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/Adyen/adyen-node-api-library/blob/3b84a188ef071064636a19f53f95f8aa7112dd91/src/__tests__/hmacValidator.spec.ts",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -11,4 +12,10 @@ export default provider({
   ],
   id: ["body:event_id"],
   type: ["body:event"],
+  facts: says("https://www.aftership.com/docs/tracking/webhook/webhook-overview", {
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "13 times, after 30 seconds, then after twice as long each time",
+    repeatsForSeconds: 245_730,
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -6,6 +7,10 @@ export default provider({
   docs: "https://airtable.com/developers/web/api/webhooks-overview",
   schemes: hmacOfBody("x-airtable-content-mac", { label: "hmac-sha256=", key: "base64" }),
   needsEmptyAnswers: true,
+  facts: {
+    ...says("https://airtable.com/developers/web/api/webhooks-overview", { answer: "200 or 204 with an empty body" }),
+    ...says("https://airtable.com/developers/web/api/model/webhooks-notification", { repeats: "automatic" }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/gtalarico/pyairtable/blob/25f31b0f4ab95d3e23ab37a645483ac38c8126ca/tests/test_models_webhook.py",

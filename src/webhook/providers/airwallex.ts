@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -10,4 +11,10 @@ export default provider({
   ),
   id: ["body:id"],
   type: ["body:name"],
+  facts: says("https://www.airwallex.com/docs/developer-tools/webhooks/webhooks-overview", {
+    answer: "200",
+    repeats: "automatic",
+    schedule: "with growing delays",
+    repeatsForSeconds: 3 * 86_400,
+  }),
 });

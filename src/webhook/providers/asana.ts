@@ -1,11 +1,25 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
   title: "Asana",
   docs: "https://developers.asana.com/docs/webhooks-guide",
   schemes: hmacOfBody("x-hook-signature"),
+  type: ["body:events.0.action"],
   // A POST with a new secret in X-Hook-Secret, which wants that header back. Asana's answer to the request that made the webhook
   // has the secret, too: https://developers.asana.com/reference/createwebhook
   handshake: "asana",
+  facts: says(
+    "https://github.com/Asana/developer-docs/blob/39208263c62b69026149378e7dc5f5dedb8e9fed/source/includes/markdown/_webhooks.html.md",
+    {
+      batches: true,
+      answer: "200 or 204",
+      answerSeconds: 10,
+      repeats: "automatic",
+      schedule: "with growing delays",
+      repeatsForSeconds: 86_400,
+      disables: "deletes the webhook after 24 hours without a delivery that arrived",
+    },
+  ),
 });

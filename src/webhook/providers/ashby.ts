@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -6,4 +7,10 @@ export default provider({
   docs: "https://developers.ashbyhq.com/docs/authenticating-webhooks",
   schemes: hmacOfBody("ashby-signature", { label: "sha256=" }),
   type: ["body:action"],
+  facts: says("https://developers.ashbyhq.com/docs/retries", {
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "up to 9 times, after 10, 30 and 70 seconds, then after twice as long each time",
+    repeatsForSeconds: 10_130,
+  }),
 });

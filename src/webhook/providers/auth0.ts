@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 
 export default provider({
   title: "Auth0 log streams",
@@ -9,4 +10,12 @@ export default provider({
   type: ["body:data.type", "body:0.data.type"],
   // It sends JSON Lines by default, which are no JSON.
   contentTypes: ["*/*"],
+  facts: {
+    ...says("https://auth0.com/docs/customize/log-streams", {
+      repeats: "automatic",
+      schedule: "three times, then anew until it arrives",
+      disables: "pauses the stream after 7 days without a delivery that arrived",
+    }),
+    ...says("https://auth0.com/docs/customize/log-streams/custom-log-streams", { batches: true }),
+  },
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { integer, iso } from "../samples/values.ts";
 import { keySignature } from "../signing.ts";
 
@@ -37,6 +38,18 @@ export default provider({
   type: ["body:Type"],
   // It sends JSON as text.
   contentTypes: ["text/plain", "application/json"],
+  facts: {
+    ...says("https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.retry.html", {
+      repeats: "automatic",
+      schedule: "three times, 20 seconds apart, unless the subscription sets a policy",
+      repeatsForSeconds: 60,
+    }),
+    ...says("https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.prepare.html", {
+      answer: "any status below 500, without 429",
+      answerSeconds: 15,
+    }),
+    ...says("https://stackguides.com/questions/42726214", { repeatChanges: [] }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/aws/aws-sdk-java-v2/blob/53b6218f41b29a942348df096a22f8a69d80fe1f/services-custom/sns-message-manager/src/test/resources/software/amazon/awssdk/messagemanager/sns/internal/test-notification-with-subject.json",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 
 export default provider({
   title: "Azure Event Grid",
@@ -12,4 +13,12 @@ export default provider({
   type: ["body:type", "body:0.eventType", "body:0.type"],
   contentTypes: ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"],
   handshake: "event_grid",
+  facts: says("https://learn.microsoft.com/en-us/azure/event-grid/delivery-and-retry", {
+    batches: true,
+    answerSeconds: 30,
+    repeats: "automatic",
+    schedule:
+      "after 10 and 30 seconds, 1, 5, 10 and 30 minutes, and 1 hour, then more rarely; not after 400, 401, 403 and 413",
+    repeatsForSeconds: 86_400,
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -10,6 +11,11 @@ export default provider({
   // `diagnostics:ping` of "Test connection" has no signature:
   // https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/bitbucket-server/bitbucketserver.go
   handshake: "bitbucket",
+  facts: says("https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/", {
+    answerSeconds: 10,
+    repeats: "automatic",
+    schedule: "up to twice, after a status from 500 on",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/bitbucket-server/bitbucketserver_test.go",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -15,6 +16,21 @@ export default provider({
   ),
   id: ["body:id"],
   type: ["body:trigger"],
+  facts: {
+    ...says("https://developer.box.com/guides/webhooks/v2/", {
+      repeatChanges: ["time"],
+      rotation: "the signatures of the primary and the secondary key, each in its header",
+      answer: "any 2xx",
+      answerSeconds: 30,
+      repeats: "automatic",
+      schedule: "up to 12 times",
+      repeatsForSeconds: 2 * 3600,
+    }),
+    ...says("https://developer.box.com/guides/webhooks/v2/limitations-v2", {
+      disables:
+        "deletes the webhook if no delivery of 30 days arrived, and one was tried 14 days after the last that did",
+    }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/box/box-node-sdk/blob/7dcf9c2bfc44d9436d73c253ce2c9805a41d0e75/tests/lib/managers/webhooks-test.js",

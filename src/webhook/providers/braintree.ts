@@ -1,5 +1,6 @@
 import { FORM } from "../content.ts";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import type { SampleEvent } from "../samples/template.ts";
 import { base62, isoSeconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
@@ -34,6 +35,13 @@ export default provider({
   ),
   covers: "part",
   contentTypes: [FORM],
+  facts: says("https://developer.paypal.com/braintree/docs/guides/webhooks/parse", {
+    answer: "any 2xx",
+    answerSeconds: 30,
+    repeats: "automatic",
+    schedule: "every hour",
+    repeatsForSeconds: 86_400,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/lionelbarrow/braintree-go/blob/2e3e383fa808c85430ed8db5bd87112932a9bb3f/hmac_test.go",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { iso } from "../samples/values.ts";
 import { timestampedPairs } from "../signing.ts";
 
@@ -10,6 +11,15 @@ export default provider({
   docs: "https://developer.calendly.com/api-docs/4c305798a61d3-webhook-signatures",
   schemes: timestampedPairs("calendly-webhook-signature"),
   type: ["body:event"],
+  facts: {
+    ...says("https://developer.calendly.com/docs/webhooks/overview", { answer: "any 2xx", answerSeconds: 15 }),
+    ...says("https://developer.calendly.com/api-docs/overview/webhooks/webhook-errors", {
+      repeats: "automatic",
+      schedule: "with growing delays",
+      repeatsForSeconds: 86_400,
+      disables: "after 24 hours of failures, or on 410",
+    }),
+  },
   sample: {
     type: "invitee.created",
     content: {

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 
 export default provider({
   title: "Chargebee",
@@ -7,5 +8,20 @@ export default provider({
   covers: "none",
   id: ["body:id"],
   type: ["body:event_type"],
+  dedupe: {
+    mode: "id",
+    why: "A repeat keeps the event's id. Its body has the status of the webhook, which changes.",
+    source: "https://apidocs.au.chargebee.com/docs/api/events/event-object",
+  },
+  facts: {
+    ...says("https://support.chargebee.com/support/solutions/articles/257941", {
+      schedule: "after 2, 6 and 30 minutes, 1 and 5 hours, and 1 and 2 days",
+    }),
+    ...says("https://apidocs.au.chargebee.com/docs/api/events/event-object", {
+      answer: "any 2xx",
+      repeats: "automatic",
+      repeatsForSeconds: 79 * 3600,
+    }),
+  },
   evidence: { kind: "sdk", by: "chargebee@3.33.0" },
 });

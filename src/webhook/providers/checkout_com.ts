@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,9 @@ export default provider({
   schemes: hmacOfBody("cko-signature"),
   id: ["body:id"],
   type: ["body:type"],
+  facts: says("https://www.checkout.com/docs/workflows", {
+    repeats: "automatic",
+    schedule: "after 5, 10, 15 and 30 minutes, and 1, 4, 12 and 12 hours",
+    repeatsForSeconds: 30 * 3600,
+  }),
 });

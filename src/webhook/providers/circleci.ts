@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -7,6 +8,11 @@ export default provider({
   schemes: hmacOfBody("circleci-signature", { format: "pairs", label: "v1" }),
   id: ["body:id"],
   type: ["body:type"],
+  facts: says("https://circleci.com/docs/guides/integration/outbound-webhooks/", {
+    answer: "any 2xx",
+    answerSeconds: 10,
+    repeats: "automatic",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/circleci/circleci-docs/blob/9734a1410cc98741bc09b84f187325a8f43baf68/docs/guides/modules/integration/pages/outbound-webhooks.adoc",

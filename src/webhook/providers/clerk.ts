@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, messageId } from "../samples/values.ts";
 import { standardSchemes } from "../signing.ts";
 
@@ -8,6 +9,14 @@ export default provider({
   schemes: standardSchemes("svix"),
   id: ["header:svix-id"],
   type: ["body:type"],
+  facts: says("https://docs.svix.com/retries", {
+    answer: "any 2xx",
+    answerSeconds: 15,
+    repeats: "automatic",
+    schedule: "after 5 seconds, 5 and 30 minutes, and 2, 5, 10 and 10 hours",
+    repeatsForSeconds: 99_305,
+    disables: "after 5 days of failures",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/svix/svix-docs/blob/a3cf04aff77dfde3be0dcbf83093ee4120c0faf5/content/receiving/verifying-payloads/how-manual.mdx",

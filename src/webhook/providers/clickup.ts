@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -8,4 +9,10 @@ export default provider({
   // One change is two events, for example taskCreated and taskStatusUpdated, which share its history item.
   id: [["body:event", "body:history_items.0.id"]],
   type: ["body:event"],
+  facts: says("https://developer.clickup.com/docs/webhookhealth", {
+    answerSeconds: 7,
+    repeats: "automatic",
+    schedule: "up to five times",
+    disables: "after 100 events that failed, or at once on 401 or 410",
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -8,6 +9,12 @@ export default provider({
     format: "values",
     timestamp: { header: "x-configcat-webhook-timestamp" },
     signed: "{header:x-configcat-webhook-id}{timestamp}{body}",
+  }),
+  // It signs the id, which each request has anew. The receiver writes the body, which may be the same for each change.
+  id: ["header:x-configcat-webhook-id"],
+  facts: says("https://configcat.com/docs/advanced/notifications-webhooks/", {
+    sameBytes: true,
+    rotation: "both signatures in the header, with a comma between them",
   }),
   evidence: {
     kind: "published",

@@ -14,6 +14,11 @@ export default provider({
     }),
   ]),
   id: ["header:x-convoy-idempotency-key", "header:x-convoy-eventdelivery-id"],
+  dedupe: {
+    mode: "id",
+    why: "The sender chooses the body and the key, which a repeat keeps.",
+    source: "https://github.com/frain-dev/convoy/blob/2b60cc652e1d4babc1857280d5911817960e83e7/net/dispatcher.go",
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/frain-dev/convoy/blob/2b60cc652e1d4babc1857280d5911817960e83e7/pkg/signature/signature_test.go",

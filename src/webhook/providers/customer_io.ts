@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -7,5 +8,12 @@ export default provider({
   schemes: timestamped("x-cio-signature", { header: "x-cio-timestamp" }, "v0:{timestamp}:{body}"),
   id: ["body:event_id"],
   type: ["body:metric"],
+  facts: says("https://docs.customer.io/api/webhooks/", {
+    answer: "any 2xx",
+    answerSeconds: 4,
+    repeats: "automatic",
+    schedule: "with growing delays",
+    repeatsForSeconds: 7 * 86_400,
+  }),
   evidence: { kind: "sdk", by: "customerio-node@5.2.0" },
 });

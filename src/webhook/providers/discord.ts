@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -13,6 +14,14 @@ export default provider({
   type: ["body:event.type", "body:type"],
   handshake: "discord",
   refusedStatus: 401,
+  facts: says("https://docs.discord.com/developers/events/webhook-events", {
+    answer: "204 with an empty body",
+    answerSeconds: 3,
+    repeats: "automatic",
+    schedule: "with growing delays",
+    repeatsForSeconds: 600,
+    disables: "removes the address if it does not refuse wrong signatures",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/hikari-py/hikari/blob/0ac3385921aabbd21ce691821d41996e9a5a255e/tests/hikari/impl/test_interaction_server.py",

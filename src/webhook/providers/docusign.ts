@@ -1,11 +1,42 @@
+import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
+import { iso } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
+
+// One header for each of the account's keys.
+const HEADERS = Array.from({ length: 32 }, (_, index) => `x-docusign-signature-${index + 1}`);
 
 export default provider({
   title: "DocuSign",
   docs: "https://developers.docusign.com/platform/webhooks/connect/validate/",
-  // One header for each of the account's keys.
-  schemes: base64OfBody({ headers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((number) => `x-docusign-signature-${number}`) }),
-  // The envelope's id is the same in each of its events.
+  schemes: base64OfBody({ headers: HEADERS }),
+  // The envelope's id is the same in each of its events, and the body counts the repeats.
+  id: [
+    ["body:event", "body:configurationId", "body:data.envelopeId", "body:data.recipientId", "body:generatedDateTime"],
+    ["body:event", "body:configurationId", "body:data.envelopeId", "body:generatedDateTime"],
+  ],
   type: ["body:event"],
+  contentTypes: ["application/json", "text/xml", "application/xml"],
+  facts: says("https://developers.docusign.com/platform/webhooks/connect/json-sim-event-model/", {
+    repeatChanges: ["body"],
+  }),
+  sample: {
+    type: "envelope-completed",
+    content: {
+      json: ({ type, now }) => {
+        const envelopeId = randomUUID();
+        const accountId = "3f5b8c1e-7d24-4a96-b0e3-91c6d8f2a745";
+        return {
+          event: type,
+          apiVersion: "v2.1",
+          uri: `/restapi/v2.1/accounts/${accountId}/envelopes/${envelopeId}`,
+          retryCount: 0,
+          configurationId: 10_482_957,
+          generatedDateTime: iso(now),
+          data: { accountId, userId: "b7d1e0a4-52c8-4f39-8e6b-2a9470c3f15d", envelopeId },
+        };
+      },
+    },
+  },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -11,4 +12,12 @@ export default provider({
     source: "https://www.dropbox.com/developers/reference/webhooks",
   },
   handshake: "dropbox",
+  facts: says("https://www.dropbox.com/developers/webhooks/docs", {
+    sameBytes: true,
+    batches: true,
+    answer: "200",
+    repeats: "automatic",
+    schedule: "with growing delays",
+    repeatsForSeconds: 600,
+  }),
 });

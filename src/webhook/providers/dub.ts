@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,8 @@ export default provider({
   schemes: hmacOfBody("dub-signature"),
   id: ["body:id"],
   type: ["body:event"],
+  facts: says(
+    "https://github.com/dubinc/dub/blob/1de955f782a72e1eff7b201ae54a909d5ceb5722/apps/web/lib/webhook/constants.ts",
+    { disables: "after 20 failures in a row" },
+  ),
 });

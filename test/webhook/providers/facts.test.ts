@@ -18,7 +18,12 @@ interface Sent {
 }
 
 /** What a delivery is known by: deliveries with the same are one event. */
-function knownBy(slug: string, { headers = {}, body }: Sent, nth: number): string {
+function knownBy(slug: string, sent: Sent, nth: number): string {
+  const { eventId, bytesSha256, sameWithinMs } = identityOf(slug, sent);
+  return sameWithinMs === 0 ? `delivery ${nth}` : (bytesSha256 ?? eventId);
+}
+
+function identityOf(slug: string, { headers = {}, body }: Sent) {
   const needs =
     slug === "plaid"
       ? 'keys: [\'{"kty":"EC","crv":"P-256","x":"WKn-ZIGevcwGIyyrzFoZNBdaq9_TsqzGl96oc0CWuis","y":"y77t-RvAHRKTsSGdIYUfweuOvwrvDD-Q3Hv5J0fSKbE"}\']'
@@ -26,11 +31,12 @@ function knownBy(slug: string, { headers = {}, body }: Sent, nth: number): strin
   const source = sourceIn(`{ preset: ${slug}, ${needs} }`);
   const [scheme] = source.schemes;
   assert.ok(scheme);
-  const covers = { body: providerOf(slug)?.covers === "body", members: [], headers: [] };
+  const signed = "signed" in scheme ? scheme.signed.matchAll(/\{header:([^}]+)\}/g) : [];
+  const signedHeaders = [...signed].map(([, name = ""]) => name);
+  const covers = { body: providerOf(slug)?.covers === "body", members: [], headers: signedHeaders };
   const content = openContent(Buffer.from(JSON.stringify(body)), "application/json");
   const verified = { scheme, secret: secretOf(SECRET), covers };
-  const { eventId, bytesSha256, sameWithinMs } = identify({ source, verified, headers, content });
-  return sameWithinMs === 0 ? `delivery ${nth}` : (bytesSha256 ?? eventId);
+  return identify({ source, verified, headers, content });
 }
 
 const ONE_CHANGE = [{ id: "4410", field: "status" }];
@@ -55,6 +61,18 @@ suite("of two deliveries", () => {
     ["clickup", "that are the same", true, clickup("taskCreated"), clickup("taskCreated")],
     ["bolt", "that share a transaction", false, bolt("auth"), bolt("capture")],
     ["bolt", "that are the same", true, bolt("auth"), bolt("auth")],
+    ["docusign", "that are one, with another count of repeats", true, docusign("a", 0), docusign("a", 1)],
+    ["docusign", "of one envelope", false, docusign("a", 0), docusign("b", 0)],
+    ["docusign", "of one envelope at once, of two recipients", false, docusign("a", 0, "1"), docusign("a", 0, "2")],
+    ["doppler", "of two changes", false, { body: { type: "t" } }, { body: { type: "t" } }],
+    ["configcat", "of two changes", false, configcat("1"), configcat("2")],
+    ["configcat", "that are the same", true, configcat("1"), configcat("1")],
+    ["convoy", "with the same bytes under two keys", false, convoy("1"), convoy("2")],
+    ["convoy", "with the same key", true, convoy("1"), convoy("1")],
+    ["cloudevents", "with the same bytes under two ids", false, cloudEvent("/a", "1"), cloudEvent("/a", "2")],
+    ["cloudevents", "with one id, of two sources", false, cloudEvent("/a", "1"), cloudEvent("/b", "1")],
+    ["cloudevents", "with the same source and id", true, cloudEvent("/a", "1"), cloudEvent("/a", "1")],
+    ["cloudevents", "with the same event first in two batches", false, batch("1"), batch("1", "2")],
   ] as [string, string, boolean, Sent, Sent][]) {
     test(`of ${slug} ${what} ${areOne ? "the second is a duplicate" : "both are events"}`, () => {
       assert.equal(knownBy(slug, first, 1) === knownBy(slug, second, 2), areOne);
@@ -95,6 +113,27 @@ function bolt(type: string): Sent {
   return { body: { id: "TRANSACTION", type } };
 }
 
+function docusign(time: string, retryCount: number, recipientId?: string): Sent {
+  const data = { envelopeId: "ENVELOPE", ...(recipientId && { recipientId }) };
+  return { body: { event: "recipient-completed", retryCount, configurationId: 7, generatedDateTime: time, data } };
+}
+
+function configcat(id: string): Sent {
+  return { headers: { "x-configcat-webhook-id": id }, body: { deploy: true } };
+}
+
+function convoy(key: string): Sent {
+  return { headers: { "x-convoy-idempotency-key": key }, body: { paid: true } };
+}
+
+function cloudEvent(source: string, id: string): Sent {
+  return { headers: { "ce-source": source, "ce-id": id }, body: { on: true } };
+}
+
+function batch(...ids: string[]): Sent {
+  return { body: ids.map((id) => ({ specversion: "1.0", source: "/a", id })) };
+}
+
 /** Whether a source of a preset takes a delivery at NOW: `genuine`, or why not. */
 function verdict(
   slug: string,
@@ -115,6 +154,19 @@ function verdict(
   requirePayload(source, content);
   return "genuine";
 }
+
+suite("the type of a delivery", () => {
+  for (const [slug, body, type] of [
+    ["ably", { items: [{ source: "channel.lifecycle", name: "channel.opened" }] }, "channel.opened"],
+    ["ably", { source: "channel.message", channel: "a" }, "channel.message"],
+    ["asana", { events: [{ action: "changed" }] }, "changed"],
+    ["bird", { service: "channels", event: "whatsapp.inbound" }, "whatsapp.inbound"],
+    ["bird", { type: "email.delivered", data: {} }, "email.delivered"],
+    ["cloudevents", [{ type: "com.example.made" }], "com.example.made"],
+  ] as const) {
+    test(`of ${slug} is ${type}`, () => assert.equal(identityOf(slug, { body }).type, type));
+  }
+});
 
 const hmac = (text: string, encoding: "hex" | "base64" = "hex", algorithm = "sha256") =>
   createHmac(algorithm, SECRET).update(text).digest(encoding);
@@ -154,6 +206,18 @@ suite("a genuine delivery is accepted", () => {
       assert.equal(verdict("mollie", { "x-mollie-signature": header }, BODY), "genuine", header);
     }
     assert.equal(verdict("mollie", { "x-mollie-signature": `sha256=${other}` }, BODY), "signature_mismatch");
+  });
+
+  test("of Bird's newer platform, which signs as Standard Webhooks", () => {
+    const time = String(NOW / 1000);
+    const signature = `v1,${hmac(`msg_1.${time}.${BODY}`, "base64")}`;
+    const headers = { "webhook-id": "msg_1", "webhook-timestamp": time, "webhook-signature": signature };
+    assert.equal(verdict("bird", headers, BODY), "genuine");
+  });
+
+  test("of DocuSign in XML, with the signature of the account's twelfth key", () => {
+    const xml = "<DocuSignEnvelopeInformation/>";
+    assert.equal(verdict("docusign", { "x-docusign-signature-12": hmac(xml, "base64") }, xml, "text/xml"), "genuine");
   });
 
   test("of Auth0 as JSON Lines, whatever they are called", () => {
