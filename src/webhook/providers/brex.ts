@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { standardWebhooks } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,7 @@ export default provider({
   schemes: standardWebhooks("webhook"),
   id: ["header:webhook-id"],
   type: ["body:event_type"],
+  facts: says("https://developer.brex.com/openapi/webhooks_api", {
+    rotation: "two signatures in the header, one for each secret",
+  }),
 });

@@ -1,5 +1,6 @@
 import { FORM } from "../content.ts";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { integer, isoSeconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -10,6 +11,9 @@ export default provider({
   id: ["header:x-chargify-webhook-id"],
   type: ["body:event"],
   contentTypes: [FORM],
+  facts: says("https://help.chargify.com/announcements/disabling-webhook-endpoints.html", {
+    disables: "pauses after 25 failures in a row, and stops after 48 hours of them",
+  }),
   sample: {
     type: "payment_success",
     newId: () => String(integer(10)),

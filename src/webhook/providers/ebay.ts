@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -8,6 +9,10 @@ export default provider({
   id: ["body:notification.notificationId"],
   type: ["body:metadata.topic"],
   handshake: "ebay",
+  facts: says(
+    "https://github.com/eBay/event-notification-nodejs-sdk/blob/feaf3378ca263a81432cf5b8c8a6fd8cb3d3e2f3/test/test.json",
+    { repeatChanges: ["body"] },
+  ),
   evidence: {
     kind: "published",
     by: "https://github.com/eBay/event-notification-nodejs-sdk/blob/feaf3378ca263a81432cf5b8c8a6fd8cb3d3e2f3/test/test.json",
