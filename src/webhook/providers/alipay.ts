@@ -1,5 +1,6 @@
 import { FORM } from "../content.ts";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -12,6 +13,15 @@ export default provider({
   type: ["body:notify_type"],
   contentTypes: [FORM],
   acknowledgement: { type: "text/plain", text: "success" },
+  facts: says(
+    "https://global.alipay.com/developer/helpcenter/detail?categoryId=67617&knowId=201602452303&sceneCode=AC_DEV",
+    {
+      answer: "the text success and nothing else",
+      repeats: "automatic",
+      schedule: "after 2, 10 and 10 minutes, and 1, 2, 6 and 15 hours",
+      repeatsForSeconds: 87_720,
+    },
+  ),
   evidence: {
     kind: "published",
     by: "https://github.com/alipay/alipay-sdk-nodejs-all/blob/e1676390871eb7a69b4f81aa15de8327ac15738a/test/alipay.test.ts",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,12 @@ export default provider({
   schemes: hmacOfBody("x-adsk-signature", { label: "sha1hash=", algorithm: "sha1" }),
   id: ["header:x-adsk-delivery-id"],
   type: ["body:hook.event"],
+  facts: says("https://aps.autodesk.com/en/docs/webhooks/v1/overview/basics", {
+    answer: "any 2xx",
+    answerSeconds: 6,
+    repeats: "automatic",
+    schedule: "four times",
+    repeatsForSeconds: 48 * 3600,
+    disables: "when the last attempt of a delivery failed",
+  }),
 });

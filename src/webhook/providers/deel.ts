@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -6,4 +7,10 @@ export default provider({
   docs: "https://developer.deel.com/api/webhooks/quickstart",
   schemes: hmacOfBody("x-deel-signature", { signed: "POST{body}" }),
   type: ["body:data.meta.event_type"],
+  facts: says("https://developer.deel.com/api/webhooks/introduction", {
+    answer: "any 2xx",
+    answerSeconds: 30,
+    repeats: "automatic",
+    disables: "after 10 failures in a row",
+  }),
 });

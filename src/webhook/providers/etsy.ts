@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { standardWebhooks } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,5 @@ export default provider({
   schemes: standardWebhooks("webhook"),
   id: ["header:webhook-id"],
   type: ["body:event_type"],
+  facts: says("https://developers.etsy.com/documentation/essentials/webhooks", { repeats: "automatic" }),
 });
