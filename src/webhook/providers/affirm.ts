@@ -1,4 +1,5 @@
 import { JSON_OR_FORM, provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,5 @@ export default provider({
   schemes: timestampedPairs("x-affirm-signature", { label: "v0", algorithm: "sha512" }),
   type: ["body:event"],
   contentTypes: JSON_OR_FORM,
+  facts: says("https://docs.affirm.com/developers/docs/webhook-best-practices", { repeats: "never" }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -8,4 +9,9 @@ export default provider({
   schemes: base64OfBody({ headers: ["x-bolt-hmac-sha256", "x-bolt-hmac-sha256-pending"] }),
   // The id in its body is that of the transaction, which authorization, capture, credit and void share.
   type: ["body:type"],
+  facts: says("https://help.bolt.com/developers/webhooks", {
+    answer: "200 with a body in JSON",
+    repeats: "automatic",
+    schedule: "with growing delays",
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody, timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -19,6 +20,10 @@ export default provider({
     why: "The sender chooses the body and the key, which a repeat keeps.",
     source: "https://github.com/frain-dev/convoy/blob/2b60cc652e1d4babc1857280d5911817960e83e7/net/dispatcher.go",
   },
+  facts: says("https://github.com/frain-dev/convoy/blob/2b60cc652e1d4babc1857280d5911817960e83e7/datastore/models.go", {
+    repeats: "automatic",
+    schedule: "as the project sets it: 10 times, if it sets nothing",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/frain-dev/convoy/blob/2b60cc652e1d4babc1857280d5911817960e83e7/pkg/signature/signature_test.go",
