@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { iso } from "../samples/values.ts";
+import { integer, iso } from "../samples/values.ts";
 
 export default provider({
   title: "CloudEvents",
@@ -26,16 +26,27 @@ export default provider({
     batches: true,
   }),
   sample: {
-    type: "sample.created",
+    type: "com.example.order.paid",
     newId: randomUUID,
+    headers: ({ id, type, now }) => ({
+      "ce-specversion": "1.0",
+      "ce-id": id,
+      "ce-source": "/shop/orders",
+      "ce-type": type,
+      "ce-time": iso(now),
+    }),
     content: {
-      json: ({ id, type, now }) => ({
-        specversion: "1.0",
-        id,
-        source: "/samples",
-        type,
-        time: iso(now),
-        data: { object: "sample" },
+      json: ({ now }) => ({
+        order: integer(6),
+        customer: { id: integer(8), email: "customer@example.com" },
+        lines: [
+          { sku: "MUG-BLUE", title: "Coffee mug", quantity: 2, price: "20.00" },
+          { sku: "SHIPPING", title: "Standard delivery", quantity: 1, price: "5.00" },
+        ],
+        currency: "EUR",
+        total: "45.00",
+        status: "paid",
+        paid_at: iso(now - 1000),
       }),
     },
   },
