@@ -52,7 +52,9 @@ function describe(name: string, provider: Provider) {
 
 function answerOf({ acknowledgement, needsEmptyAnswers }: Provider): string | null {
   if (needsEmptyAnswers) return "empty";
-  return acknowledgement ? `${acknowledgement.type}: ${acknowledgement.text}` : null;
+  if (!acknowledgement) return null;
+  const { status = 200, type, text } = acknowledgement;
+  return text === "" ? `${status}, empty` : `${type}: ${text}`;
 }
 
 /** A fact for a person. A list has commas, and what is not known a dash. */

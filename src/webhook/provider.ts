@@ -34,8 +34,8 @@ export interface Provider {
   isEnvelope?: true;
   /** What it asks for before it delivers. */
   handshake?: HandshakeKind;
-  /** The answer to a delivery that it expects, with its media type, when not only a status. */
-  acknowledgement?: { type: string; text: string };
+  /** The answer to a delivery that it expects, with its media type, when any 2xx is not enough. The default status is 200. */
+  acknowledgement?: { status?: number; type: string; text: string };
   /** The status that it needs for a wrong signature, when not 403. */
   refusedStatus?: 401;
   /** Whether it refuses answers that have a body. */

@@ -311,7 +311,7 @@ suite("a handshake in a delivery", () => {
   });
 });
 
-test("a ping of Discord is answered, and a wrong signature gets 401", async () => {
+test("a ping of Discord is answered, an event gets 204, and a wrong signature 401", async () => {
   const time = String(Math.floor(Date.now() / 1000));
   const signed = (body: unknown) => ({
     "X-Signature-Ed25519": sign(null, Buffer.from(time + JSON.stringify(body)), discord.privateKey).toString("hex"),
@@ -323,6 +323,10 @@ test("a ping of Discord is answered, and a wrong signature gets 401", async () =
   const ofEvents = { version: 1, application_id: "2", type: 0 };
   const empty = await post("discord", ofEvents, signed(ofEvents));
   assert.deepEqual([empty.status, empty.text], [204, ""]);
+  const event = { version: 1, application_id: "2", type: 1, event: { type: "ENTITLEMENT_CREATE" } };
+  const ids = await countIds();
+  const stored = await post("discord", event, signed(event));
+  assert.deepEqual([stored.status, stored.text, await countIds()], [204, "", ids + 1]);
 });
 
 test("eBay gets a hash of its challenge, the token and the URL", async () => {

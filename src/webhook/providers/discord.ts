@@ -13,6 +13,7 @@ export default provider({
   id: ["body:id"],
   type: ["body:event.type", "body:type"],
   handshake: "discord",
+  acknowledgement: { status: 204, type: "text/plain", text: "" },
   refusedStatus: 401,
   facts: says("https://docs.discord.com/developers/events/webhook-events", {
     answer: "204 with an empty body",
