@@ -44,11 +44,10 @@ export default provider({
       schedule: "three times, 20 seconds apart, unless the subscription sets a policy",
       repeatsForSeconds: 60,
     }),
-    ...says("https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.prepare.html", {
-      answer: "any status below 500, without 429",
-      answerSeconds: 15,
+    ...says("https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.https.ca.html", {
+      answer: "any status but 429 and 5xx",
     }),
-    ...says("https://stackguides.com/questions/42726214", { repeatChanges: [] }),
+    ...says("https://stackguides.com/questions/42726214", { answerSeconds: 15 }),
   },
   evidence: {
     kind: "published",

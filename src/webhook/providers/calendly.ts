@@ -17,7 +17,7 @@ export default provider({
       repeats: "automatic",
       schedule: "with growing delays",
       repeatsForSeconds: 86_400,
-      disables: "after 24 hours of failures, or on 410",
+      disables: "after 24 hours of failures",
     }),
   },
   sample: {

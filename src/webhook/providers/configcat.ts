@@ -14,7 +14,11 @@ export default provider({
   id: ["header:x-configcat-webhook-id"],
   facts: says("https://configcat.com/docs/advanced/notifications-webhooks/", {
     sameBytes: true,
+    repeatChanges: ["id", "time"],
     rotation: "both signatures in the header, with a comma between them",
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "up to 5 times",
   }),
   evidence: {
     kind: "published",
