@@ -195,7 +195,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
     const verified = isRetired ? "secret_retired" : found;
     if (typeof verified === "string") {
-      const answer = answerTest?.(context, sent);
+      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, content));
       if (answer) return answer;
       if (isKept(source, verified)) {
         const kept = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: content.bytes };

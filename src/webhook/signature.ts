@@ -30,7 +30,8 @@ export function createVerifier(source: VerifiedBy & Pick<Source, "schemes">): Ve
         if (typeof found === "function") candidates.push(found);
         else reason = further(reason, found);
       }
-      return candidates.length > 0 ? { candidates } : { reason };
+      // A scheme that failed here may have come further than those that still have to see the body.
+      return candidates.length > 0 ? { candidates: [...candidates, () => reason] } : { reason };
     },
     verify(request, candidates) {
       let reason: RefusalReason = "no_signature";

@@ -29,9 +29,14 @@ function secretFor(scheme: Scheme): string {
   return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
 }
 
-/** A sample as a scheme needs it: in a form where it signs a field of one. */
+/** A sample as a scheme needs it: in a form where it signs a field of one, with what it signs at the top. */
 export function fitted(scheme: Scheme, sample: Sample): Sample {
-  const isPayloadOfForm = "signed" in scheme && scheme.signed === "{form:payload}";
+  const signed = "signed" in scheme ? scheme.signed : "";
+  // The fields of a route of Mailgun are those that its events have in `signature`.
+  if (signed === "{timestamp}{json:token}") {
+    return { ...sample, body: JSON.stringify(JSON.parse(sample.body).signature) };
+  }
+  const isPayloadOfForm = signed === "{form:payload}";
   if (!isPayloadOfForm || sample.contentType === FORM) return sample;
   return { ...sample, contentType: FORM, body: String(new URLSearchParams({ payload: sample.body })) };
 }
@@ -43,7 +48,7 @@ export function signSample(
   now: number,
 ): UnsignedDelivery & { headers: Record<string, string> } {
   const bodyHash = "bodyHash" in scheme ? { bodySHA256: hash("sha256", sample.body) } : {};
-  const query = new URLSearchParams({ "data.id": "77A", ...bodyHash, code: SECRET });
+  const query = new URLSearchParams({ "data.id": "77A", ...bodyHash, code: SECRET, token: SECRET });
   const unsigned = {
     method: "POST",
     origin: "https://hooks.example.com",

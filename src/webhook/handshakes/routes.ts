@@ -184,12 +184,13 @@ export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
 
 /**
  * Answers a delivery without a signature if it is a handshake, as monday sends it. Undefined for kinds whose handshake is
- * signed. The answer is null for any other delivery, whose body is then read.
+ * signed. The answer is null for any other delivery. The body is read unless it is known.
  */
 export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
   const answer = source.handshake?.kind === "monday" ? deliveryAnswerOf(source, parts) : undefined;
   if (!answer) return undefined;
-  return async (context: RequestContext, mediaType: string): Promise<Answer | null> => {
+  return async (context: RequestContext, mediaType: string, known?: Content): Promise<Answer | null> => {
+    if (known) return known.bytes.length > MAX_UNSIGNED_BYTES ? null : answer(context, known);
     const { request, address } = context;
     if (Number(request.headers["content-length"]) > MAX_UNSIGNED_BYTES) return null;
     return answer(context, openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType));

@@ -1,13 +1,26 @@
 import { provider } from "../provider.ts";
-import { timestamped } from "../signing.ts";
+import { says } from "../provider-facts.ts";
+import { base64OfBody, timestamped } from "../signing.ts";
 
 export default provider({
   title: "Front",
   docs: "https://dev.frontapp.com/docs/application-webhooks",
-  schemes: timestamped("x-front-signature", { header: "x-front-request-timestamp", unit: "ms" }, "{timestamp}:{body}", {
-    encodings: ["base64"],
-  }),
+  schemes: [
+    timestamped("x-front-signature", { header: "x-front-request-timestamp", unit: "ms" }, "{timestamp}:{body}", {
+      encodings: ["base64"],
+    }),
+    // Of a rule, with the API secret: https://dev.frontapp.com/docs/rule-webhooks
+    base64OfBody("x-front-signature", { algorithm: "sha1" }),
+  ],
   type: ["body:type"],
   // A signed `sync` with a challenge in a header, when the URL is saved: the page above.
   handshake: "front",
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    {
+      repeats: "automatic",
+      schedule: "3 times, after a 408, 429, 500 or no answer; never by a rule",
+      disables: "after these repeats",
+    },
+  ),
 });

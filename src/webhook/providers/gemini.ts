@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { standardWebhooks } from "../signing.ts";
 
 export default provider({
@@ -7,5 +8,9 @@ export default provider({
   schemes: standardWebhooks("webhook"),
   id: ["header:webhook-id"],
   type: ["body:type"],
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    { repeats: "automatic", schedule: "ever later, for 24 hours", repeatsForSeconds: 86_400 },
+  ),
   evidence: { kind: "sdk", by: "standardwebhooks@1.1.1" },
 });

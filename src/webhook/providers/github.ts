@@ -11,7 +11,17 @@ export default provider({
   id: ["header:x-github-delivery"],
   type: ["header:x-github-event"],
   contentTypes: JSON_OR_FORM,
-  facts: says("https://docs.github.com/en/webhooks/webhook-events-and-payloads", { maxBodyBytes: 25 * 1024 * 1024 }),
+  facts: {
+    ...says("https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries", {
+      answerSeconds: 10,
+      repeats: "manual",
+    }),
+    ...says("https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks", {
+      answer: "any 2xx",
+      repeatChanges: [],
+    }),
+    ...says("https://docs.github.com/en/webhooks/webhook-events-and-payloads", { maxBodyBytes: 25 * 1024 * 1024 }),
+  },
   evidence: {
     kind: "published",
     by: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",

@@ -15,5 +15,14 @@ export default provider({
     why: "A repeat keeps its idempotency key.",
     source: "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/160952",
   },
-  facts: says("https://docs.gitlab.com/administration/instance_limits/", { maxBodyBytes: 25 * 1024 * 1024 }),
+  facts: {
+    ...says(
+      "https://github.com/hookdeck/webhook-skills/blob/f8a48018583392f7ec4346d7325e90291b528e3a/skills/gitlab-webhooks/references/overview.md",
+      { answerSeconds: 10 },
+    ),
+    ...says("https://gitlab.com/gitlab-org/gitlab/-/merge_requests/166329", {
+      disables: "for a while after 4 failures in a row, for good after 40",
+    }),
+    ...says("https://docs.gitlab.com/administration/instance_limits/", { maxBodyBytes: 25 * 1024 * 1024 }),
+  },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -7,6 +8,10 @@ export default provider({
   schemes: hmacOfBody("webhook-signature"),
   id: ["body:meta.webhook_id"],
   type: ["body:events.0.resource_type"],
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    { batches: true, answer: "any 2xx", repeats: "automatic" },
+  ),
   evidence: {
     kind: "published",
     by: "https://github.com/gocardless/gocardless-pro-ruby/blob/93c45cb20cbfb160cc3680174c5dfbb4dbd80f9e/spec/webhook_spec.rb",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,9 @@ export default provider({
   schemes: base64OfBody("heroku-webhook-hmac-sha256"),
   id: ["body:webhook_metadata.event.id"],
   type: ["body:webhook_metadata.event.include"],
+  facts: says("https://devcenter.heroku.com/changelog-items/1966", {
+    repeats: "automatic",
+    repeatsForSeconds: 72 * 3600,
+    keepsDays: 7,
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -10,5 +11,13 @@ export default provider({
   ],
   id: ["header:x-event-id"],
   type: ["header:x-event-type"],
+  facts: {
+    ...says("https://documentation.hook0.com/explanation/webhook-retry-logic", {
+      repeats: "automatic",
+      schedule: "after 3 and 10 seconds, 3 and 30 minutes, 1, 3 and 5 hours, then every 10 hours, 24 times",
+      repeatsForSeconds: 8 * 86_400,
+    }),
+    ...says("https://documentation.hook0.com/explanation/webhook-delivery-guarantees", { answer: "any 2xx" }),
+  },
   evidence: { kind: "sdk", by: "hook0-client@1.1.0" },
 });

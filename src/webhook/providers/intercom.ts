@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hex, integer, seconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -12,6 +13,10 @@ export default provider({
   // HEAD when the URL is saved:
   // https://github.com/firstcreditunion/loan-status-hub, documentation/intercom/webhook/set-up-webhooks.md, a copy of its page
   handshake: "intercom",
+  facts: says("https://developers.intercom.com/docs/webhooks/webhook-notifications", {
+    disables:
+      "for 15 minutes after 1,000 failures in a row within 15 minutes; those of private apps after 7 days of failures",
+  }),
   sample: {
     type: "conversation.user.created",
     newId: () => `notif_${randomUUID()}`,

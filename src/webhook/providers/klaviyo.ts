@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -12,4 +13,5 @@ export default provider({
     }),
   ),
   type: ["body:data.0.topic"],
+  facts: says("https://developers.klaviyo.com/en/docs/working_with_system_webhooks", { batches: true }),
 });

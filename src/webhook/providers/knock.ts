@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -11,4 +12,9 @@ export default provider({
   }),
   id: ["body:id"],
   type: ["body:type"],
+  facts: says("https://docs.knock.app/developer-tools/outbound-webhooks/overview", {
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "8 attempts",
+  }),
 });

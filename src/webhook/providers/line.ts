@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -7,6 +8,10 @@ export default provider({
   schemes: base64OfBody("x-line-signature"),
   id: ["body:events.0.webhookEventId"],
   type: ["body:events.0.type"],
+  facts: says("https://github.com/line/line-openapi/blob/6e4c2a2a1b7b059ea3920456d4f88d03fd8ef0bb/webhook.yml", {
+    repeatChanges: ["body"],
+    batches: true,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/line/line-bot-sdk-python/blob/e1fa9338a3230ef4912aa387778641a505cf7372/tests/test_webhook.py",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { integer, iso } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -14,6 +15,14 @@ export default provider({
     why: "A repeat has another signed time, and the same delivery id.",
     source: "https://linear.app/developers/webhooks",
   },
+  facts: says("https://linear.app/developers/webhooks", {
+    answer: "200",
+    answerSeconds: 5,
+    repeats: "automatic",
+    schedule: "after 1 minute, 1 hour and 6 hours",
+    repeatsForSeconds: 25_260,
+    disables: "when the address stays unresponsive",
+  }),
   evidence: { kind: "sdk", by: "@linear/sdk@98.0.0" },
   sample: {
     type: "Issue",

@@ -1,24 +1,36 @@
-import { provider } from "../provider.ts";
+import { JSON_OR_FORM, provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64url, hex, seconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
   title: "Mailgun",
   docs: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
-  schemes: hmacOfBody(
-    { json: "signature.signature" },
-    {
-      timestamp: { json: "signature.timestamp" },
-      // The token is used once.
-      isIdentity: true,
-      signed: "{timestamp}{json:signature.token}",
-      // It repeats a delivery for eight hours.
-      toleranceSeconds: 12 * 3600,
-    },
+  // A route that forwards mail sends a form with the signature among its fields:
+  // https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
+  schemes: ["signature.", ""].map((parent) =>
+    hmacOfBody(
+      { json: `${parent}signature` },
+      {
+        timestamp: { json: `${parent}timestamp` },
+        // The token is used once.
+        isIdentity: true,
+        signed: `{timestamp}{json:${parent}token}`,
+        // It repeats a delivery for eight hours.
+        toleranceSeconds: 12 * 3600,
+      },
+    ),
   ),
   covers: "part",
+  contentTypes: JSON_OR_FORM,
   id: ["body:event-data.id"],
   type: ["body:event-data.event"],
+  facts: says("https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhook-retries", {
+    answer: "200; 406 refuses it for good",
+    repeats: "automatic",
+    schedule: "after 5, 10 and 15 minutes, 1, 2 and 4 hours",
+    repeatsForSeconds: 8 * 3600,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/mailgun/mailgun-php/blob/5024827b4ba170d9547919c7cbcb56477659bdd0/tests/Api/WebhookTest.php",

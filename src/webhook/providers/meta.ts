@@ -9,9 +9,17 @@ export default provider({
   schemes: hmacOfBody("x-hub-signature-256", { label: "sha256=" }),
   type: ["body:entry.0.changes.0.field", "body:object"],
   handshake: "meta",
-  facts: says("https://developers.facebook.com/docs/whatsapp/cloud-api/guides/set-up-webhooks", {
-    maxBodyBytes: 3 * 1024 * 1024,
-  }),
+  facts: {
+    ...says("https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml", {
+      batches: true,
+      repeats: "automatic",
+      schedule: "at once, then less and less often, for 36 hours; of WhatsApp for 7 days",
+      repeatsForSeconds: 7 * 86_400,
+    }),
+    ...says("https://developers.facebook.com/docs/whatsapp/cloud-api/guides/set-up-webhooks", {
+      maxBodyBytes: 3 * 1024 * 1024,
+    }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/david-lev/pywa/blob/0bcf2f192ff3cf8ae24a425d85f4295e3cca7a62/tests/test_server.py",

@@ -1,12 +1,22 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 
 export default provider({
   title: "monday.com",
   docs: "https://developer.monday.com/api-reference/reference/webhooks",
-  schemes: { type: "jwt", header: "authorization", algorithms: ["HS256"], audience: "url", needsExpiry: true },
+  schemes: [
+    { type: "jwt", header: "authorization", algorithms: ["HS256"], audience: "url", needsExpiry: true },
+    // A webhook that a personal token or the integration of a board made has no token of monday's. It can have one of the
+    // operator's in its URL: `?token=SECRET`.
+    { type: "token", query: "token" },
+  ],
   covers: "none",
   id: ["body:event.triggerUuid"],
   type: ["body:event.type"],
   handshake: "monday",
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    { repeats: "automatic", schedule: "every minute for 30 minutes", repeatsForSeconds: 1800 },
+  ),
   evidence: { kind: "sdk", by: "jsonwebtoken@9.0.3" },
 });

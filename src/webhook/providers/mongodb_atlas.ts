@@ -11,4 +11,9 @@ export default provider({
   }),
   // The id in its body is that of the alert, which sends several events.
   type: ["body:eventTypeName", "header:x-mms-event"],
+  dedupe: {
+    mode: "off",
+    why: "A template of the operator's can give different alerts the same body, and no id is sent.",
+    source: "https://www.mongodb.com/pt-br/docs/atlas/tutorial/webhook-integration",
+  },
 });

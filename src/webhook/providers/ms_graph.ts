@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, iso } from "../samples/values.ts";
 
 export default provider({
@@ -13,6 +14,17 @@ export default provider({
     source: "https://learn.microsoft.com/en-us/graph/api/resources/changenotification",
   },
   handshake: "ms_graph",
+  facts: {
+    ...says("https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks", {
+      batches: true,
+      answer: "any 2xx",
+      answerSeconds: 3,
+      repeats: "automatic",
+      repeatsForSeconds: 4 * 3600,
+      disables: "slows down when 10 % of the answers take more than 2.9 seconds",
+    }),
+    ...says("https://learn.microsoft.com/en-us/graph/api/resources/changenotification", { sameBytes: true }),
+  },
   sample: {
     type: "updated",
     content: {

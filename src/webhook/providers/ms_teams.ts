@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -9,4 +10,8 @@ export default provider({
   type: ["body:type"],
   // Without a message as the answer, the channel shows an error.
   acknowledgement: { type: "application/json", text: '{"type":"message","text":"Received."}' },
+  facts: says(
+    "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook",
+    { answer: "a message as JSON", answerSeconds: 5 },
+  ),
 });

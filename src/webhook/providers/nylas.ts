@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -9,6 +10,17 @@ export default provider({
   type: ["body:type"],
   // https://developer.nylas.com/docs/v3/notifications/: the answer to `?challenge=` is exactly its value.
   handshake: "nylas",
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    {
+      repeatChanges: ["body"],
+      answer: "200",
+      repeats: "automatic",
+      schedule: "twice within 20 minutes, after a 408, 429, 502, 503, 504 or 507",
+      repeatsForSeconds: 1200,
+      disables: "when 95 % fail for 72 hours",
+    },
+  ),
   evidence: {
     kind: "published",
     by: "https://github.com/nylas/nylas-java/blob/5e0890b8d73604da31f287f76b0bcc83c9eb5b29/src/test/kotlin/com/nylas/util/WebhookRequestValidatorTest.kt",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 
 export default provider({
   title: "Okta",
@@ -8,4 +9,12 @@ export default provider({
   id: ["body:eventId"],
   type: ["body:data.events.0.eventType"],
   handshake: "okta",
+  needsEmptyAnswers: true,
+  facts: says("https://developer.okta.com/docs/concepts/event-hooks/", {
+    batches: true,
+    answer: "200 or 204 with an empty body",
+    answerSeconds: 3,
+    repeats: "automatic",
+    schedule: "once, but not after a 4xx",
+  }),
 });

@@ -1,10 +1,48 @@
 import { provider } from "../provider.ts";
-import { hmacOfBody } from "../signing.ts";
+import { says } from "../provider-facts.ts";
+import { hmacOfBody, standardWebhooks, timestampedPairs } from "../signing.ts";
 
 export default provider({
   title: "Hookdeck Outpost",
   docs: "https://outpost.hookdeck.com/docs/",
-  schemes: hmacOfBody("x-outpost-signature", { format: "values", label: "v0=" }),
-  id: ["header:x-outpost-event-id"],
-  type: ["header:x-outpost-topic"],
+  schemes: [
+    hmacOfBody("x-outpost-signature", { format: "values", label: "v0=" }),
+    // A template for `t=TIME,v0=SIGNATURE`, which its page shows. A second signature, while a secret is being rotated, has no
+    // name: `t=TIME,v0=SIGNATURE,SIGNATURE`.
+    timestampedPairs("x-outpost-signature", { label: "v0" }),
+    hmacOfBody("x-outpost-signature", {
+      format: "positional",
+      label: "t=",
+      timestamp: { position: 0 },
+      signed: "{timestamp}.{body}",
+    }),
+    // The operator chooses between its own headers and these.
+    standardWebhooks("webhook"),
+  ],
+  id: ["header:webhook-id", "header:x-outpost-event-id"],
+  type: ["header:x-outpost-topic", "header:webhook-topic"],
+  dedupe: {
+    mode: "id",
+    why: "The body is the event's data alone, which may be the same in two events. A repeat keeps its event id.",
+    source:
+      "https://github.com/hookdeck/outpost/blob/f67ae011b287ff2588cb06699d808a69bba6ab4d/docs/content/destinations/webhook.mdoc",
+  },
+  facts: {
+    ...says(
+      "https://github.com/hookdeck/outpost/blob/f67ae011b287ff2588cb06699d808a69bba6ab4d/docs/content/destinations/webhook.mdoc",
+      { sameBytes: true, rotation: "both signatures in one header, with a comma between them, for 24 hours" },
+    ),
+    ...says(
+      "https://github.com/hookdeck/outpost/blob/f67ae011b287ff2588cb06699d808a69bba6ab4d/docs/content/features/event-delivery.mdoc",
+      {
+        answer: "any 2xx",
+        repeats: "automatic",
+        schedule: "10 times, first after 30 seconds, then twice as long each time; the operator may change it",
+      },
+    ),
+    ...says(
+      "https://github.com/hookdeck/outpost/blob/f67ae011b287ff2588cb06699d808a69bba6ab4d/docs/content/self-hosting/configuration.mdoc",
+      { answerSeconds: 5 },
+    ),
+  },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { iso, ulid } from "../samples/values.ts";
 import { timestampedPairs } from "../signing.ts";
 
@@ -13,6 +14,17 @@ export default provider({
   }),
   id: ["body:event_id"],
   type: ["body:event_type"],
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/f8a48018583392f7ec4346d7325e90291b528e3a/skills/paddle-webhooks/references/verification.md",
+    {
+      rotation: "several h1 in one header",
+      answer: "200",
+      answerSeconds: 5,
+      repeats: "automatic",
+      schedule: "60 times within 3 days, 20 of them in the first hour; in the sandbox 3 times in 15 minutes",
+      repeatsForSeconds: 3 * 86_400,
+    },
+  ),
   evidence: {
     kind: "published",
     by: "https://github.com/PaddleHQ/paddle-node-sdk/blob/b8ee4b12741d88abe5a33f5c8a74735c9ac3653f/src/__tests__/notifications/webhooks-validator.node.test.ts",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -14,4 +15,10 @@ export default provider({
   covers: "part",
   id: ["body:id"],
   type: ["body:event_type"],
+  facts: says("https://developer.paypal.com/api/rest/webhooks/", {
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "25 times over 3 days",
+    repeatsForSeconds: 3 * 86_400,
+  }),
 });

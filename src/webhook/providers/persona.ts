@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -8,4 +9,15 @@ export default provider({
   schemes: timestampedPairs("persona-signature", { groupSeparator: " " }),
   id: ["body:data.id"],
   type: ["body:data.attributes.name"],
+  facts: says(
+    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    {
+      rotation: "two groups of t and v1, with a blank between them",
+      answer: "200, 201, 202 or 204",
+      answerSeconds: 5,
+      repeats: "automatic",
+      schedule: "7 times, ever later",
+      keepsDays: 30,
+    },
+  ),
 });

@@ -27,7 +27,7 @@ function identityOf(slug: string, { headers = {}, body }: Sent) {
   const needs =
     slug === "plaid"
       ? 'keys: [\'{"kty":"EC","crv":"P-256","x":"WKn-ZIGevcwGIyyrzFoZNBdaq9_TsqzGl96oc0CWuis","y":"y77t-RvAHRKTsSGdIYUfweuOvwrvDD-Q3Hv5J0fSKbE"}\']'
-      : "secrets: [env:SECRET]";
+      : `secrets: [env:${slug === "onfleet" ? "HEX" : "SECRET"}]`;
   const source = sourceIn(`{ preset: ${slug}, ${needs} }`);
   const [scheme] = source.schemes;
   assert.ok(scheme);
@@ -73,11 +73,18 @@ suite("of two deliveries", () => {
     ["cloudevents", "with one id, of two sources", false, cloudEvent("/a", "1"), cloudEvent("/b", "1")],
     ["cloudevents", "with the same source and id", true, cloudEvent("/a", "1"), cloudEvent("/a", "1")],
     ["cloudevents", "with the same event first in two batches", false, batch("1"), batch("1", "2")],
+    ["outpost", "with the same data under two event ids", false, outpost("1"), outpost("2")],
+    ["outpost", "with the same event id", true, outpost("1"), outpost("1")],
+    ["mongodb_atlas", "with the body of a template", false, { body: { text: "Alert" } }, { body: { text: "Alert" } }],
   ] as [string, string, boolean, Sent, Sent][]) {
     test(`of ${slug} ${what} ${areOne ? "the second is a duplicate" : "both are events"}`, () => {
       assert.equal(knownBy(slug, first, 1) === knownBy(slug, second, 2), areOne);
     });
   }
+});
+
+test("the type of an event of Onfleet is the name of its trigger", () => {
+  assert.equal(identityOf("onfleet", { body: { triggerId: 3, triggerName: "taskCompleted" } }).type, "taskCompleted");
 });
 
 function shopify(id: string): Sent {
@@ -132,6 +139,10 @@ function cloudEvent(source: string, id: string): Sent {
 
 function batch(...ids: string[]): Sent {
   return { body: ids.map((id) => ({ specversion: "1.0", source: "/a", id })) };
+}
+
+function outpost(id: string): Sent {
+  return { headers: { "x-outpost-event-id": id, "x-outpost-topic": "user.updated" }, body: { user_id: "usr_123" } };
 }
 
 /** Whether a source of a preset takes a delivery at NOW: `genuine`, or why not. */
@@ -232,9 +243,45 @@ suite("a genuine delivery is accepted", () => {
     ["aftership", { "am-webhook-signature": `hmac-sha256=${hmac(BODY, "base64")}` }],
     ["terraform", { "x-tfc-task-signature": hmac(BODY, "hex", "sha512") }],
     ["mongodb_atlas", { "x-mms-signature": hmac(BODY, "hex", "sha1") }],
+    ["front", { "x-front-signature": hmac(BODY, "base64", "sha1") }],
   ] as [string, Record<string, string>][]) {
     test(`of ${slug} with ${Object.keys(headers)[0]}`, () => assert.equal(verdict(slug, headers, BODY), "genuine"));
   }
+
+  const seconds = String(NOW / 1000);
+  const other = "0".repeat(64);
+  for (const [what, headers] of [
+    ["with a time", { "x-outpost-signature": `t=${seconds},v0=${hmac(`${seconds}.${BODY}`)}` }],
+    [
+      "with a time and two secrets",
+      { "x-outpost-signature": `t=${seconds},v0=${other},${hmac(`${seconds}.${BODY}`)}` },
+    ],
+    ["with two secrets", { "x-outpost-signature": `v0=${other},${hmac(BODY)}` }],
+    [
+      "in the form of Standard Webhooks",
+      {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": seconds,
+        "webhook-signature": `v1,${hmac(`evt_1.${seconds}.${BODY}`, "base64")}`,
+      },
+    ],
+  ] as [string, Record<string, string>][]) {
+    test(`of Outpost ${what}`, () => assert.equal(verdict("outpost", headers, BODY), "genuine"));
+  }
+
+  test("of monday without a token of its own, with that of the URL", () => {
+    assert.equal(verdict("monday", {}, BODY, "application/json", `?token=${encodeURIComponent(SECRET)}`), "genuine");
+    assert.equal(verdict("monday", {}, BODY, "application/json", "?token=another"), "signature_mismatch");
+    assert.equal(verdict("monday", {}, BODY), "no_signature");
+  });
+
+  test("of a route of Mailgun, as a form", () => {
+    const form = (signature: string) =>
+      `recipient=a%40example.com&timestamp=${seconds}&token=t1&signature=${signature}`;
+    const mediaType = "application/x-www-form-urlencoded";
+    assert.equal(verdict("mailgun", {}, form(hmac(`${seconds}t1`)), mediaType), "genuine");
+    assert.equal(verdict("mailgun", {}, form(hmac(`${seconds}t2`)), mediaType), "signature_mismatch");
+  });
 
   for (const slug of ["gitea", "forgejo"]) {
     test(`of ${slug} as a form, of which it signs the payload`, () => {
