@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -8,4 +9,8 @@ export default provider({
   covers: "part",
   id: ["body:webhook_id", "body:id"],
   type: ["body:type", "body:event"],
+  facts: says(
+    "https://github.com/api-evangelist/flutterwave/blob/ae622109c05d24a1e04d888783fcdea06cb14fae/asyncapi.yml",
+    { answer: "200", repeats: "automatic" },
+  ),
 });

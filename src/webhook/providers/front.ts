@@ -20,7 +20,7 @@ export default provider({
     {
       repeats: "automatic",
       schedule: "3 times, after a 408, 429, 500 or no answer; never by a rule",
-      disables: "after these repeats",
+      disables: "when the repeats fail, too",
     },
   ),
 });

@@ -1,5 +1,6 @@
 import { FORM } from "../content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -13,6 +14,10 @@ export default provider({
   id: ["header:x-gitea-delivery"],
   type: ["header:x-gitea-event"],
   contentTypes: JSON_OR_FORM,
+  facts: says(
+    "https://github.com/go-gitea/gitea/blob/05a2257af2f29077a2c0374111aa12becf7f6083/services/webhook/deliver.go",
+    { answer: "any 2xx", repeats: "manual" },
+  ),
   evidence: {
     kind: "published",
     by: "https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/gitea/gitea_test.go",

@@ -9,7 +9,7 @@ export default provider({
   id: ["body:meta.webhook_id"],
   type: ["body:events.0.resource_type"],
   facts: says(
-    "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
+    "https://github.com/hookdeck/webhook-skills/blob/ffee06efc9478e701f1df77e5b691325f57468c7/skills/gocardless-webhooks/references/overview.md",
     { batches: true, answer: "any 2xx", repeats: "automatic" },
   ),
   evidence: {

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { integer } from "../samples/values.ts";
 import { hmacOfBody, timestamped } from "../signing.ts";
 
@@ -17,6 +18,21 @@ export default provider({
   ],
   // A batch has the ids of its events, and none of its own.
   type: ["body:0.subscriptionType"],
+  facts: {
+    ...says(
+      "https://github.com/api-evangelist/hubspot/blob/47be8435742807ec21829c890e058c617ee9e255/asyncapi/hubspot-webhooks-asyncapi.yml",
+      { repeatChanges: ["body"] },
+    ),
+    ...says("https://hookdeck.com/webhooks/platforms/guide-to-hubspot-webhooks-features-and-best-practices", {
+      answerSeconds: 5,
+      repeats: "automatic",
+      schedule: "10 times",
+    }),
+    ...says(
+      "https://github.com/hookdeck/webhook-skills/blob/baaf124e4fab14795e6ab65f2dd18782af072329/skills/hubspot-webhooks/references/overview.md",
+      { batches: true },
+    ),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/HubSpot/hubspot-api-python/blob/a2a528a97f4c1131d7f65d0303bfbd2e523a8eba/tests/spec/utils/test_signature.py",

@@ -13,10 +13,16 @@ export default provider({
   // HEAD when the URL is saved:
   // https://github.com/firstcreditunion/loan-status-hub, documentation/intercom/webhook/set-up-webhooks.md, a copy of its page
   handshake: "intercom",
-  facts: says("https://developers.intercom.com/docs/webhooks/webhook-notifications", {
-    disables:
-      "for 15 minutes after 1,000 failures in a row within 15 minutes; those of private apps after 7 days of failures",
-  }),
+  facts: {
+    ...says("https://developers.intercom.com/docs/webhooks/webhook-notifications", {
+      disables:
+        "for 15 minutes after 1,000 failures in a row within 15 minutes; those of private apps after 7 days of failures",
+    }),
+    ...says(
+      "https://github.com/api-evangelist/intercom/blob/91a2e1ca4c41c483e9c61cee212b05ec09647c9b/asyncapi/intercom-webhooks-asyncapi.yml",
+      { answer: "any 2xx", repeats: "automatic" },
+    ),
+  },
   sample: {
     type: "conversation.user.created",
     newId: () => `notif_${randomUUID()}`,

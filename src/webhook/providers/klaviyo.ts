@@ -13,5 +13,18 @@ export default provider({
     }),
   ),
   type: ["body:data.0.topic"],
-  facts: says("https://developers.klaviyo.com/en/docs/working_with_system_webhooks", { batches: true }),
+  facts: {
+    ...says(
+      "https://github.com/api-evangelist/klaviyo/blob/2ed7729f40aa23cac145e1e784890caf59205093/skills/klaviyo-subscribe-to-webhooks.md",
+      {
+        answer: "200, 201 or 202",
+        answerSeconds: 5,
+        repeats: "automatic",
+        schedule: "ever later, at most an hour apart",
+        repeatsForSeconds: 48 * 3600,
+        disables: "after 48 hours of failures",
+      },
+    ),
+    ...says("https://developers.klaviyo.com/en/docs/working_with_system_webhooks", { batches: true }),
+  },
 });

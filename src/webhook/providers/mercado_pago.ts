@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -18,5 +19,15 @@ export default provider({
   covers: "part",
   id: ["body:id"],
   type: ["body:type"],
+  facts: says(
+    "https://github.com/mercadopago/devsite-docs/blob/0a9c89c293acca7476656069bb5bd245537fc62f/guides/snippets/test-integration/notification-response.en.md",
+    {
+      answer: "200 or 201",
+      answerSeconds: 22,
+      repeats: "automatic",
+      schedule: "5, 45 minutes, 6 hours, 2 and 4 days after the first attempt",
+      repeatsForSeconds: 4 * 86_400,
+    },
+  ),
   evidence: { kind: "sdk", by: "mercadopago@3.6.1" },
 });

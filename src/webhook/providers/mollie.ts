@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -8,5 +9,11 @@ export default provider({
   schemes: hmacOfBody("x-mollie-signature", { format: "pairs", label: "sha256" }),
   id: ["body:id"],
   type: ["body:type"],
+  facts: says(
+    "https://github.com/mollie/mollie-api-php/blob/0ab576ed717fa39b422f188fc7d298b80a73d5d9/src/Webhooks/SignatureValidator.php",
+    {
+      rotation: "a header for each secret",
+    },
+  ),
   evidence: { kind: "sdk", by: "mollie-api-typescript@1.12.28" },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -16,4 +17,5 @@ export default provider({
     why: "A template of the operator's can give different alerts the same body, and no id is sent.",
     source: "https://www.mongodb.com/pt-br/docs/atlas/tutorial/webhook-integration",
   },
+  facts: says("https://www.mongodb.com/pt-br/docs/atlas/tutorial/webhook-integration", { sameBytes: true }),
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { iso } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -9,6 +10,16 @@ export default provider({
   schemes: hmacOfBody("x-notion-signature", { label: "sha256=" }),
   id: ["body:id"],
   type: ["body:type"],
+  facts: says(
+    "https://github.com/api-evangelist/notion/blob/d4625524bfa9ba2db29663c6b9c7e6d1540bf093/asyncapi/notion-webhooks-asyncapi.yml",
+    {
+      repeatChanges: ["body"],
+      answer: "any 2xx",
+      repeats: "automatic",
+      schedule: "8 times over 24 hours",
+      repeatsForSeconds: 86_400,
+    },
+  ),
   evidence: { kind: "sdk", by: "@notionhq/client@5.26.0" },
   sample: {
     type: "page.content_updated",
