@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { standardWebhooks } from "../signing.ts";
 
 export default provider({
@@ -8,5 +9,18 @@ export default provider({
   schemes: standardWebhooks("webhook", { key: "utf8" }),
   id: ["header:webhook-id"],
   type: ["body:type"],
+  facts: {
+    ...says("https://polar.sh/docs/integrate/webhooks/delivery", {
+      answer: "any 2xx",
+      answerSeconds: 10,
+      repeats: "automatic",
+      schedule: "10 times with an exponential backoff",
+      disables: "after 10 deliveries in a row that failed",
+    }),
+    ...says(
+      "https://github.com/polarsource/polar/blob/c6c3645e639ee8eeaa05aa0835cf8e39e330382f/server/polar/webhook/tasks.py",
+      { repeatChanges: ["time"] },
+    ),
+  },
   evidence: { kind: "sdk", by: "@polar-sh/sdk@0.49.0" },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, integer, seconds } from "../samples/values.ts";
 import { hmacOfBody } from "../signing.ts";
 
@@ -8,6 +9,18 @@ export default provider({
   schemes: hmacOfBody("x-razorpay-signature"),
   id: ["header:x-razorpay-event-id"],
   type: ["body:event"],
+  facts: {
+    ...says("https://razorpay.com/docs/webhooks/best-practices/", {
+      repeatChanges: [],
+      answer: "any 2xx",
+      answerSeconds: 5,
+      repeats: "automatic",
+      schedule: "with an exponential backoff",
+      repeatsForSeconds: 86_400,
+      disables: "after failures for 24 hours",
+    }),
+    ...says("https://razorpay.com/docs/webhooks/faqs/", { keepsDays: 15 }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/razorpay/razorpay-node/blob/9737ef17342b8a551f7af2413c8d24df559accc8/test/utils/razorpay-utils.spec.js",

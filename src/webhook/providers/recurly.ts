@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -14,6 +15,11 @@ export default provider({
   ),
   id: ["header:recurly-notification-id"],
   type: ["body:event_type"],
+  facts: says("https://docs.recurly.com/recurly-subscriptions/docs/automatic-retries", {
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "10 times, about 10 + n * 2^(n + 5) seconds after attempt n",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/recurly/recurly-client-ruby/blob/05fa008d7df3cb82187e7c8c7b0330a8b8ea0b58/spec/recurly/webhooks_spec.rb",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -14,6 +15,14 @@ export default provider({
     mode: "id",
     why: "A projection such as { _type, slug } is the same for each edit of a document. A repeat keeps its idempotency key.",
     source: "https://www.sanity.io/docs/compute-and-ai/webhooks",
+  },
+  facts: {
+    ...says("https://www.sanity.io/docs/nextjs/validating-sanity-webhooks-nextjs", { sameBytes: true }),
+    ...says("https://www.sanity.io/docs/changelog/50ec6abf-fe0c-475b-ae72-314148860132", {
+      repeats: "automatic",
+      schedule: "twice at 30-second intervals, after 429 or 5xx",
+      repeatsForSeconds: 60,
+    }),
   },
   evidence: {
     kind: "published",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -6,4 +7,8 @@ export default provider({
   docs: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
   schemes: hmacOfBody("sentry-hook-signature"),
   type: ["header:sentry-hook-resource", "body:action"],
+  facts: says("https://sentry.io/changelog/2023-10-3-change-to-integration-platform-webhook-handling", {
+    answerSeconds: 1,
+    disables: "after 1000 timeouts within 24 hours",
+  }),
 });

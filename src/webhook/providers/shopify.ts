@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { integer, iso, isoSeconds } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
 
@@ -21,6 +22,20 @@ export default provider({
     source: "https://shopify.dev/docs/apps/build/webhooks/customize/modify-payloads",
   },
   refusedStatus: 401,
+  facts: {
+    ...says("https://shopify.dev/docs/apps/build/webhooks/customize/modify-payloads", { sameBytes: true }),
+    ...says("https://shopify.dev/changelog/updates-to-webhook-retry-mechanism", {
+      repeatChanges: [],
+      repeats: "automatic",
+      schedule: "8 times with an exponential backoff",
+      repeatsForSeconds: 4 * 3600,
+    }),
+    ...says("https://dev.to/shannonllc/shopify-webhooks-hmac-verification-5-second-timeout-retries-jkj", {
+      answer: "any 2xx",
+      answerSeconds: 5,
+      disables: "after 8 failures in a row, a subscription made through the Admin API is deleted",
+    }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/Shopify/shopify-app-js/blob/ef2043d4a8c4ca0adb9020d76090b2fb94979dab/packages/apps/shopify-api/lib/webhooks/__tests__/validate.test.ts",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, iso } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
 
@@ -9,6 +10,16 @@ export default provider({
   schemes: base64OfBody("x-square-hmacsha256-signature", { signed: "{url}{body}" }),
   id: ["body:event_id"],
   type: ["body:type"],
+  facts: {
+    ...says("https://developer.squareup.com/docs/webhooks/overview", {
+      sameBytes: false,
+      answer: "any 2xx",
+      answerSeconds: 10,
+      repeats: "automatic",
+      schedule: "after 1, 2, 4, 8, 16, 32 and 60 minutes, 2, 4, 8 and 8 hours",
+      repeatsForSeconds: 86_400,
+    }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/square/square-nodejs-sdk/blob/c58c6e097af6717e5c728712f79f89f6cd9da12f/tests/integration/webhooks.test.ts",

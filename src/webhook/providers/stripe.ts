@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, seconds } from "../samples/values.ts";
 import { timestampedPairs } from "../signing.ts";
 
@@ -10,6 +11,18 @@ export default provider({
   id: ["body:id"],
   type: ["body:type"],
   isEnvelope: true,
+  facts: {
+    ...says("https://docs.stripe.com/webhooks", {
+      sameBytes: false,
+      repeatChanges: ["time"],
+      rotation: "one v1 for each secret, for up to 24 hours",
+      answer: "any 2xx",
+      repeats: "automatic",
+      schedule: "with an exponential backoff; three times over a few hours in a sandbox",
+      repeatsForSeconds: 3 * 86_400,
+      keepsDays: 30,
+    }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/stripe/stripe-dotnet/blob/d33036292e0fba185de235ce26836eebba9f91fd/src/StripeTests/Services/Events/EventUtilityTest.cs",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signing.ts";
 
 export default provider({
@@ -6,6 +7,13 @@ export default provider({
   docs: "https://docs.x.com/x-api/webhooks/quickstart",
   schemes: base64OfBody("x-twitter-webhooks-signature", { label: "sha256=" }),
   handshake: "x",
+  facts: says("https://developer.x.com/en/docs/x-api/enterprise/account-activity-api/guides/activity-retries", {
+    answer: "200",
+    answerSeconds: 3,
+    repeats: "automatic",
+    schedule: "up to three times, on the enterprise tier",
+    repeatsForSeconds: 300,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/twitterdev/autohook/blob/b872e8464f4f580cc71d85604fff810782c03627/test/signature.js",

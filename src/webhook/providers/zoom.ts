@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hex, integer, isoSeconds } from "../samples/values.ts";
 import { timestamped } from "../signing.ts";
 
@@ -12,6 +13,13 @@ export default provider({
   id: ["header:x-zm-request-id"],
   type: ["body:event"],
   handshake: "zoom",
+  facts: says("https://developers.zoom.us/blog/webhook-delays", {
+    answer: "200 or 204",
+    answerSeconds: 3,
+    repeats: "automatic",
+    schedule: "after 5, 20 and 60 minutes",
+    repeatsForSeconds: 85 * 60,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/Jericho/ZoomNet/blob/a8a2562ac7e26146c9064098645ec3689bce3ebf/Source/ZoomNet.UnitTests/WebhookSignatureValidationTests.cs",
