@@ -7,10 +7,18 @@ export default provider({
   schemes: { type: "basic" },
   covers: "none",
   type: ["body:RecordType"],
-  facts: says("https://postmarkapp.com/support/article/understanding-inbound-webhook-retries-in-postmark", {
-    answer: "200; 403 stops the repeats",
-    repeats: "automatic",
-    schedule: "after 1 and 5 minutes, three times 10, 15 and 30 minutes, 1, 2 and 6 hours",
-    repeatsForSeconds: 37_860,
-  }),
+  // After 403 it does not send the delivery again.
+  refusedStatus: 401,
+  facts: {
+    ...says("https://postmarkapp.com/support/article/understanding-inbound-webhook-retries-in-postmark", {
+      answer: "200; 403 stops the repeats",
+      repeats: "automatic",
+      schedule: "after 1 and 5 minutes, three times 10, 15 and 30 minutes, 1, 2 and 6 hours",
+      repeatsForSeconds: 37_860,
+    }),
+    // Attachments of 35 MB, which are in base64, and the texts of a message.
+    ...says("https://postmarkapp.com/support/article/1056-what-are-the-attachment-and-email-size-limits", {
+      maxBodyBytes: 50_000_000,
+    }),
+  },
 });

@@ -6,6 +6,7 @@ export default provider({
   title: "Pusher Channels",
   docs: "https://pusher.com/docs/channels/server_api/webhooks/",
   schemes: hmacOfBody("x-pusher-signature"),
+  type: ["body:events.0.name"],
   facts: says("https://docs.bird.com/pusher/channels/channels/webhooks/channels-webhook-timeouts-and-retries", {
     answer: "any 2xx",
     answerSeconds: 4,

@@ -6,6 +6,8 @@ export default provider({
   title: "QuickBooks",
   docs: "https://developer.intuit.com/app/developer/qbo/docs/develop/webhooks",
   schemes: base64OfBody("intuit-signature"),
+  // A list of CloudEvents, and the form before it.
+  type: ["body:0.type", "body:eventNotifications.0.dataChangeEvent.entities.0.name"],
   facts: says("https://developer.intuit.com/app/developer/qbo/docs/develop/webhooks/best-practices", {
     answer: "200",
     answerSeconds: 3,

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -10,6 +11,7 @@ export default provider({
   }),
   // A batch has the ids of its events, and none of its own.
   type: ["body:0.event"],
+  facts: says("https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event", { batches: true }),
   evidence: {
     kind: "published",
     by: "https://github.com/sendgrid/sendgrid-nodejs/blob/498e2329e87d804d83f4a7b519d33fa09198d0ca/packages/eventwebhook/src/eventwebhook.spec.js",

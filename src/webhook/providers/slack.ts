@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { JSON_OR_FORM, provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, base64url, integer, seconds, upperBase36 } from "../samples/values.ts";
 import { timestamped } from "../signing.ts";
 
@@ -10,9 +11,19 @@ export default provider({
     label: "v0=",
   }),
   id: ["body:event_id"],
-  type: ["body:event.type", "body:type"],
+  type: ["body:event.type", "body:type", "body:command"],
   contentTypes: JSON_OR_FORM,
   handshake: "slack",
+  // A modal stays open with an error if the answer has a body without `response_action`.
+  acknowledgement: { type: "text/plain", text: "" },
+  facts: says("https://docs.slack.dev/apis/events-api/", {
+    answer: "any 2xx; an empty body for a modal",
+    answerSeconds: 3,
+    repeats: "automatic",
+    schedule: "at once, after 1 minute and after 5 minutes",
+    repeatsForSeconds: 360,
+    disables: "after failures of over 95% of the deliveries within 60 minutes",
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/slackapi/java-slack-sdk/blob/86ff7ca9915e21882def04c2d579ac02503f95fe/slack-app-backend/src/test/java/test_locally/app_backend/SlackSignatureTest.java",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -7,4 +8,7 @@ export default provider({
   // Notifications; run tasks.
   schemes: hmacOfBody({ headers: ["x-tfe-notification-signature", "x-tfc-task-signature"] }, { algorithm: "sha512" }),
   type: ["body:notifications.0.trigger"],
+  facts: says("https://developer.hashicorp.com/terraform/cloud-docs/workspaces/settings/notifications", {
+    answer: "any 2xx",
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -6,5 +7,8 @@ export default provider({
   docs: "https://vercel.com/docs/webhooks/webhooks-api",
   schemes: hmacOfBody("x-vercel-signature", { algorithm: "sha1" }),
   id: ["body:id"],
-  type: ["body:type"],
+  // A log drain sends lists of entries, as JSON or as JSON Lines.
+  type: ["body:type", "body:0.source"],
+  contentTypes: ["application/json", "application/x-ndjson", "application/ndjson"],
+  facts: says("https://vercel.com/docs/log-drains/log-drains-reference", { batches: true }),
 });

@@ -5,7 +5,7 @@ export default provider({
   title: "Viber",
   docs: "https://developers.viber.com/docs/api/rest-bot-api/",
   schemes: hmacOfBody("x-viber-content-signature"),
-  id: ["body:message_token"],
+  // The token of a message is also in the events that tell of its delivery and that it was seen.
   type: ["body:event"],
   evidence: {
     kind: "published",

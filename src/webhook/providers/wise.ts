@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -7,6 +8,18 @@ export default provider({
   schemes: keySignature("rsa", "x-signature-sha256"),
   id: ["header:x-delivery-id"],
   type: ["body:event_type"],
+  facts: {
+    ...says("https://docs.wise.com/webhooks-notifications", { answer: "200" }),
+    ...says(
+      "https://github.com/transferwise/api-docs/blob/4f9a383423603327841c160a38d181675694e421/source/includes/reference/_webhook_events.md",
+      {
+        answerSeconds: 5,
+        repeats: "automatic",
+        schedule: "at most 25 times, at increasing intervals",
+        repeatsForSeconds: 14 * 86_400,
+      },
+    ),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/transferwise/digital-signatures-examples/blob/c29c3625cbf2afe571b045cea2fd1a5d99764f6b/verify-webhook-signature/verify-signature.js",

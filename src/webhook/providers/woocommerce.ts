@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { base62, hex, integer, isoSeconds } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
 
@@ -15,6 +16,13 @@ export default provider({
     mode: "id",
     why: "An order that is created and updated at once is sent twice with equal bytes, each under an id of its own.",
     source: "https://github.com/woocommerce/woocommerce/issues/43019",
+  },
+  facts: {
+    ...says("https://github.com/woocommerce/woocommerce/issues/43019", { sameBytes: true }),
+    ...says("https://woocommerce.com/document/webhooks/", {
+      answer: "any 2xx, 301 or 302",
+      disables: "after 5 deliveries in a row that failed",
+    }),
   },
   sample: {
     type: "order.created",

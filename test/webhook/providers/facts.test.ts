@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { createHmac, hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { suite, test } from "node:test";
+import { isInRanges } from "../../../src/lib/media-type.ts";
 import { openContent } from "../../../src/webhook/content.ts";
 import { identify, requirePayload } from "../../../src/webhook/identity.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
+import type { Scheme } from "../../../src/webhook/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature.ts";
 import { sourceIn } from "../../helpers/config-file.ts";
 import { secretOf } from "../../helpers/secret.ts";
@@ -76,6 +78,7 @@ suite("of two deliveries", () => {
     ["outpost", "with the same data under two event ids", false, outpost("1"), outpost("2")],
     ["outpost", "with the same event id", true, outpost("1"), outpost("1")],
     ["mongodb_atlas", "with the body of a template", false, { body: { text: "Alert" } }, { body: { text: "Alert" } }],
+    ["viber", "that say of one message that it arrived and was seen", false, viber("delivered"), viber("seen")],
   ] as [string, string, boolean, Sent, Sent][]) {
     test(`of ${slug} ${what} ${areOne ? "the second is a duplicate" : "both are events"}`, () => {
       assert.equal(knownBy(slug, first, 1) === knownBy(slug, second, 2), areOne);
@@ -143,6 +146,10 @@ function batch(...ids: string[]): Sent {
 
 function outpost(id: string): Sent {
   return { headers: { "x-outpost-event-id": id, "x-outpost-topic": "user.updated" }, body: { user_id: "usr_123" } };
+}
+
+function viber(event: string): Sent {
+  return { body: { event, message_token: 1457764197627 } };
 }
 
 /** Whether a source of a preset takes a delivery at NOW: `genuine`, or why not. */
@@ -290,6 +297,44 @@ suite("a genuine delivery is accepted", () => {
       assert.equal(verdict(slug, headers, form, "application/x-www-form-urlencoded"), "genuine");
       assert.equal(verdict(slug, headers, BODY), "genuine");
       assert.equal(verdict(slug, headers, `${form}x`, "application/x-www-form-urlencoded"), "signature_mismatch");
+    });
+  }
+});
+
+const sourceOf = (slug: string) => sourceIn(`{ preset: ${slug}, secrets: [env:SECRET] }`);
+
+suite("a source of a preset", () => {
+  for (const [slug, mediaType] of [
+    ["zendesk", "application/xml"],
+    ["vercel", "application/x-ndjson"],
+  ] as const) {
+    test(`of ${slug} takes ${mediaType}`, () => assert.ok(isInRanges(mediaType, sourceOf(slug).contentTypes)));
+  }
+
+  for (const slug of ["slack", "wechat_pay"]) {
+    test(`of ${slug} answers with an empty body`, () => assert.equal(providerOf(slug)?.acknowledgement?.text, ""));
+  }
+
+  test("of postmark refuses with 401, since 403 would be the last attempt", () => {
+    assert.equal(providerOf("postmark")?.refusedStatus, 401);
+  });
+
+  test("of postmark takes attachments of 35 MB in base64", () => {
+    assert.ok((providerOf("postmark")?.facts?.maxBodyBytes?.is ?? 0) > (35_000_000 * 4) / 3);
+  });
+
+  for (const [slug, type, body, mediaType] of [
+    ["quickbooks", "qbo.customer.created.v1", '[{"specversion":"1.0","type":"qbo.customer.created.v1"}]'],
+    ["pusher", "channel_vacated", '{"time_ms":1,"events":[{"name":"channel_vacated","channel":"c"}]}'],
+    ["slack", "/deploy", "command=%2Fdeploy&text=now", "application/x-www-form-urlencoded"],
+    ["vercel", "lambda", '[{"id":"1","source":"lambda"}]'],
+  ] as [string, string, string, string?][]) {
+    test(`of ${slug} finds the type ${type}`, () => {
+      const source = sourceOf(slug);
+      const content = openContent(Buffer.from(body), mediaType ?? "application/json");
+      const covers = { body: true, members: [], headers: [] };
+      const verified = { scheme: source.schemes[0] as Scheme, secret: secretOf(SECRET), covers };
+      assert.equal(identify({ source, verified, headers: {}, content }).type, type);
     });
   }
 });
