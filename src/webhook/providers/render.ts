@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { standardWebhooks } from "../signing.ts";
 
 export default provider({
@@ -7,5 +8,16 @@ export default provider({
   schemes: standardWebhooks("webhook"),
   id: ["header:webhook-id"],
   type: ["body:type"],
+  facts: says(
+    "https://github.com/api-evangelist/render/blob/e9b0224599bdc7150fdf08fa98d1cbe7084150a4/asyncapi/render-webhooks-asyncapi.yml",
+    {
+      answer: "any 2xx",
+      answerSeconds: 15,
+      repeats: "automatic",
+      schedule: "7 times with an exponential backoff",
+      repeatsForSeconds: 33 * 3600,
+      disables: "after a delivery of which every attempt failed",
+    },
+  ),
   evidence: { kind: "sdk", by: "standardwebhooks@1.1.1" },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
 
 export default provider({
@@ -10,5 +11,14 @@ export default provider({
   }),
   id: ["body:data.id"],
   type: ["body:data.event_type"],
+  facts: {
+    ...says("https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks", {
+      answer: "any 2xx",
+      answerSeconds: 2,
+      repeats: "automatic",
+      schedule: "up to 3 attempts for each URL, then the failover URL",
+    }),
+    ...says("telnyx@7.24.0", { repeatChanges: ["body"] }),
+  },
   evidence: { kind: "sdk", by: "telnyx@7.24.0" },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -6,4 +7,10 @@ export default provider({
   docs: "https://developers.tiktok.com/doc/webhooks-verification",
   schemes: timestampedPairs("tiktok-signature", { label: "s" }),
   type: ["body:event"],
+  facts: says("https://developers.tiktok.com/doc/webhooks-overview/", {
+    answer: "200",
+    repeats: "automatic",
+    schedule: "with an exponential backoff",
+    repeatsForSeconds: 3 * 86_400,
+  }),
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -13,6 +14,13 @@ export default provider({
   id: ["header:twitch-eventsub-message-id"],
   type: ["body:subscription.type"],
   handshake: "twitch",
+  facts: {
+    ...says("https://dev.twitch.tv/docs/eventsub/handling-webhook-events", {
+      answer: "any 2xx",
+      disables: "after too many answers that took longer than a few seconds",
+    }),
+    ...says("https://dev.twitch.tv/docs/eventsub/", { repeats: "automatic" }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/nicklaw5/helix/blob/3b942245c29a586cd1b8859dbf945190f5aaeba6/eventsub_test.go",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hex, isoSeconds, ulid } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
 
@@ -10,6 +11,17 @@ export default provider({
   schemes: base64OfBody("typeform-signature", { label: "sha256=" }),
   id: ["body:event_id"],
   type: ["body:event_type"],
+  facts: says(
+    "https://github.com/api-evangelist/typeform/blob/9490622e5fab0aef5b31973fce1e15911f7c4972/asyncapi/typeform-asyncapi.yml",
+    {
+      answer: "any 2xx",
+      answerSeconds: 30,
+      repeats: "automatic",
+      schedule:
+        "after 5, 10 and 20 minutes, 1, 2, 3 and 4 hours; after 408, 423, 429 and 503 every 2 to 3 minutes for 10 hours",
+      disables: "at 404 or 410",
+    },
+  ),
   sample: {
     type: "form_response",
     newId: () => ulid().toUpperCase(),

@@ -6,7 +6,8 @@ export default provider({
   title: "Wise",
   docs: "https://docs.wise.com/guides/developer/webhooks/event-handling",
   schemes: keySignature("rsa", "x-signature-sha256"),
-  id: ["header:x-delivery-id"],
+  // X-Delivery-Id is that of an attempt: a repeat has another.
+  // https://github.com/api-evangelist/wise/blob/3c9126afed17466f8c660e1b6820dc7985704ce3/openapi/_original/wise-platform-openapi.yml
   type: ["body:event_type"],
   facts: {
     ...says("https://docs.wise.com/webhooks-notifications", { answer: "200" }),
