@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -10,6 +11,12 @@ export default provider({
     "{body}.{header:x-sinch-webhook-signature-nonce}.{timestamp}",
     { encodings: ["base64"] },
   ),
+  facts: says("https://developers.sinch.com/java-sdk/apidocs/com/sinch/sdk/domains/sms/WebHooksService.html", {
+    answer: "any 2xx",
+    repeats: "automatic",
+    schedule: "SMS: after 429 or 5xx, 5 seconds later and then at doubled intervals",
+    repeatsForSeconds: 81_920,
+  }),
   evidence: {
     kind: "published",
     by: "https://github.com/sinch/sinch-sdk-node/blob/affb35e5164993b316915bd780165d704e44689b/packages/sdk-client/tests/utils/authorization.helper.test.ts",

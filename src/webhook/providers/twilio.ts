@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { FORM } from "../content.ts";
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hex, isoSeconds } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
 
@@ -24,6 +25,7 @@ export default provider({
   // It reads the answer as TwiML: any other is an error in its console, and a caller hears it.
   // https://www.twilio.com/docs/errors/12300
   acknowledgement: { type: "text/xml", text: "<Response/>" },
+  facts: says("https://www.twilio.com/docs/errors/12300", { answer: "TwiML, or 204" }),
   evidence: {
     kind: "published",
     by: "https://github.com/twilio/twilio-node/blob/45d3d65a4ea87652f4c7973af0e0998f3af31322/spec/validation.spec.js",

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestamped } from "../signing.ts";
 
 export default provider({
@@ -9,5 +10,10 @@ export default provider({
     timestamped("x-webflow-signature", { header: "x-webflow-timestamp", unit }, "{timestamp}:{body}"),
   ),
   type: ["body:triggerType"],
+  facts: says("https://developers.webflow.com/data/v1.0.0/docs/limits-and-retries", {
+    repeats: "automatic",
+    schedule: "3 times, every 10 minutes",
+    repeatsForSeconds: 1800,
+  }),
   evidence: { kind: "sdk", by: "webflow-api@3.3.4" },
 });

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signing.ts";
 
 export default provider({
@@ -8,4 +9,9 @@ export default provider({
   schemes: hmacOfBody("event-signature", { format: "pairs", assignment: "/SHA256/", encodings: ["hex", "base64"] }),
   id: ["body:eventId"],
   type: ["body:eventDetails.type"],
+  contentTypes: ["application/json", "application/vnd.worldpay.events-v1.hal+json"],
+  facts: {
+    ...says("https://docs.worldpay.com/access/products/events/openapi/payment/refusedpayment", { sameBytes: false }),
+    ...says("https://developer.worldpay.com/products/access/hosted-payment-pages/webhooks/", { answer: "200" }),
+  },
 });

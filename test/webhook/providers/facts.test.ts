@@ -307,6 +307,7 @@ suite("a source of a preset", () => {
   for (const [slug, mediaType] of [
     ["zendesk", "application/xml"],
     ["vercel", "application/x-ndjson"],
+    ["worldpay", "application/vnd.worldpay.events-v1.hal+json"],
   ] as const) {
     test(`of ${slug} takes ${mediaType}`, () => assert.ok(isInRanges(mediaType, sourceOf(slug).contentTypes)));
   }
