@@ -19,7 +19,7 @@ export default provider({
         disables: "after 23 hours of answers with 410",
       },
     ),
-    ...says("https://core.telegram.org/bots/api#getting-updates", { keepsDays: 1 }),
+    ...says("https://telegram-bot-sdk.com/docs/guides/webhook-updates/", { keepsDays: 1 }),
   },
   evidence: { kind: "sdk", by: "grammy@1.46.0" },
 });
