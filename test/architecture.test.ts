@@ -80,7 +80,11 @@ const PACKAGES: Record<string, RegExp> = {
 const OF_PROVIDERS = [
   "webhook/provider.ts",
   "webhook/provider-facts.ts",
+  "webhook/schemes.ts",
   "webhook/signing.ts",
+  "webhook/signed-text.ts",
+  "webhook/signature-items.ts",
+  "webhook/sorted-form.ts",
   "webhook/content.ts",
   "webhook/samples/template.ts",
   "webhook/samples/values.ts",

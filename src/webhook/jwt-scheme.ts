@@ -1,9 +1,8 @@
-import { createHmac, hash, timingSafeEqual, verify } from "node:crypto";
+import { createHmac, timingSafeEqual, verify } from "node:crypto";
 import { objectIn, splitJws } from "../lib/compact-jws.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import { isSha256Of } from "./content.ts";
-import { queryTextsOf } from "./query-hash.ts";
 import { digestOf, JWT_KEY_TYPES, type JwtAlgorithm, type JwtScheme, usesSecret } from "./schemes.ts";
 import type { Credential, Credentials } from "./signature-check.ts";
 import { withoutScheme } from "./signature-items.ts";
@@ -53,7 +52,7 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   }
 
   function isFor(claims: Record<string, unknown>, request: SignedRequest): boolean {
-    const { issuer, audience, bodyClaim, isBodyOptional, urlClaim, queryClaim } = scheme;
+    const { issuer, audience, bodyClaim, isBodyOptional, requestClaims = {} } = scheme;
     if (issuer !== undefined && claims.iss !== issuer) return false;
     if (bodyClaim !== undefined) {
       const mayLack = isBodyOptional && request.content.bytes.length === 0;
@@ -61,15 +60,13 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
       if (isMissing ? !mayLack : !isSha256Of(request.content, claims[bodyClaim])) return false;
     }
     const addresses = addressesOf(request, source.publicOrigin);
-    const urls = addresses.map(({ origin, target }) => origin + target);
     if (audience !== undefined) {
       const audiences = [claims.aud].flat();
-      const wanted = audience === "url" ? urls : [audience.text];
+      const wanted = audience === "url" ? addresses.map(({ origin, target }) => origin + target) : [audience.text];
       if (!wanted.some((one) => audiences.includes(one))) return false;
     }
-    if (urlClaim !== undefined && !urls.some((url) => hash("sha256", url) === claims[urlClaim])) return false;
-    return (
-      queryClaim === undefined || queryTextsOf(request).some((text) => hash("sha256", text) === claims[queryClaim])
+    return Object.entries(requestClaims).every(([name, textsOf]) =>
+      addresses.some((address) => textsOf(address).some((text) => text === claims[name])),
     );
   }
 

@@ -1,4 +1,6 @@
-/** How a sender proves that a delivery is genuine, as data. */
+import type { OwnFormat, OwnPart, SignedRequest } from "./signed-text.ts";
+
+/** How a sender proves that a delivery is genuine, as data. What only one provider does is a function in its file. */
 export type Scheme = SignedScheme | JwtScheme | TokenScheme | BasicScheme;
 
 /** A signature of a text that the receiver puts together from the delivery. */
@@ -7,18 +9,13 @@ export type SignedScheme = HmacScheme | PublicKeyScheme;
 /**
  * Where a signature is, and what it covers. `signed` is that text, with placeholders:
  *
- * - `{body}`: the raw bytes; `{body-sha256}`: their SHA-256, as bytes; `{body-crc32}`: their CRC-32 as a decimal number
+ * - `{body}`: the raw bytes; `{body-sha256}`: their SHA-256, as bytes
  * - `{timestamp}`: the timestamp as sent; `{method}`: the method
  * - `{url}`: the whole address; `{path}`: its path with the query
- * - `{header:NAME}`: a request header; `{query:NAME}`: a parameter of the query; `{query-lower:NAME}`: in lower case
- * - `{form}`: the fields of a form, sorted by name, each name followed by its value; `{form:NAME}`: one of them;
- *   `{form-except:A,B}`: all but those, sorted by name, as `name=value` joined by `&`
- * - `{json:PATH}`: a member of a JSON body; `{json-raw:PATH}`: nothing if it is missing; `{json-or-empty:PATH}`: also without
- *   colons; `{json-escaped:PATH}`: with a backslash before each colon and backslash; `{members:A,B}`: for each of them that is
- *   there its name and its value, each with a line end
- * - `{pair:NAME}`: an item of the signature header; `{headers:NAME}`: the values, joined by dots, of the headers that this
- *   item lists
- * - `{option:NAME}`: an option of the source
+ * - `{header:NAME}`: a request header; `{query:NAME}`: a parameter of the query
+ * - `{form:NAME}`: a field of a form; `{json:PATH}`: a member of a JSON body
+ * - `{pair:NAME}`: an item of the signature header; `{option:NAME}`: an option of the source
+ * - `{own:NAME}`: one of `parts`
  */
 interface SignatureLayout {
   /**
@@ -27,23 +24,23 @@ interface SignatureLayout {
    */
   signature: { headers: readonly string[] } | { json: string; each?: string } | { form: string };
   /**
-   * `bare`: one signature. `pairs`: `key=value` items. `list`: `version,signature` items. `values`: several signatures.
-   * `positional`: the timestamp, then signatures. `json64`: a member of a JSON object in base64.
+   * `bare`: one signature. `pairs`: `key=value` items. `list`: `version,signature` items. `values`: several signatures. Or
+   * a form that one provider has.
    */
-  format: "bare" | "pairs" | "list" | "values" | "positional" | "json64";
+  format: "bare" | "pairs" | "list" | "values" | OwnFormat;
   /**
    * `bare` and `values`: may precede the first signature. `pairs` and `list`: the key or version of a signature; without
-   * it, every pair is one. `json64`: the name of the member.
+   * it, every pair is one.
    */
   label?: string;
   /** The separator of the items: a comma or semicolon by default; a blank for `list`. */
   separator?: string;
   /** The separator of a key and its value in a pair: "=" by default. */
   assignment?: string;
-  /** The separator of groups of pairs, for a sender that repeats all pairs for each of its secrets. */
-  groupSeparator?: string;
   encodings: readonly DigestEncoding[];
   signed: string;
+  /** The parts of `signed` that one provider has, by name. */
+  parts?: Readonly<Record<string, OwnPart>>;
   /** Texts that precede `signed`, each left out if one of its values is missing. */
   optional?: readonly string[];
   /**
@@ -60,10 +57,10 @@ interface SignatureLayout {
   /** The parameter of the query that has the SHA-256 of the body in hex. The signature covers the body through it. */
   bodyHash?: { query: string };
   /**
-   * Absent if no time is signed. A pair or position is an item of the signature header; a member is in a body that also has the
-   * signature. The default unit is seconds.
+   * Absent if no time is signed. A pair is an item of the signature header, and `own` what the scheme's own format finds there;
+   * a member is in a body that also has the signature. The default unit is seconds.
    */
-  timestamp?: ({ header: string } | { pair: string } | { position: number } | { json: string }) & { unit?: TimeUnit };
+  timestamp?: ({ header: string } | { pair: string } | { own: true } | { json: string }) & { unit?: TimeUnit };
   /** 300 by default. */
   toleranceSeconds?: number;
 }
@@ -101,15 +98,19 @@ export interface JwtScheme {
   bodyClaim?: string;
   /** Whether `bodyClaim` is left out without a body. */
   isBodyOptional?: true;
-  /** The claim with the SHA-256 of the address in hex. */
-  urlClaim?: string;
-  /** The claim with the SHA-256 of method, path and sorted query in hex, as Atlassian makes it. */
-  queryClaim?: string;
+  /**
+   * Claims about the request that one provider has: the texts that each may be, the one first that a sender writes. They are
+   * asked for each address that the request may have been sent to.
+   */
+  requestClaims?: Readonly<Record<string, (request: RequestLine) => readonly string[]>>;
   /** Whether `exp` must be there. */
   needsExpiry?: true;
   /** The oldest age of `iat`, which must then be there. */
   maxAgeSeconds?: number;
 }
+
+/** What a token may cover of a request besides the body. */
+export type RequestLine = Pick<SignedRequest, "method" | "origin" | "target">;
 
 /** Algorithms of signed tokens (RFC 7518). */
 export type JwtAlgorithm = "HS256" | "HS384" | "HS512" | "RS256" | "RS384" | "RS512" | "ES256" | "EdDSA";

@@ -1,20 +1,16 @@
 import { hash, randomUUID } from "node:crypto";
-import { queryTextsOf } from "./query-hash.ts";
-import type { JwtScheme } from "./schemes.ts";
+import type { JwtScheme, RequestLine } from "./schemes.ts";
 
 const LIFETIME_SECONDS = 300;
 
 /** What a token covers of a delivery. */
-interface CoveredDelivery {
-  method: string;
-  origin: string;
-  target: string;
+interface CoveredDelivery extends RequestLine {
   body: Uint8Array;
 }
 
 /** The claims of a token that signs a delivery, made at `now` in Unix milliseconds. */
 export function claimsFor(scheme: JwtScheme, delivery: CoveredDelivery, now: number): Record<string, unknown> {
-  const { issuer, audience, bodyClaim, isBodyOptional, urlClaim, queryClaim } = scheme;
+  const { issuer, audience, bodyClaim, isBodyOptional, requestClaims = {} } = scheme;
   const { origin, target, body } = delivery;
   const url = origin + target;
   const iat = Math.floor(now / 1000);
@@ -25,7 +21,6 @@ export function claimsFor(scheme: JwtScheme, delivery: CoveredDelivery, now: num
     ...(issuer !== undefined && { iss: issuer }),
     ...(audience !== undefined && { aud: audience === "url" ? url : audience.text }),
     ...(bodyClaim !== undefined && !(isBodyOptional && body.length === 0) && { [bodyClaim]: hash("sha256", body) }),
-    ...(urlClaim !== undefined && { [urlClaim]: hash("sha256", url) }),
-    ...(queryClaim !== undefined && { [queryClaim]: hash("sha256", queryTextsOf(delivery)[0] ?? "") }),
+    ...Object.fromEntries(Object.entries(requestClaims).map(([name, textsOf]) => [name, textsOf(delivery)[0]])),
   };
 }

@@ -12,7 +12,7 @@ import { createHmac, createPrefixHash } from "./hmac.ts";
 import { digestOf, type JwtScheme, type Scheme, type SignedScheme, type TokenScheme, usesSecret } from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";
 import { claimsFor } from "./sign-claims.ts";
-import { type HeaderItems, type Options, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
+import { type HeaderItems, type Options, ownPartsOf, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
 /** A delivery before it is signed. */
@@ -84,15 +84,17 @@ function signText(
   const timestamp = place && "json" in place ? String(content.member(place.json)) : timeText(place, now);
   const headers = { ...delivery.headers };
   if (place && "header" in place) headers[place.header] = timestamp;
-  const pairs = pairsOf(scheme, headers);
+  const additions = ownPartsOf(scheme).flatMap((part) => part.adds?.(headers) ?? []);
+  Object.assign(headers, ...additions.map((added) => added.headers));
+  const pairs: Record<string, string> = Object.assign({}, ...additions.map((added) => added.items));
   const items: HeaderItems = { timestamp, pair: (name) => pairs[name] };
-  const signed = parseSignedText(scheme.signed, options);
+  const signed = parseSignedText(scheme, options);
   for (const name of signed.covered.headers) headers[name] ??= `msg_${randomBytes(12).toString("hex")}`;
 
   function signatureOf(content: Content): string {
     const request = { ...delivery, headers, content };
     const optional = (scheme.optional ?? []).flatMap(
-      (text) => readSignedText(parseSignedText(text, options), request, items) ?? [],
+      (text) => readSignedText(parseSignedText({ ...scheme, signed: text }, options), request, items) ?? [],
     );
     const pieces = readSignedText(signed, request, items);
     if (pieces === null) throw new Error(`the delivery lacks a part of ${scheme.signed}`);
@@ -150,18 +152,6 @@ function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, 
   return `${scheme.label ?? ""}${signed}.${signature.toString("base64url")}`;
 }
 
-/** The pairs of the signature header besides time and signature: Hook0 lists the names of the signed headers. */
-function pairsOf({ signed }: SignedScheme, headers: Record<string, string>): Record<string, string> {
-  const name = /\{headers:([^}]+)\}/.exec(signed)?.[1];
-  return name === undefined
-    ? {}
-    : {
-        [name]: Object.keys(headers)
-          .filter((header) => header.startsWith("x-"))
-          .join(" "),
-      };
-}
-
 function headerValue(
   scheme: SignedScheme,
   signature: string,
@@ -169,13 +159,10 @@ function headerValue(
   pairs: Record<string, string>,
 ): string {
   const { format, label, separator = ",", assignment = "=", timestamp } = scheme;
+  if (typeof format === "object") return format.write(signature, items);
   switch (format) {
     case "list":
       return `${label},${signature}`;
-    case "positional":
-      return `${items.timestamp}${separator}${signature}`;
-    case "json64":
-      return Buffer.from(JSON.stringify({ [label ?? ""]: signature })).toString("base64");
     case "pairs":
       return [
         ...(timestamp && "pair" in timestamp ? [[timestamp.pair, items.timestamp]] : []),

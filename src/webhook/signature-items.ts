@@ -1,39 +1,26 @@
-import { isObject, parseStrictJson } from "../lib/strict-json.ts";
 import type { SignedScheme } from "./schemes.ts";
-import type { HeaderItems } from "./signed-text.ts";
+import type { HeaderItems, SignatureGroup } from "./signed-text.ts";
 
-/** Signatures that belong to one timestamp. */
-export interface SignatureGroup extends HeaderItems {
-  signatures: string[];
-}
-
-type Format = Pick<SignedScheme, "format" | "label" | "separator" | "assignment" | "groupSeparator" | "timestamp">;
+type Format = Pick<SignedScheme, "format" | "label" | "separator" | "assignment" | "timestamp">;
 
 // Each group costs a digest of the body. A sender that rotates its secret has two.
 const MAX_GROUPS = 4;
 
 /** Reads the values of the signature headers of a scheme, or of its place in the body. */
 export function readSignatures(scheme: Format, values: readonly string[]): SignatureGroup[] {
-  if (scheme.format !== "pairs") {
-    const { timestamp } = scheme;
-    const items = values.flatMap((value) => itemsIn(scheme, value));
-    const position = timestamp && "position" in timestamp ? timestamp.position : -1;
-    return [
-      {
-        signatures: items.filter((_, index) => index !== position),
-        timestamp: items[position] ?? "",
-        pair: () => undefined,
-      },
-    ];
+  const { format } = scheme;
+  if (format === "pairs") return values.slice(0, MAX_GROUPS).map((value) => readPairs(scheme, value));
+  if (typeof format === "string") {
+    return [{ ...NO_ITEMS, signatures: values.flatMap((value) => signaturesIn(scheme, value)) }];
   }
-  const { groupSeparator } = scheme;
-  const groups = values.flatMap((value) => (groupSeparator === undefined ? [value] : value.split(groupSeparator)));
-  return groups.slice(0, MAX_GROUPS).map((group) => readPairs(scheme, group));
+  const groups = values.flatMap((value) => format.read(value));
+  return groups.slice(0, MAX_GROUPS).map((group) => ({ ...NO_ITEMS, ...group }));
 }
 
-/** The signatures in a value, and with `positional` its timestamp. */
-function itemsIn(scheme: Format, value: string): string[] {
-  const { format, label = "", separator } = scheme;
+const NO_ITEMS: HeaderItems = { timestamp: "", pair: () => undefined };
+
+/** The signatures in a value. */
+function signaturesIn({ format, label = "", separator }: Format, value: string): string[] {
   switch (format) {
     case "list":
       // Node joins two headers of the same name with a comma.
@@ -42,20 +29,10 @@ function itemsIn(scheme: Format, value: string): string[] {
         .filter((item) => item.startsWith(`${label},`))
         .map((item) => item.slice(label.length + 1));
     case "values":
-    case "positional":
       return split(withoutLabel(value, label), separator);
-    case "json64":
-      return memberOf(value, label);
     default:
       return [withoutLabel(value, label)];
   }
-}
-
-/** The text of a member of a JSON object in base64. */
-function memberOf(value: string, name: string): string[] {
-  const parsed = parseStrictJson(Buffer.from(value, "base64"));
-  const member = parsed.ok && isObject(parsed.value) ? parsed.value[name] : undefined;
-  return typeof member === "string" ? [member] : [];
 }
 
 /** Removes a label that precedes a text. */

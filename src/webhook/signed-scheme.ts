@@ -29,8 +29,8 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
   const { signature, timestamp, bodyHash, isIdentity } = scheme;
   const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
   const check = createSignatureCheck(scheme, source);
-  const signed = parseSignedText(scheme.signed, options);
-  const optional = (scheme.optional ?? []).map((text) => parseSignedText(text, options));
+  const signed = parseSignedText(scheme, options);
+  const optional = (scheme.optional ?? []).map((text) => parseSignedText({ ...scheme, signed: text }, options));
   const hasAddress = [...optional, signed].some((text) => text.hasAddress);
   const covered = union([...optional, signed].map((text) => text.covered));
   const covers = bodyHash ? { ...covered, body: true } : covered;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, hash, sign } from "node:crypto";
 import { suite, test } from "node:test";
 import { openContent } from "../../src/webhook/content.ts";
+import { queryTextsOf } from "../../src/webhook/providers/atlassian_connect.ts";
 import type { PublicKey } from "../../src/webhook/public-key.ts";
-import { queryTextsOf } from "../../src/webhook/query-hash.ts";
-import type { JwtScheme } from "../../src/webhook/schemes.ts";
+import type { JwtScheme, RequestLine } from "../../src/webhook/schemes.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
 import type { VerifiedBy } from "../../src/webhook/source.ts";
 import { secretOf } from "../helpers/secret.ts";
@@ -108,7 +108,10 @@ suite("a signed token", () => {
   });
 
   test("covers the body and the address by their digests", () => {
-    const covered = { bodyClaim: "payload_hash", urlClaim: "url_hash" };
+    const covered = {
+      bodyClaim: "payload_hash",
+      requestClaims: { url_hash: ({ origin, target }: RequestLine) => [hash("sha256", origin + target)] },
+    };
     const claims = { payload_hash: hash("sha256", BODY), url_hash: hash("sha256", URL_OF_RECEIVER) };
     assert.equal(verdict(tokenOf(claims), covered), "genuine");
     assert.equal(verdict(tokenOf(claims), covered, {}, '{"order":2}'), "signature_mismatch");

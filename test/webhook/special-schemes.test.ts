@@ -233,3 +233,10 @@ test("eBay's signature is in JSON in base64", () => {
   assert.equal(verdict("ebay", { headers: headerOf({ kid: "1", signature }), body: "[]", by }), "signature_mismatch");
   assert.equal(verdict("ebay", { headers: headerOf({ kid: "1" }), body: "{}", by }), "malformed_signature");
 });
+
+test("Persona repeats time and signature for each of its secrets", () => {
+  const pairs = (key: string) => `t=${NOW},v1=${createHmac("sha256", key).update(`${NOW}.{}`).digest("hex")}`;
+  const headers = { "persona-signature": `${pairs("the old one")} ${pairs(SECRET)}` };
+  assert.equal(verdict("persona", { headers, body: "{}" }), "genuine");
+  assert.equal(verdict("persona", { headers, body: "[]" }), "signature_mismatch");
+});

@@ -28,11 +28,11 @@ const preset = v.picklist(PROVIDER_NAMES, ({ input }) => {
 const signed = v.pipe(
   TEXT,
   v.check(
-    (value) => unknownPlaceholder(value) === undefined,
+    (value) => unknownPlaceholder({ signed: value }) === undefined,
     "expected text with {body} {timestamp} {header:NAME} {url} {path} {method} or another known placeholder",
   ),
   // Node has the names of received headers in lower case.
-  v.transform((value) => value.replace(/\{headers?:[^{}]+\}/g, (placeholder) => placeholder.toLowerCase())),
+  v.transform((value) => value.replace(/\{header:[^{}]+\}/g, (placeholder) => placeholder.toLowerCase())),
 );
 
 const PLACE = /^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/;

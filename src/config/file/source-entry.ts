@@ -87,7 +87,7 @@ function coverWarnings({ verify }: SourceEntry, schemes: readonly Scheme[]): Pat
 /** Whether a signature covers the body. That a shared secret covers nothing is clear from its type. */
 function isBodyCovered(scheme: Scheme): boolean {
   if (scheme.type === "jwt") return scheme.bodyClaim !== undefined;
-  return !("signed" in scheme) || coversBody(scheme.signed);
+  return !("signed" in scheme) || coversBody(scheme);
 }
 
 /** What is wrong about which of secrets and keys the entry has. */

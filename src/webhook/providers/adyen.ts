@@ -1,6 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, integer, isoSeconds } from "../samples/values.ts";
+import type { OwnPart } from "../signed-text.ts";
 import { base64OfBody } from "../signing.ts";
 
 /** What Adyen signs of each notification, joined by colons. */
@@ -15,19 +16,42 @@ const ADYEN_FIELDS = [
   "success",
 ];
 
+/** How a value is written in the signed text; null if it cannot be. */
+type Writing = (text: string) => string | null;
+
+// Parts of a value with a colon could be moved to its neighbour.
+const plain: Writing = (text) => (text.includes(":") ? null : text);
+// This one may have colons, because all others have none. Senders are known that escape them, and that do not.
+const REFERENCE = "merchantReference";
+const asIs: Writing = (text) => text;
+const escaped: Writing = (text) => text.replace(/[\\:]/g, "\\$&");
+
+/** A member of the notification, which is empty if it is missing or no single value. */
+function field(name: string, write: Writing): OwnPart {
+  const path = `NotificationRequestItem.${name}`;
+  return {
+    read: ({ content }) => {
+      const value = content.member(path);
+      const text = write(typeof value === "object" || value === undefined ? "" : String(value));
+      return text === null ? null : Buffer.from(text);
+    },
+    covers: { members: [path] },
+  };
+}
+
 export default provider({
   title: "Adyen",
   docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
   schemes: [
-    ...["json-raw", "json-escaped"].map((kind) =>
+    ...[asIs, escaped].map((reference) =>
       base64OfBody(
         { each: "notificationItems", json: "NotificationRequestItem.additionalData.hmacSignature" },
         {
           key: "hex",
-          signed: ADYEN_FIELDS.map((name) => {
-            const kindOf = name === "merchantReference" ? kind : "json-or-empty";
-            return `{${kindOf}:NotificationRequestItem.${name}}`;
-          }).join(":"),
+          signed: ADYEN_FIELDS.map((name) => `{own:${name}}`).join(":"),
+          parts: Object.fromEntries(
+            ADYEN_FIELDS.map((name) => [name, field(name, name === REFERENCE ? reference : plain)]),
+          ),
         },
       ),
     ),

@@ -1,13 +1,25 @@
 import { FORM } from "../content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import type { OwnPart } from "../signed-text.ts";
 import { keySignature } from "../signing.ts";
+
+/** The fields of the form but for some, sorted by name, as `name=value` joined by `&`. */
+const fieldsWithout = (...others: string[]): OwnPart => ({
+  read: ({ content }) => {
+    if (content.mediaType !== FORM) return null;
+    const fields = [...content.form()].filter(([name]) => !others.includes(name));
+    const sorted = fields.sort(([one], [other]) => (one < other ? -1 : 1));
+    return Buffer.from(sorted.map((field) => field.join("=")).join("&"));
+  },
+  covers: { body: true },
+});
 
 export default provider({
   title: "Alipay",
   docs: "https://opendocs.alipay.com/common/02mse7",
-  schemes: ["sign,sign_type", "sign"].map((others) =>
-    keySignature("rsa", { form: "sign" }, { signed: `{form-except:${others}}` }),
+  schemes: [fieldsWithout("sign", "sign_type"), fieldsWithout("sign")].map((fields) =>
+    keySignature("rsa", { form: "sign" }, { signed: "{own:fields}", parts: { fields } }),
   ),
   id: ["body:notify_id"],
   type: ["body:notify_type"],

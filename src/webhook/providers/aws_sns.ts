@@ -2,16 +2,35 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer, iso } from "../samples/values.ts";
+import type { OwnPart } from "../signed-text.ts";
 import { keySignature } from "../signing.ts";
 
 /** The members that Amazon SNS signs, by the type of the message, in this order. */
 const SNS_MESSAGES = [
-  { types: ["Notification"], members: "Message,MessageId,Subject,Timestamp,TopicArn,Type" },
+  { types: ["Notification"], members: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"] },
   {
     types: ["SubscriptionConfirmation", "UnsubscribeConfirmation"],
-    members: "Message,MessageId,SubscribeURL,Timestamp,Token,TopicArn,Type",
+    members: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
   },
 ];
+
+/**
+ * Name and value of each member that is there, each with a line end. Null if another than the first has several lines, which
+ * could be taken for further members.
+ */
+function listed(names: readonly string[]): OwnPart {
+  return {
+    read: ({ content }) => {
+      const members = names.flatMap((name, index) => {
+        const value = content.member(name);
+        return typeof value === "string" ? [{ name, value, mayBreak: index === 0 }] : [];
+      });
+      if (members.some(({ value, mayBreak }) => !mayBreak && value.includes("\n"))) return null;
+      return Buffer.from(members.map(({ name, value }) => `${name}\n${value}\n`).join(""));
+    },
+    covers: { members: names },
+  };
+}
 
 export default provider({
   title: "Amazon SNS",
@@ -23,7 +42,8 @@ export default provider({
         { json: "Signature" },
         {
           algorithm,
-          signed: `{members:${members}}`,
+          signed: "{own:members}",
+          parts: { members: listed(members) },
           only: { member: "Type", values: types },
           bound: { member: "TopicArn", option: "topicArn" },
         },

@@ -1,11 +1,22 @@
+import { openContent } from "../content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import type { OwnFormat } from "../signed-text.ts";
 import { keySignature } from "../signing.ts";
+
+/** The signature is a member of a JSON object in base64. */
+const FORMAT: OwnFormat = {
+  read: (value) => {
+    const signature = openContent(Buffer.from(value, "base64"), "application/json").member("signature");
+    return [{ signatures: typeof signature === "string" ? [signature] : [] }];
+  },
+  write: (signature) => Buffer.from(JSON.stringify({ signature })).toString("base64"),
+};
 
 export default provider({
   title: "eBay",
   docs: "https://developer.ebay.com/api-docs/commerce/notification/overview.html",
-  schemes: keySignature("ecdsa", "x-ebay-signature", { format: "json64", label: "signature", algorithm: "sha1" }),
+  schemes: keySignature("ecdsa", "x-ebay-signature", { format: FORMAT, algorithm: "sha1" }),
   id: ["body:notification.notificationId"],
   type: ["body:metadata.topic"],
   handshake: "ebay",

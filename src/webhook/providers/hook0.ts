@@ -1,12 +1,32 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import { bytesOf, headerText, type OwnPart } from "../signed-text.ts";
 import { timestampedPairs } from "../signing.ts";
+
+/**
+ * The values, joined by dots, of the headers that the item `h` lists. It covers none of them by itself: there is no mark
+ * between two values, so that a part of one could be moved to its neighbour.
+ */
+const HEADERS: OwnPart = {
+  read: ({ headers }, items) => {
+    const names = items.pair("h")?.toLowerCase().split(" ") ?? [];
+    const values = names.map((name) => headerText(headers, name));
+    return values.includes(undefined) ? null : bytesOf(values.join("."));
+  },
+  adds: (headers) => {
+    const names = Object.keys(headers).filter((name) => name.startsWith("x-"));
+    return { items: { h: names.join(" ") } };
+  },
+};
 
 export default provider({
   title: "Hook0",
   docs: "https://documentation.hook0.com/tutorials/webhook-authentication",
   schemes: [
-    timestampedPairs("x-hook0-signature", { signed: "{timestamp}.{pair:h}.{headers:h}.{body}" }),
+    timestampedPairs("x-hook0-signature", {
+      signed: "{timestamp}.{pair:h}.{own:headers}.{body}",
+      parts: { headers: HEADERS },
+    }),
     timestampedPairs("x-hook0-signature", { label: "v0" }),
   ],
   id: ["header:x-event-id"],

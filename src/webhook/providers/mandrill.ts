@@ -2,11 +2,17 @@ import { FORM } from "../content.ts";
 import { provider } from "../provider.ts";
 import { hex, seconds } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
+import { SORTED_FORM } from "../sorted-form.ts";
 
 export default provider({
   title: "Mailchimp Transactional (Mandrill)",
   docs: "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/",
-  schemes: base64OfBody("x-mandrill-signature", { algorithm: "sha1", signed: "{url}{form}", isIdentity: true }),
+  schemes: base64OfBody("x-mandrill-signature", {
+    algorithm: "sha1",
+    signed: "{url}{own:form}",
+    parts: { form: SORTED_FORM },
+    isIdentity: true,
+  }),
   contentTypes: [FORM],
   // HEAD, else a delivery without events that is signed with the key `test-webhook`:
   // https://mandrill.zendesk.com/hc/en-us/articles/360038740014-Why-can-t-my-webhook-or-inbound-route-URL-be-verified

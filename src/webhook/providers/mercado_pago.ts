@@ -1,18 +1,28 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import { type OwnPart, queryOf } from "../signed-text.ts";
 import { timestampedPairs } from "../signing.ts";
+
+const LOWER_CASE_ID: OwnPart = {
+  read: ({ target }) => {
+    const id = queryOf(target).get("data.id");
+    return id === null ? null : Buffer.from(id.toLowerCase());
+  },
+  readsAddress: true,
+};
 
 export default provider({
   title: "Mercado Pago",
   docs: "https://www.mercadopago.com.br/developers/en/docs/your-integrations/notifications/webhooks",
   // The page asks for the id in lower case, while its libraries take it as sent.
   // It has sent the time in seconds and in milliseconds (mercadopago/sdk-java, WebhookSignatureValidatorTest.java).
-  schemes: ["{query:data.id}", "{query-lower:data.id}"].flatMap((id) =>
+  schemes: ["{query:data.id}", "{own:id}"].flatMap((id) =>
     (["ms", "s"] as const).map((unit) =>
       timestampedPairs("x-signature", {
         timestamp: { pair: "ts", unit },
         optional: [`id:${id};`, "request-id:{header:x-request-id};"],
         signed: "ts:{timestamp};",
+        parts: { id: LOWER_CASE_ID },
       }),
     ),
   ),

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 
 export default provider({
@@ -10,7 +11,7 @@ export default provider({
     issuer: "MessageBird",
     bodyClaim: "payload_hash",
     isBodyOptional: true,
-    urlClaim: "url_hash",
+    requestClaims: { url_hash: ({ origin, target }) => [hash("sha256", origin + target)] },
   },
   id: ["claim:jti"],
   contentTypes: JSON_OR_FORM,

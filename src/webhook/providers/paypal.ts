@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { keySignature } from "../signing.ts";
@@ -7,7 +8,9 @@ export default provider({
   docs: "https://developer.paypal.com/api/rest/webhooks/rest/",
   schemes: keySignature("rsa", "paypal-transmission-sig", {
     timestamp: { header: "paypal-transmission-time", unit: "iso" },
-    signed: "{header:paypal-transmission-id}|{timestamp}|{option:webhookId}|{body-crc32}",
+    signed: "{header:paypal-transmission-id}|{timestamp}|{option:webhookId}|{own:checksum}",
+    // The CRC-32 does not cover the body: anybody can make another body with the same one.
+    parts: { checksum: { read: ({ content }) => Buffer.from(String(crc32(content.bytes))) } },
     // It repeats a delivery for three days.
     toleranceSeconds: 4 * 86_400,
   }),

@@ -1,12 +1,21 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import { readSignatures } from "../signature-items.ts";
 import { timestampedPairs } from "../signing.ts";
+
+const PAIRS = { format: "pairs", label: "v1", timestamp: { pair: "t" } } as const;
 
 export default provider({
   title: "Persona",
   docs: "https://docs.withpersona.com/docs/webhooks-best-practices",
   // While a secret is being rotated, there is one group for each.
-  schemes: timestampedPairs("persona-signature", { groupSeparator: " " }),
+  schemes: timestampedPairs("persona-signature", {
+    format: {
+      read: (value) => readSignatures(PAIRS, value.split(" ")),
+      write: (signature, { timestamp }) => `t=${timestamp},v1=${signature}`,
+    },
+    timestamp: { own: true },
+  }),
   id: ["body:data.id"],
   type: ["body:data.attributes.name"],
   facts: says(

@@ -1,6 +1,16 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import type { OwnFormat } from "../signed-text.ts";
 import { hmacOfBody } from "../signing.ts";
+
+/** The time, then signatures. */
+const FORMAT: OwnFormat = {
+  read: (value) => {
+    const [timestamp = "", ...signatures] = value.split(",").map((item) => item.trim());
+    return [{ timestamp, signatures }];
+  },
+  write: (signature, { timestamp }) => `${timestamp},${signature}`,
+};
 
 export default provider({
   title: "Recurly",
@@ -8,8 +18,8 @@ export default provider({
   // Receivers are known that take seconds.
   schemes: (["ms", "s"] as const).map((unit) =>
     hmacOfBody("recurly-signature", {
-      format: "positional",
-      timestamp: { position: 0, unit },
+      format: FORMAT,
+      timestamp: { own: true, unit },
       signed: "{timestamp}.{body}",
     }),
   ),

@@ -4,12 +4,18 @@ import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, isoSeconds } from "../samples/values.ts";
 import { base64OfBody } from "../signing.ts";
+import { SORTED_FORM } from "../sorted-form.ts";
 
 export default provider({
   title: "Twilio",
   docs: "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
   schemes: [
-    { signed: "{url}{form}", only: { mediaType: FORM, withoutQuery: "bodySHA256" }, isIdentity: true as const },
+    {
+      signed: "{url}{own:form}",
+      parts: { form: SORTED_FORM },
+      only: { mediaType: FORM, withoutQuery: "bodySHA256" },
+      isIdentity: true as const,
+    },
     { signed: "{url}", bodyHash: { query: "bodySHA256" } },
   ].map((what) =>
     base64OfBody("x-twilio-signature", {

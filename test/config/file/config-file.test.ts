@@ -124,6 +124,10 @@ suite("verify", () => {
     ["{ header: a, prefix: a, format: pairs, label: a }", /^verify\.prefix: found beside format/],
     ["{ header: a, format: pairs }", /^verify\.format: label is missing/],
     ["{ header: a, label: a }", /^verify\.label: found without format/],
+    [
+      '{ header: a, signed: "{own:form}{body}" }',
+      /^verify\.signed: found "\{own:form\}\{body\}", expected text with \{body\}/,
+    ],
     ['{ header: a, signed: "{timestamp}{body}" }', /^verify\.signed: found \{timestamp\}/],
     ["{ header: a, timestamp: { header: t } }", /^verify\.timestamp: found a time that is not signed/],
     ['{ header: a, signed: "{timestamp}", timestamp: {} }', /^verify\.timestamp: found both or neither/],

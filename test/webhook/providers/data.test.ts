@@ -77,8 +77,8 @@ suite("the providers", () => {
 suite("the scheme of a provider", () => {
   test("signs only what the verifier can read", () => {
     assert.deepEqual(
-      breakingScheme(({ signed, optional = [] }) =>
-        [...optional, signed].every((text) => unknownPlaceholder(text) === undefined),
+      breakingScheme(({ signed, optional = [], parts = {} }) =>
+        [...optional, signed].every((text) => unknownPlaceholder({ signed: text, parts }) === undefined),
       ),
       [],
     );
@@ -112,7 +112,7 @@ suite("the scheme of a provider", () => {
 
   test("reads items of a header only where it has items", () => {
     const readsItems = ({ signed, timestamp }: SignedScheme) =>
-      /\{(?:pair|headers):/.test(signed) || (timestamp !== undefined && "pair" in timestamp);
+      signed.includes("{pair:") || (timestamp !== undefined && "pair" in timestamp);
     assert.deepEqual(
       breakingScheme((scheme) => !readsItems(scheme) || scheme.format === "pairs"),
       [],
@@ -123,8 +123,7 @@ suite("the scheme of a provider", () => {
     const coversAll = (scheme: Scheme) =>
       scheme.type === "jwt"
         ? scheme.bodyClaim !== undefined
-        : "signed" in scheme &&
-          (coversBody(scheme.signed) || scheme.bodyHash !== undefined || scheme.isIdentity === true);
+        : "signed" in scheme && (coversBody(scheme) || scheme.bodyHash !== undefined || scheme.isIdentity === true);
     assert.deepEqual(
       breaking(({ covers, schemes }) => covers !== "body" || schemes.every(coversAll)),
       [],
@@ -132,7 +131,8 @@ suite("the scheme of a provider", () => {
   });
 
   test("takes forms where it signs their fields", () => {
-    const signsForm = (provider: Provider) => signedOf(provider).some(({ signed }) => /\{form[:}]/.test(signed));
+    const signsForm = (provider: Provider) =>
+      signedOf(provider).some(({ signed }) => /\{(?:form:|own:form\})/.test(signed));
     assert.deepEqual(
       breaking(
         (provider) =>
