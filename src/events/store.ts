@@ -43,6 +43,12 @@ export interface UnroutedEvent {
   receivedAt: number;
 }
 
+/** The payload of an event as it was received, with its `Content-Type`. */
+export interface EventPayload {
+  payload: Uint8Array;
+  contentType: string;
+}
+
 /** A job that became a dead letter because the lease of its last attempt expired. */
 export interface DeadLetteredJob {
   source: string;
@@ -269,7 +275,7 @@ export interface EventStore {
   /** The oldest events before fan-out, in order of arrival. */
   unrouted(limit: number): Promise<UnroutedEvent[]>;
   /** The payloads of the first of these events, as many as fit into one answer; at least one. Null for an unreadable one. */
-  payloads(events: number[]): Promise<(Uint8Array | null)[]>;
+  payloads(events: number[]): Promise<(EventPayload | null)[]>;
   /**
    * Adds the jobs of unrouted events: of the oldest ones, in order, as `unrouted` returned them. Those that are already routed
    * are left out. A job with an ordering key waits until the earlier jobs of its route and key have ended.

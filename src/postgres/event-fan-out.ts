@@ -1,5 +1,5 @@
 import type { NewJob } from "../events/job.ts";
-import type { EventStore, UnroutedEvent } from "../events/store.ts";
+import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { lockLines } from "./ordering.ts";
@@ -20,8 +20,8 @@ const UNROUTED = waitingEvents("unrouted");
 
 /** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
 const PAYLOADS = `
-SELECT payload FROM (
-  SELECT nth, payload, sum(length(payload)) OVER (ORDER BY nth) AS total
+SELECT payload, content_type AS "contentType" FROM (
+  SELECT nth, payload, content_type, sum(length(payload)) OVER (ORDER BY nth) AS total
   FROM unnest($1::bigint[]) WITH ORDINALITY AS named (event, nth) LEFT JOIN authserve.contents USING (event)) AS sized
 WHERE nth = 1 OR coalesce(total, 0) <= $2 ORDER BY nth`;
 
@@ -69,8 +69,9 @@ export function eventFanOut(
   return {
     unrouted: (limit) => postgres.rows<UnroutedEvent>(UNROUTED, [limit]),
     async payloads(events) {
-      const rows = await postgres.rows<{ payload: Buffer | null }>(PAYLOADS, [integers(events), MAX_PAYLOAD_BYTES]);
-      return rows.map(({ payload }) => payload);
+      const values = [integers(events), MAX_PAYLOAD_BYTES];
+      const rows = await postgres.rows<EventPayload | { payload: null }>(PAYLOADS, values);
+      return rows.map((row) => (row.payload === null ? null : row));
     },
     async addJobs(events, jobs) {
       const values = [integers(events), ...columnsOf(jobs)];

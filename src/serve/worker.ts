@@ -5,9 +5,11 @@ import { routesOf } from "../config/routes.ts";
 import { countExpired, countSettled } from "../instrument.ts";
 import type { Metrics } from "../metrics.ts";
 import { startThread } from "../platform/checkout.ts";
+import { openContent } from "../webhook/content.ts";
 import type { Intake } from "../webhook/intake.ts";
 import { createHandler } from "../worker/handlers/create.ts";
 import type { Route } from "../worker/route.ts";
+import type { OpenPayload } from "../worker/routing.ts";
 import { createWorker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
 import type { Wiring } from "./configuration.ts";
@@ -18,6 +20,9 @@ interface WorkerParts {
   metrics: Metrics;
   share: () => number;
 }
+
+const openPayload: OpenPayload = ({ payload, contentType }) =>
+  openContent(Buffer.from(payload.buffer, payload.byteOffset, payload.length), contentType).member;
 
 /** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
 export function openWorker(
@@ -33,6 +38,7 @@ export function openWorker(
     });
   const worker = createWorker({
     store: events,
+    openPayload,
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     owner: randomUUID(),
     mustYield: createMustYield(intake),

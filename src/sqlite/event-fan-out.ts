@@ -1,5 +1,5 @@
 import type { NewJob } from "../events/job.ts";
-import type { EventStore, UnroutedEvent } from "../events/store.ts";
+import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
@@ -45,13 +45,13 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   return {
     unrouted: (limit) => unrouted.all(limit),
     payloads(events) {
-      const payloads: (Uint8Array | null)[] = [];
+      const payloads: (EventPayload | null)[] = [];
       let bytes = 0;
       for (const event of events) {
-        const payload = readEvent(event).event?.payload ?? null;
-        bytes += payload?.length ?? 0;
+        const { event: stored } = readEvent(event);
+        bytes += stored?.payload.length ?? 0;
         if (payloads.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
-        payloads.push(payload);
+        payloads.push(stored && { payload: stored.payload, contentType: stored.contentType });
       }
       return payloads;
     },

@@ -1,25 +1,38 @@
 import { hash } from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
+import { parseMultipart } from "../lib/multipart.ts";
 import { parseStrictJson, type StrictJson } from "../lib/strict-json.ts";
 
 /** The body of a delivery, parsed when it is first asked for. */
 export interface Content {
   /** The body as received. */
   bytes: Buffer;
+  /** In lower case, without parameters. */
   mediaType: string;
+  /** The body as JSON. */
   json(): StrictJson;
-  /** The fields of a form; none in a body of another type. */
+  /** The fields of a form, of either media type; none in another body, or in one that is malformed. */
   form(): URLSearchParams;
-  /** The member at a path: names with dots between them. A form's fields are its members. Undefined if it is missing. */
+  /**
+   * The member at a path: names with dots between them. Undefined if it is missing. Members of a form are its fields, then the
+   * members of the JSON in it, then `filename` and `size` of each file.
+   */
   member(path: string): unknown;
 }
 
 export const FORM = "application/x-www-form-urlencoded";
+export const MULTIPART = "multipart/form-data";
 
-/** Wraps a body. `mediaType` is in lower case, without parameters. */
-export function openContent(bytes: Buffer, mediaType: string): Content {
+/** Wraps a body with its `Content-Type`. */
+export function openContent(bytes: Buffer, contentType: string): Content {
+  const mediaType = mediaTypeIn(contentType);
+  const isForm = mediaType === FORM || mediaType === MULTIPART;
   let json: StrictJson | undefined;
-  let form: URLSearchParams | undefined;
+  let form: OpenForm | undefined;
+  const openForm = () => {
+    form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(isForm ? bytes : EMPTY);
+    return form;
+  };
   const content: Content = {
     bytes,
     mediaType,
@@ -27,13 +40,58 @@ export function openContent(bytes: Buffer, mediaType: string): Content {
       json ??= parseStrictJson(bytes);
       return json;
     },
-    form() {
-      form ??= new URLSearchParams(mediaType === FORM ? withSigns(bytes.toString("utf8")) : "");
-      return form;
-    },
-    member: (path) => (mediaType === FORM ? memberOfForm(content.form(), path) : memberOfJson(content.json(), path)),
+    form: () => openForm().fields,
+    member: (path) => (isForm ? openForm().member(path) : memberOfJson(content.json(), path)),
   };
   return content;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function mediaTypeIn(contentType: string): string {
+  const end = contentType.indexOf(";");
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+interface OpenForm {
+  fields: URLSearchParams;
+  member: Content["member"];
+}
+
+function formOfText(bytes: Buffer): OpenForm {
+  const fields = new URLSearchParams(withSigns(bytes.toString("utf8")));
+  // Some senders call JSON a form.
+  const isJson = bytes[0] === 0x7b || bytes[0] === 0x5b;
+  return withMembers(fields, isJson ? bytes : jsonIn(fields));
+}
+
+/** The fields of a body with several parts. The content of files is not looked into. */
+function formOfParts(bytes: Buffer, contentType: string): OpenForm {
+  const fields = new URLSearchParams();
+  const files: [name: string, file: object][] = [];
+  for (const { name, filename, bytes: value } of parseMultipart(bytes, contentType) ?? []) {
+    if (filename === undefined) fields.append(name, value.toString("utf8"));
+    else files.push([name, { filename, size: value.length }]);
+  }
+  return withMembers(fields, jsonIn(fields), Object.fromEntries(files));
+}
+
+function withMembers(fields: URLSearchParams, json: Buffer | null, files: object = {}): OpenForm {
+  let parsed: StrictJson | undefined;
+  const member = (path: string) => {
+    parsed ??= json ? parseStrictJson(json) : { ok: true, value: undefined };
+    return memberOfJson(parsed, path) ?? valueAt(files, path);
+  };
+  return { fields, member: (path) => fields.get(path) ?? member(path) };
+}
+
+/** The fields in which senders put their whole payload as JSON, such as GitHub and Slack, Dropbox Sign, and Ko-fi. */
+export const JSON_FIELDS = ["payload", "json", "data"] as const;
+
+function jsonIn(fields: URLSearchParams): Buffer | null {
+  const texts = JSON_FIELDS.map((name) => fields.get(name));
+  const text = texts.find((text) => text !== null && /^\s*[{[]/.test(text));
+  return text == null ? null : Buffer.from(text);
 }
 
 /** Adds the equals sign to names without one: `URLSearchParams` takes quadratic time for many of them. */
@@ -48,10 +106,4 @@ export function isSha256Of({ bytes }: Content, text: unknown): boolean {
 
 function memberOfJson(parsed: StrictJson, path: string): unknown {
   return parsed.ok ? valueAt(parsed.value, path) : undefined;
-}
-
-/** A field of a form, or a member of the JSON in its field `payload`, as GitHub and Slack send it. */
-function memberOfForm(form: URLSearchParams, path: string): unknown {
-  const payload = form.get("payload");
-  return form.get(path) ?? (payload === null ? undefined : memberOfJson(parseStrictJson(Buffer.from(payload)), path));
 }

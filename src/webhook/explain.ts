@@ -1,9 +1,9 @@
 import { AppError } from "../errors.ts";
 import { isInRanges } from "../lib/media-type.ts";
 import type { RefusalReason, Verified } from "./bound-scheme.ts";
-import { FORM, openContent } from "./content.ts";
+import { openContent } from "./content.ts";
 import { type Identity, identify, requirePayload } from "./identity.ts";
-import { payloadOfQuery } from "./query-payload.ts";
+import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
 import type { RawRequest } from "./raw-request.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type HmacScheme, headersOf, type Scheme, type SignedScheme } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
@@ -44,8 +44,8 @@ export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo,
   const { headers, method } = raw;
   const { methods = ["POST"] } = source;
   const inQuery = isInQuery(method);
-  const mediaType = inQuery ? FORM : ((headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "");
-  const content = openContent(inQuery ? payloadOfQuery(source, sentTo.target) : raw.body, mediaType);
+  const body = inQuery ? payloadOfQuery(source, sentTo.target) : raw.body;
+  const content = openContent(body, contentTypeOf(method, headers));
   const request = { method, ...sentTo, headers, content };
   const verified = verify(source, request, now);
   const isGenuine = typeof verified === "object";
@@ -65,7 +65,7 @@ export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo,
         `${method}, but deliveries are ${methods.join(" or ")}`,
       ),
       pathCheck(source, sentTo),
-      ...(inQuery ? [] : [typeCheck(source, mediaType)]),
+      ...(inQuery ? [] : [typeCheck(source, content.mediaType)]),
       bodyCheck(source, raw),
       ...signatureChecks(source, request, verified, now),
       ...(identity ? [payloadCheck(identity)] : []),
@@ -198,11 +198,11 @@ function payloadCheck(identity: Identity | AppError): DeliveryCheck {
 
 /** Usual mistakes: each is a change after which a wrong signature may be right. */
 function mistakes(source: Source, request: SignedRequest): [hint: string, Source, SignedRequest][] {
-  const { content, origin, target } = request;
+  const { method, headers, content, origin, target } = request;
   const text = content.bytes.toString("latin1");
   const withBody = (changed: string) => ({
     ...request,
-    content: openContent(Buffer.from(changed, "latin1"), content.mediaType),
+    content: openContent(Buffer.from(changed, "latin1"), contentTypeOf(method, headers)),
   });
   const withKey = (key: HmacScheme["key"]) => ({
     ...source,

@@ -1,4 +1,11 @@
-import type { Source } from "./source.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import { FORM } from "./content.ts";
+import { isInQuery, type Source } from "./source.ts";
+
+/** The `Content-Type` of a delivery. A query is a form. */
+export function contentTypeOf(method: string, headers: IncomingHttpHeaders): string {
+  return isInQuery(method) ? FORM : (headers["content-type"] ?? "");
+}
 
 /** The query of a delivery without a body, but for the parameters that hold the secret. */
 export function payloadOfQuery({ schemes }: Pick<Source, "schemes">, target = ""): Buffer {

@@ -6,6 +6,7 @@ import { eventOf } from "./delivered-event.ts";
 import { isHandshake } from "./handshakes/deliveries.ts";
 import type { HeldDelivery } from "./held-store.ts";
 import { requirePayload } from "./identity.ts";
+import { contentTypeOf } from "./query-payload.ts";
 import { createVerifier } from "./signature.ts";
 import type { Source } from "./source.ts";
 
@@ -15,11 +16,11 @@ export type Reverified = { event: NewEvent } | { refused: string };
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
 export function createReverify(source: Source): (held: HeldDelivery) => Reverified {
   const verifier = createVerifier(source);
-  return ({ method, origin, target, headers: text, mediaType, address, receivedAt, body }) => {
+  return ({ method, origin, target, headers: text, address, receivedAt, body }) => {
     const headers = JSON.parse(text) as IncomingHttpHeaders;
     const read = verifier.read(headers, receivedAt);
     if ("reason" in read) return { refused: read.reason };
-    const content = openContent(Buffer.from(body), mediaType);
+    const content = openContent(Buffer.from(body), contentTypeOf(method, headers));
     const verified = verifier.verify({ method, origin, target, headers, content }, read.candidates);
     if (typeof verified === "string") return { refused: verified };
     try {

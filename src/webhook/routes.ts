@@ -23,7 +23,7 @@ import {
 import { type Holding, isKept } from "./holding.ts";
 import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
-import { payloadOfQuery } from "./query-payload.ts";
+import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
 import type { Retirement } from "./retirement.ts";
 import { asksForCredentials, headersOf } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
@@ -185,7 +185,8 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       if (answer) return answer;
       throw notGenuine(read.reason);
     }
-    const content = openContent(query ?? (await readRawBody(request, source.bodyLimitBytes, address)), mediaType);
+    const body = query ?? (await readRawBody(request, source.bodyLimitBytes, address));
+    const content = openContent(body, contentTypeOf(method, headers));
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);

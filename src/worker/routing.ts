@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import type { UnroutedEvent } from "../events/store.ts";
-import { valueAt } from "../lib/json-path.ts";
+import type { EventPayload, UnroutedEvent } from "../events/store.ts";
 import type { Route, Scalar } from "./route.ts";
 
 /** A job that an event needs. */
@@ -11,19 +10,22 @@ export interface RoutedJob {
 
 type RoutedBy = Pick<UnroutedEvent, "source" | "type">;
 
+/** Opens a payload: the result returns the member at a path, names with dots between them. */
+export type OpenPayload = (payload: EventPayload) => (path: string) => unknown;
+
 /** Decides which routes process an event. */
 export interface Routing {
   /** Whether a route that may take the event looks into its payload. */
   readsPayload(event: RoutedBy): boolean;
   /** The jobs of an event. `payload` is null if it was not read, or cannot be. */
-  jobsOf(event: RoutedBy, payload: Uint8Array | null): RoutedJob[];
+  jobsOf(event: RoutedBy, payload: EventPayload | null): RoutedJob[];
 }
 
 // Keys are in an index. Longer ones are replaced by their digest.
 const MAX_KEY_LENGTH = 256;
 
 /** Prepares the routing of some routes. */
-export function createRouting(routes: readonly Route[]): Routing {
+export function createRouting(routes: readonly Route[], openPayload: OpenPayload): Routing {
   const compiled = routes.map((route) => ({ ...route, takes: typeMatcher(route.types) }));
   const candidates = ({ source, type }: RoutedBy) =>
     compiled.filter(({ sources, takes }) => (sources === null || sources.includes(source)) && takes(type));
@@ -33,10 +35,10 @@ export function createRouting(routes: readonly Route[]): Routing {
     jobsOf(event, payload) {
       const found = candidates(event);
       if (payload === null) return found.map(({ name }) => ({ route: name, orderingKey: null }));
-      const value = parse(payload);
+      const memberAt = openPayload(payload);
       return found
-        .filter(({ when }) => when.every(({ path, values }) => values.includes(valueAt(value, path) as Scalar)))
-        .map(({ name, orderBy }) => ({ route: name, orderingKey: orderBy === null ? null : keyOf(value, orderBy) }));
+        .filter(({ when }) => when.every(({ path, values }) => values.includes(memberAt(path) as Scalar)))
+        .map(({ name, orderBy }) => ({ route: name, orderingKey: orderBy === null ? null : keyOf(memberAt(orderBy)) }));
     },
   };
 }
@@ -59,18 +61,8 @@ function globPattern(glob: string): RegExp {
   return new RegExp(`^${text}$`, "su");
 }
 
-/** The value of a JSON payload; undefined for another payload. */
-function parse(payload: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
-  } catch {
-    return undefined;
-  }
-}
-
-/** The ordering key at a path; null if there is no text, number or boolean. */
-function keyOf(value: unknown, path: string): string | null {
-  const found = valueAt(value, path);
+/** The ordering key that a member is; null if it is no text, number or boolean. */
+function keyOf(found: unknown): string | null {
   if (found === null || !["string", "number", "boolean"].includes(typeof found)) return null;
   // SQLite and PostgreSQL do not compare ill-formed texts and texts with U+0000 as JavaScript does.
   const key = String(found).toWellFormed().replaceAll("\0", "\uFFFD");

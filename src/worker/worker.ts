@@ -7,7 +7,7 @@ import { createFanOut } from "./fan-out.ts";
 import type { Handler } from "./handler.ts";
 import type { Route } from "./route.ts";
 import { createRouteWorker, type OnExpired, type RouteWorker } from "./route-worker.ts";
-import { createRouting } from "./routing.ts";
+import { createRouting, type OpenPayload } from "./routing.ts";
 import { createSettler, type OnSettled } from "./settler.ts";
 import { createStoreLoop } from "./store-loop.ts";
 
@@ -29,6 +29,8 @@ export interface WorkerOptions {
     | "routes"
     | "unblockRoute"
   >;
+  /** Reads what routes choose by. */
+  openPayload: OpenPayload;
   pollIntervalMs: number;
   /** Lifetime of a lease, which is renewed after a third of it. */
   leaseMs?: number;
@@ -69,7 +71,7 @@ const YIELDING_FAN_OUT = 32;
 
 /** Creates the worker: it creates the jobs of events, and has a worker for each route that processes them. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { store, pollIntervalMs, log } = options;
+  const { store, openPayload, pollIntervalMs, log } = options;
   const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
   const { share = () => 1, mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
   const settler = createSettler({
@@ -79,7 +81,7 @@ export function createWorker(options: WorkerOptions): Worker {
     onRetry: (route, runAt) => workers.get(route)?.wakeAt(runAt),
   });
   let routes: readonly Route[] = [];
-  let routing = createRouting(routes);
+  let routing = createRouting(routes, openPayload);
   const fanOut = createFanOut({
     store,
     routing: () => routing,
@@ -163,7 +165,7 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     applyRoutes(next, createHandler) {
       routes = next;
-      routing = createRouting(next);
+      routing = createRouting(next, openPayload);
       const names = new Set(next.map(({ name }) => name));
       for (const [name, worker] of workers) if (!names.has(name)) retire(name, worker);
       for (const route of next) {

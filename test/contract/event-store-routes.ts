@@ -70,10 +70,11 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       const sizes = [3, 4, 2, 9].map((megabytes) => megabytes * 1024 * 1024);
       await store.append(sizes.map((size, at) => newEvent({ eventId: `e-${at}`, payload: Buffer.alloc(size, at) })));
       const ids = (await store.unrouted(10)).map(({ id }) => id);
-      const read = async (from: number) => (await store.payloads(ids.slice(from))).map((payload) => payload?.length);
+      const read = async (from: number) => (await store.payloads(ids.slice(from))).map((read) => read?.payload.length);
       assert.deepEqual(await read(0), sizes.slice(0, 2));
       assert.deepEqual(await read(2), sizes.slice(2, 3));
       assert.deepEqual(await read(3), sizes.slice(3));
+      assert.equal((await store.payloads(ids.slice(2)))[0]?.contentType, "application/json");
     });
   });
 }

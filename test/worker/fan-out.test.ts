@@ -20,7 +20,7 @@ function opened(
   const routing: Routing = {
     readsPayload: () => payloads.length > 0,
     jobsOf: (event, payload) =>
-      routesOf(event).map((route) => ({ route, orderingKey: payload && Buffer.from(payload).toString() })),
+      routesOf(event).map((route) => ({ route, orderingKey: payload && Buffer.from(payload.payload).toString() })),
   };
   const jobs: NewJob[] = [];
   const rerouted: UnroutedEvent[] = [];
@@ -33,7 +33,9 @@ function opened(
     },
     /** Two fit into an answer. */
     async payloads(events: number[]) {
-      return events.slice(0, 2).map((id) => Buffer.from(payloads[id - 1] ?? ""));
+      return events
+        .slice(0, 2)
+        .map((id) => ({ payload: Buffer.from(payloads[id - 1] ?? ""), contentType: "text/plain" }));
     },
     async addJobs(events: number[], added: NewJob[]) {
       waiting.splice(0, events.length);

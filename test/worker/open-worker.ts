@@ -7,6 +7,7 @@ import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { recordingLog } from "../helpers/log.ts";
+import { openPayload } from "../helpers/payloads.ts";
 import { handlerOf, route } from "../helpers/route.ts";
 
 export const hang: EventHandler = () => new Promise(() => {});
@@ -28,7 +29,14 @@ export function openWorker(
   const events = localStores(tempDatabase(t).database).events;
   const recorded = recordingLog();
   const { retry, concurrency, timeoutMs, ...others } = typeof changes === "function" ? changes(events) : changes;
-  const worker = createWorker({ store: events, pollIntervalMs: 20, owner: "worker", log: recorded.log, ...others });
+  const worker = createWorker({
+    store: events,
+    openPayload,
+    pollIntervalMs: 20,
+    owner: "worker",
+    log: recorded.log,
+    ...others,
+  });
   const changed = { ...(retry && { retry }), ...(concurrency && { concurrency }), ...(timeoutMs && { timeoutMs }) };
   worker.applyRoutes([route(changed)], () => handlerOf(handler));
   opened = worker;

@@ -2,16 +2,20 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Route } from "../../src/worker/route.ts";
 import { createRouting } from "../../src/worker/routing.ts";
+import { openPayload } from "../helpers/payloads.ts";
 import { route } from "../helpers/route.ts";
+
+const json = (text: string) => ({ payload: Buffer.from(text), contentType: "application/json" });
 
 /** Whether a route takes an event. */
 function takes(changes: Partial<Route>, type: string, payload: unknown = {}, source = "stripe"): boolean {
-  const routing = createRouting([route(changes)]);
-  return routing.jobsOf({ source, type }, Buffer.from(JSON.stringify(payload))).length > 0;
+  const routing = createRouting([route(changes)], openPayload);
+  return routing.jobsOf({ source, type }, json(JSON.stringify(payload))).length > 0;
 }
 
 function keyOf(payload: string, orderBy = "data.customer"): string | null | undefined {
-  return createRouting([route({ orderBy })]).jobsOf({ source: "s", type: "t" }, Buffer.from(payload))[0]?.orderingKey;
+  return createRouting([route({ orderBy })], openPayload).jobsOf({ source: "s", type: "t" }, json(payload))[0]
+    ?.orderingKey;
 }
 
 suite("routing", () => {
@@ -53,17 +57,23 @@ suite("routing", () => {
     assert.equal(takes({ when }, "t", payload({ livemode: "true", currency: "usd" })), false, "a text is no boolean");
     assert.equal(takes({ when }, "t", payload({ livemode: true, currency: "gbp" })), false);
     assert.equal(takes({ when }, "t", payload({ livemode: true })), false);
-    const routing = createRouting([route({ when })]);
-    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, Buffer.from("a=b")), [], "no JSON");
+    const routing = createRouting([route({ when })], openPayload);
+    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, json("a=b")), [], "no JSON");
+  });
+
+  test("looks into the JSON in a form", () => {
+    const routing = createRouting([route({ when: [{ path: "ref", values: ["main"] }], orderBy: "repo" })], openPayload);
+    const form = new URLSearchParams({ payload: '{"ref":"main","repo":"r"}' });
+    const payload = { payload: Buffer.from(String(form)), contentType: "application/x-www-form-urlencoded" };
+    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, payload), [{ route: "default", orderingKey: "r" }]);
   });
 
   test("gives an event to several routes, each with its own ordering key", () => {
-    const routing = createRouting([
-      route({ name: "a", orderBy: "id" }),
-      route({ name: "b" }),
-      route({ name: "c", types: ["x"] }),
-    ]);
-    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, Buffer.from('{"id":7}')), [
+    const routing = createRouting(
+      [route({ name: "a", orderBy: "id" }), route({ name: "b" }), route({ name: "c", types: ["x"] })],
+      openPayload,
+    );
+    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, json('{"id":7}')), [
       { route: "a", orderingKey: "7" },
       { route: "b", orderingKey: null },
     ]);
@@ -85,7 +95,7 @@ suite("routing", () => {
   });
 
   test("reads payloads only for events that such a route may take", () => {
-    const routing = createRouting([route({ types: ["paid"], orderBy: "id" }), route({ name: "log" })]);
+    const routing = createRouting([route({ types: ["paid"], orderBy: "id" }), route({ name: "log" })], openPayload);
     assert.deepEqual(
       ["paid", "draft"].map((type) => routing.readsPayload({ source: "s", type })),
       [true, false],
@@ -93,7 +103,7 @@ suite("routing", () => {
   });
 
   test("creates the job of an event whose payload cannot be read, without a key", () => {
-    const routing = createRouting([route({ when: [{ path: "a", values: [1] }], orderBy: "b" })]);
+    const routing = createRouting([route({ when: [{ path: "a", values: [1] }], orderBy: "b" })], openPayload);
     assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, null), [{ route: "default", orderingKey: null }]);
   });
 });

@@ -1,21 +1,27 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { hmacOfBody, standardWebhooks, timestampedPairs } from "../signing.ts";
+import type { OwnFormat } from "../signed-text.ts";
+import { hmacOfBody, standardWebhooks } from "../signing.ts";
+
+/**
+ * A template that its page shows: `t=TIME,v0=SIGNATURE`. While a secret is being rotated there is a second signature, which has
+ * no name.
+ */
+const WITH_TIME: OwnFormat = {
+  read: (value) => {
+    const [time = "", ...items] = value.split(",");
+    if (!time.startsWith("t=")) return [];
+    return [{ timestamp: time.slice(2), signatures: items.map((item) => item.replace(/^v0=/, "")) }];
+  },
+  write: (signature, { timestamp }) => `t=${timestamp},v0=${signature}`,
+};
 
 export default provider({
   title: "Hookdeck Outpost",
   docs: "https://outpost.hookdeck.com/docs/",
   schemes: [
     hmacOfBody("x-outpost-signature", { format: "values", label: "v0=" }),
-    // A template for `t=TIME,v0=SIGNATURE`, which its page shows. A second signature, while a secret is being rotated, has no
-    // name: `t=TIME,v0=SIGNATURE,SIGNATURE`.
-    timestampedPairs("x-outpost-signature", { label: "v0" }),
-    hmacOfBody("x-outpost-signature", {
-      format: "positional",
-      label: "t=",
-      timestamp: { position: 0 },
-      signed: "{timestamp}.{body}",
-    }),
+    hmacOfBody("x-outpost-signature", { format: WITH_TIME, timestamp: { own: true }, signed: "{timestamp}.{body}" }),
     // The operator chooses between its own headers and these.
     standardWebhooks("webhook"),
   ],

@@ -1,7 +1,8 @@
-import { FORM } from "../content.ts";
+import { formatMultipart } from "../../lib/multipart.ts";
+import { FORM, MULTIPART } from "../content.ts";
 import { providerOf } from "../providers/index.ts";
 import { DEFAULT, type EventPlaces, genericTemplate } from "./generic.ts";
-import type { Sample } from "./template.ts";
+import type { Sample, SampleEvent, Template } from "./template.ts";
 
 export type { Sample } from "./template.ts";
 
@@ -24,11 +25,14 @@ export function sampleOf(slug: string | null, { id, type, now }: SampleOptions, 
   const provider = providerOf(slug);
   const template = slug === "default" ? DEFAULT : (provider?.sample ?? genericTemplate(provider ?? like));
   const event = { id: id ?? template.newId?.() ?? "", type: type ?? template.type, now };
-  const { content } = template;
-  const isForm = "form" in content;
-  return {
-    contentType: isForm ? FORM : "application/json",
-    headers: template.headers?.(event) ?? {},
-    body: isForm ? new URLSearchParams(content.form(event)).toString() : JSON.stringify(content.json(event)),
-  };
+  return { ...bodyOf(template.content, event), headers: template.headers?.(event) ?? {} };
+}
+
+const BOUNDARY = "sample-9vXH3cT0rQ5kZ1aY";
+
+function bodyOf(content: Template["content"], event: SampleEvent): Pick<Sample, "contentType" | "body"> {
+  if ("json" in content) return { contentType: "application/json", body: JSON.stringify(content.json(event)) };
+  if ("form" in content) return { contentType: FORM, body: new URLSearchParams(content.form(event)).toString() };
+  const fields = Object.entries(content.multipart(event));
+  return { contentType: `${MULTIPART}; boundary=${BOUNDARY}`, body: formatMultipart(fields, BOUNDARY) };
 }

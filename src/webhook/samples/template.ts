@@ -20,5 +20,9 @@ export interface Template {
   /** Makes an id in the provider's style. Absent if a delivery has no id. */
   newId?: () => string;
   headers?: (event: SampleEvent) => Record<string, string>;
-  content: { json: (event: SampleEvent) => unknown } | { form: (event: SampleEvent) => Record<string, string> };
+  content:
+    | { json: (event: SampleEvent) => unknown }
+    | { form: (event: SampleEvent) => Record<string, string> }
+    /** The fields of `multipart/form-data`. */
+    | { multipart: (event: SampleEvent) => Record<string, string> };
 }

@@ -7,6 +7,7 @@ import { createWorker } from "../../../src/worker/worker.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { newEvent } from "../../helpers/events.ts";
 import { recordingLog } from "../../helpers/log.ts";
+import { openPayload } from "../../helpers/payloads.ts";
 import { openPostgres, reusedPostgres } from "../../helpers/postgres.ts";
 import { handlerOf, route } from "../../helpers/route.ts";
 import { until } from "../../helpers/until.ts";
@@ -31,7 +32,14 @@ suite("several servers on one PostgreSQL database", needsPostgres(), () => {
     const by = new Map<string, number>();
 
     for (const [server, { events, now }] of stores.entries()) {
-      const worker = createWorker({ store: events, pollIntervalMs: 20, owner: `server ${server}`, log, now });
+      const worker = createWorker({
+        store: events,
+        openPayload,
+        pollIntervalMs: 20,
+        owner: `server ${server}`,
+        log,
+        now,
+      });
       const handler = handlerOf(async ({ eventId }) => {
         const [key = "", number] = eventId.split(":");
         if (running.has(key)) overlaps.push(eventId);
