@@ -12,7 +12,7 @@ import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import { providerOf } from "../webhook/providers/index.ts";
 import { sampleOf } from "../webhook/samples/index.ts";
 import { needsOf, type Scheme } from "../webhook/schemes.ts";
-import { signDelivery } from "../webhook/sign.ts";
+import { addressWithSecret, signDelivery } from "../webhook/sign.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
 import { printData, printJson, say } from "./output.ts";
@@ -62,16 +62,20 @@ export async function runSend(options: SendOptions): Promise<void> {
   }
 
   // A signature may cover the address, which for the sender is the public one.
-  const sentTo = options.to === undefined && sender.publicOrigin ? sender.publicOrigin + sender.path : url;
+  const known = options.to === undefined && sender.publicOrigin ? sender.publicOrigin + sender.path : url;
+  const withSecret = (address: string) => addressWithSecret(sender.scheme, sender.secret, address);
+  const sentTo = withSecret(known);
   const isLocal = options.to === undefined || isLoopback(new URL(url).hostname);
   const statuses: Record<string, number> = {};
   let last = { status: 0, text: "" };
   const startedAt = performance.now();
   await repeat(count, rate, async () => {
     const request = deliveryOf(sender, options, body, sentTo);
-    last = await sendRequest({ url, isLocal, timeoutMs: TIMEOUT_MS, ...request }).catch((error: unknown) => {
-      throw noAnswer(url, error);
-    });
+    last = await sendRequest({ url: withSecret(url), isLocal, timeoutMs: TIMEOUT_MS, ...request }).catch(
+      (error: unknown) => {
+        throw noAnswer(url, error);
+      },
+    );
     statuses[last.status] = (statuses[last.status] ?? 0) + 1;
   });
   const seconds = (performance.now() - startedAt) / 1000;

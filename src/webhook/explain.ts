@@ -5,7 +5,14 @@ import { openContent } from "./content.ts";
 import { type Identity, identify, requirePayload } from "./identity.ts";
 import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
 import type { RawRequest } from "./raw-request.ts";
-import { DEFAULT_TOLERANCE_SECONDS, type HmacScheme, headersOf, type Scheme, type SignedScheme } from "./schemes.ts";
+import {
+  DEFAULT_TOLERANCE_SECONDS,
+  type HmacScheme,
+  headersOf,
+  isInPath,
+  type Scheme,
+  type SignedScheme,
+} from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import { readSignatures } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
@@ -83,9 +90,19 @@ function check(name: DeliveryCheck["name"], ok: boolean, yes: string, no: string
   return { name, ok, detail: ok ? yes : no };
 }
 
-function pathCheck({ path }: Source, { target }: SentTo): DeliveryCheck {
+function pathCheck({ path, schemes }: Source, { target }: SentTo): DeliveryCheck {
   const [sent = ""] = target.split("?");
-  return check("path", sent === path, path, `${sent}, but the source is at ${path}`);
+  if (schemes.some(isInPath) && sent.startsWith(`${path}/`)) {
+    const hasOneMore = !sent.slice(path.length + 1).includes("/");
+    return check("path", hasOneMore, `${path}/…`, `it has several segments behind ${path}`);
+  }
+  const isRight = sent === path && !schemes.every(isInPath);
+  return check(
+    "path",
+    isRight,
+    path,
+    `${sent}, but the source is at ${schemes.every(isInPath) ? `${path}/SECRET` : path}`,
+  );
 }
 
 function typeCheck({ contentTypes }: Source, mediaType: string): DeliveryCheck {
@@ -150,6 +167,7 @@ function placeOf(scheme: Scheme): string {
   if (headers.length > 0) return headers.join(", ");
   const place = "signature" in scheme ? scheme.signature : scheme;
   if ("form" in place) return `field ${place.form} of the form`;
+  if ("path" in place) return "the last segment of the path";
   if ("query" in place) return `${place.query} of the query`;
   if (!("json" in place)) return "";
   return place.each === undefined ? `${place.json} of the body` : `${place.json} of each of ${place.each}`;

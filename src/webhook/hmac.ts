@@ -3,6 +3,7 @@ import type { DigestName } from "./schemes.ts";
 
 /** The size of the blocks and digests of each hash function in bytes. */
 export const DIGESTS: Record<DigestName, { blockBytes: number; digestBytes: number }> = {
+  md5: { blockBytes: 64, digestBytes: 16 },
   sha1: { blockBytes: 64, digestBytes: 20 },
   sha256: { blockBytes: 64, digestBytes: 32 },
   sha512: { blockBytes: 128, digestBytes: 64 },

@@ -25,7 +25,7 @@ import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
 import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
 import type { Retirement } from "./retirement.ts";
-import { asksForCredentials, headersOf } from "./schemes.ts";
+import { asksForCredentials, headersOf, isInPath } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import type { Credential } from "./signature-check.ts";
 import { type DeliveryMethod, isInQuery, type Source } from "./source.ts";
@@ -56,6 +56,16 @@ export interface DeliveryParts {
 
 /** The routes of a source: the one of its deliveries, and those of its handshake. */
 export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
+  return pathsOf(source).flatMap((path) => routesAt({ ...source, path }, parts));
+}
+
+/** The path of a source, and that with a secret behind it, as its schemes need. The log has the name for the secret. */
+function pathsOf({ path, schemes }: Source): string[] {
+  const withSecret = schemes.some(isInPath) ? [`${path}/:secret`] : [];
+  return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
+}
+
+function routesAt(source: Source, parts: DeliveryParts): Route[] {
   const handshakes = handshakeRoutes(source, parts);
   const methods = source.methods ?? ["POST"];
   return [
@@ -109,7 +119,7 @@ function needsOfDelivery({ schemes }: Source): string {
   const isElsewhere = schemes.some((scheme) => headersOf(scheme).length === 0);
   const places = [
     ...(headers.size > 0 ? [`in one of the headers ${[...headers].join(", ")}`] : []),
-    ...(isElsewhere ? ["in the body or the query"] : []),
+    ...(isElsewhere ? ["in the body or the address"] : []),
   ];
   return `a signature ${places.join(", or ")}`;
 }

@@ -118,7 +118,7 @@ export type JwtAlgorithm = "HS256" | "HS384" | "HS512" | "RS256" | "RS384" | "RS
 /** `port`: with and without the port. `decoded`: with readable signs. The others: the query, or all of it, encoded anew. */
 export type AddressForm = "port" | "decoded" | "query-encoded" | "normalized";
 
-/** The secret itself: in a header, in a parameter of the query, or in a member of the body. */
+/** The secret itself: in a header, in the address, or in a member of the body. */
 export type TokenScheme = { type: "token" } & (
   | {
       /** In lower case. */
@@ -126,7 +126,10 @@ export type TokenScheme = { type: "token" } & (
       /** May precede the secret. */
       label?: string;
     }
+  /** A parameter of the query. */
   | { query: string }
+  /** The last segment of the path, behind the path of the source. */
+  | { path: true }
   /** With `each`, in each item of that list. */
   | { json: string; each?: string }
 );
@@ -137,7 +140,7 @@ export interface BasicScheme {
 }
 
 /** The hash functions that senders sign with. */
-export type DigestName = "sha1" | "sha256" | "sha512";
+export type DigestName = "md5" | "sha1" | "sha256" | "sha512";
 
 export type DigestEncoding = "hex" | "base64" | "base64url";
 
@@ -204,6 +207,11 @@ export const JWT_KEY_TYPES: Partial<Record<JwtAlgorithm, string>> = {
   ES256: "ec",
   EdDSA: "ed25519",
 };
+
+/** Whether the secret is in the path of deliveries, behind the path of their source. */
+export function isInPath(scheme: Scheme): boolean {
+  return scheme.type === "token" && "path" in scheme;
+}
 
 /** The headers in which a scheme looks for signatures, tokens and credentials. */
 export function headersOf(scheme: Scheme): readonly string[] {

@@ -42,13 +42,23 @@ export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: rea
 }
 
 /** The texts that must each be the secret. */
-function textsIn(scheme: { query: string } | { json: string; each?: string }, request: SignedRequest) {
+function textsIn(scheme: Exclude<TokenScheme, { header: string }>, request: SignedRequest) {
+  if ("path" in scheme) return [textOf(lastSegment(request.target))];
   if ("query" in scheme) return [textOf(queryOf(request.target).get(scheme.query))];
   const { json, each } = scheme;
   const { content } = request;
   if (each === undefined) return [textOf(content.member(json))];
   const items = content.member(each);
   return Array.isArray(items) ? items.map((item) => textOf(valueAt(item, json))) : [];
+}
+
+function lastSegment(target: string): string | undefined {
+  const [path = ""] = target.split("?", 1);
+  try {
+    return decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
+  } catch {
+    return undefined;
+  }
 }
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);

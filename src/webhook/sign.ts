@@ -58,11 +58,31 @@ export function signDelivery(
   }
 }
 
-function withToken(scheme: TokenScheme, secret: string, { headers, body, mediaType, target }: UnsignedDelivery) {
-  if ("header" in scheme) return { headers: { ...headers, [scheme.header]: `${scheme.label ?? ""}${secret}` }, body };
+/** The address that a sender delivers to: with the secret, if that is its place. */
+export function addressWithSecret(scheme: Scheme, secret: string, url: string): string {
+  if (scheme.type !== "token") return url;
+  const [path = "", query] = url.split("?");
   if ("query" in scheme) {
-    if (queryOf(target).get(scheme.query) === secret) return { headers: { ...headers }, body };
-    throw new Error(`the address lacks ?${scheme.query}= and the secret`);
+    if (queryOf(url).get(scheme.query) === secret) return url;
+    const others = new URLSearchParams(query);
+    others.set(scheme.query, secret);
+    return `${path}?${others}`;
+  }
+  const last = `/${encodeURIComponent(secret)}`;
+  if (!("path" in scheme) || path.endsWith(last)) return url;
+  return `${path}${last}${query === undefined ? "" : `?${query}`}`;
+}
+
+function withToken(
+  scheme: TokenScheme,
+  secret: string,
+  { headers, body, mediaType, origin, target }: UnsignedDelivery,
+) {
+  if ("header" in scheme) return { headers: { ...headers, [scheme.header]: `${scheme.label ?? ""}${secret}` }, body };
+  if ("query" in scheme || "path" in scheme) {
+    const isThere = addressWithSecret(scheme, secret, origin + target) === origin + target;
+    if (isThere) return { headers: { ...headers }, body };
+    throw new Error(`the address lacks ${"path" in scheme ? "the secret" : `?${scheme.query}= and the secret`}`);
   }
   const content = openContent(body, mediaType);
   return { headers: { ...headers }, body: withValue(content, scheme, () => secret) };

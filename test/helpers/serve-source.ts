@@ -11,7 +11,7 @@ import type { Cleanup } from "./temp-dir.ts";
 /** Serves the routes of a source as the configuration file has it, at its own path. Events are kept in a list. */
 export async function serveSource(t: Cleanup, entry: string) {
   const source = sourceIn(entry);
-  const { log, named } = recordingLog();
+  const { log, lines, named } = recordingLog();
   const stored: NewEvent[] = [];
   const parts = {
     log,
@@ -37,5 +37,5 @@ export async function serveSource(t: Cleanup, entry: string) {
     const response = await fetch(url + query, init);
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
-  return { send, stored, named };
+  return { send, stored, lines, named };
 }

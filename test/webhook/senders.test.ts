@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { suite, test } from "node:test";
+import { formatMultipart } from "../../src/lib/multipart.ts";
 import { faults } from "../helpers/config-file.ts";
 import { serveSource } from "../helpers/serve-source.ts";
 
@@ -81,5 +83,79 @@ suite("Basic authentication", () => {
     assert.equal((await delivery(credentials("user:wrong"))).status, 401);
     assert.equal((await delivery(credentials("user:a password of the tests"))).status, 200);
     assert.equal(stored.length, 1);
+  });
+});
+
+suite("a token", () => {
+  const json = { method: "POST", body: '{"a":1}', headers: { "Content-Type": "application/json" } };
+
+  test("in the path is behind that of the source, and is not logged", async (t) => {
+    const { send, stored, lines } = await serveSource(
+      t,
+      "{ verify: { type: token, path: true }, secrets: [env:SECRET] }",
+    );
+    assert.equal((await send(json, `/${encodeURIComponent(SECRET)}`)).status, 200);
+    assert.equal((await send(json, `/${encodeURIComponent(SECRET)}?a=/b`)).status, 200);
+    assert.equal(stored.length, 2);
+    assert.equal((await send(json, "/another")).status, 403);
+    for (const other of ["", "/", `/${encodeURIComponent(SECRET)}/`, `/a/${encodeURIComponent(SECRET)}`])
+      assert.equal((await send(json, other)).status, 404, other);
+    assert.doesNotMatch(JSON.stringify(lines), /a%20secret|a secret/);
+  });
+
+  for (const [place, body, type] of [
+    ["a member of the body", `{"data":{"token":"${SECRET}"}}`, "application/json"],
+    [
+      "a field of a form",
+      new URLSearchParams({ "data.token": SECRET }).toString(),
+      "application/x-www-form-urlencoded",
+    ],
+    [
+      "the JSON in a form",
+      String(new URLSearchParams({ data: `{"data":{"token":"${SECRET}"}}` })),
+      "application/x-www-form-urlencoded",
+    ],
+    ["a part", formatMultipart([["data.token", SECRET]], "b"), "multipart/form-data; boundary=b"],
+  ] as const) {
+    test(`may be in ${place}`, async (t) => {
+      const verify = 'verify: { type: token, body: data.token }, contentTypes: ["*/*"]';
+      const { send } = await serveSource(t, `{ ${verify}, secrets: [env:SECRET] }`);
+      const delivery = { method: "POST", body, headers: { "Content-Type": type } };
+      assert.equal((await send(delivery)).status, 200);
+      assert.equal((await send({ ...delivery, body: body.replace("tests", "other") })).status, 403);
+    });
+  }
+});
+
+suite("a signature", () => {
+  test("may be HMAC-MD5", async (t) => {
+    const { send } = await serveSource(t, "{ verify: { header: x-sig, algorithm: md5 }, secrets: [env:SECRET] }");
+    const signed = (body: string) => ({
+      method: "POST",
+      body: "{}",
+      headers: { "Content-Type": "application/json", "X-Sig": createHmac("md5", SECRET).update(body).digest("hex") },
+    });
+    assert.equal((await send(signed("{}"))).status, 200);
+    assert.equal((await send(signed("[]"))).status, 403);
+  });
+
+  test("may be in a field of a form, and of another", async (t) => {
+    const verify = 'verify: { in: form:sign, signed: "{form:payload}" }, contentTypes: [multipart/form-data]';
+    const { send, stored } = await serveSource(t, `{ ${verify}, secrets: [env:SECRET], type: body:event }`);
+    const payload = '{"event":"paid"}';
+    const sent = (signed: string) => ({
+      method: "POST",
+      headers: { "Content-Type": "multipart/form-data; boundary=b" },
+      body: formatMultipart(
+        [
+          ["payload", payload],
+          ["sign", createHmac("sha256", SECRET).update(signed).digest("hex")],
+        ],
+        "b",
+      ),
+    });
+    assert.equal((await send(sent(payload))).status, 200);
+    assert.equal(stored[0]?.type, "paid");
+    assert.equal((await send(sent("other"))).status, 403);
   });
 });

@@ -1,4 +1,4 @@
-import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme } from "../../webhook/schemes.ts";
+import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme, TokenScheme } from "../../webhook/schemes.ts";
 import { usesSecret } from "../../webhook/schemes.ts";
 import type { PathFault } from "./faults.ts";
 import type { SourceEntry } from "./schema.ts";
@@ -6,7 +6,10 @@ import type { SourceEntry } from "./schema.ts";
 type Verify = NonNullable<SourceEntry["verify"]>;
 type Type = NonNullable<Verify["type"]>;
 
-const LAYOUT = ["header", "encoding", "prefix", "format", "label", "signed", "timestamp", "tolerance"] as const;
+const LAYOUT = ["header", "in", "encoding", "prefix", "format", "label", "signed", "timestamp", "tolerance"] as const;
+
+/** Where a token may be. */
+const PLACES_OF_TOKENS = ["header", "query", "body", "path"] as const;
 
 /** The keys that each type of scheme has. */
 const KEYS: Record<Type, readonly (keyof Verify)[]> = {
@@ -15,29 +18,77 @@ const KEYS: Record<Type, readonly (keyof Verify)[]> = {
   ecdsa: [...LAYOUT, "algorithm"],
   rsa: [...LAYOUT, "algorithm"],
   jwt: ["header", "prefix", "algorithms", "issuer", "audience", "bodyClaim", "tolerance"],
-  token: ["header", "prefix"],
+  token: ["prefix", ...PLACES_OF_TOKENS],
   basic: [],
 };
 
 /** The scheme that `verify` describes. Faults have paths below `verify`. */
 export function describedScheme(verify: Verify): { scheme: Scheme } | { faults: PathFault[] } {
   const { type = "hmac" } = verify;
-  const faults = Object.keys(verify)
+  const unknown = Object.keys(verify)
     .filter((key) => key !== "type" && !(KEYS[type] as readonly string[]).includes(key))
     .map((key): PathFault => ({ path: [key], at: "key", message: `found beside type ${type}, expected nothing` }));
-  const { header = type === "jwt" ? "authorization" : undefined } = verify;
-  if (type === "basic") return faults.length > 0 ? { faults } : { scheme: { type } };
-  if (header === undefined) faults.push({ path: [], message: "header is missing, expected the name of a header" });
-  if (type === "jwt") faults.push(...jwtFaults(verify));
-  else if (type !== "token") faults.push(...layoutFaults(verify));
-  if (header === undefined || faults.length > 0) return { faults };
-  if (type === "token")
-    return { scheme: { type, header, ...(verify.prefix !== undefined && { label: verify.prefix }) } };
-  if (type === "jwt") return { scheme: jwtScheme(header, verify) };
-  const layout = layoutOf(header, verify);
-  const { algorithm = "sha256", encoding, key = "utf8" } = verify;
-  if (type === "hmac") return { scheme: { ...layout, type, algorithm, encodings: [encoding ?? "hex"], key } };
-  return { scheme: { ...layout, type, algorithm, encodings: encoding ? [encoding] : ["hex", "base64"] } };
+  const faults = [...unknown, ...faultsOf(type, verify)];
+  return faults.length > 0 ? { faults } : { scheme: schemeOf(type, verify) };
+}
+
+function faultsOf(type: Type, verify: Verify): PathFault[] {
+  switch (type) {
+    case "basic":
+      return [];
+    case "token":
+      return tokenFaults(verify);
+    case "jwt":
+      return jwtFaults(verify);
+    default:
+      return [...placeFaults(verify), ...algorithmFaults(type, verify), ...layoutFaults(verify)];
+  }
+}
+
+/** The scheme of a description without faults. */
+function schemeOf(type: Type, verify: Verify): Scheme {
+  switch (type) {
+    case "basic":
+      return { type };
+    case "token":
+      return tokenScheme(verify);
+    case "jwt":
+      return jwtScheme(verify);
+    default: {
+      const layout = layoutOf(verify);
+      const { algorithm = "sha256", encoding, key = "utf8" } = verify;
+      if (type === "hmac") return { ...layout, type, algorithm, encodings: [encoding ?? "hex"], key };
+      return { ...layout, type, algorithm, encodings: encoding ? [encoding] : ["hex", "base64"] };
+    }
+  }
+}
+
+function tokenFaults({ prefix, ...verify }: Verify): PathFault[] {
+  const places = PLACES_OF_TOKENS.filter((place) => verify[place] !== undefined);
+  if (places.length !== 1) {
+    const found = places.length === 0 ? "header is missing" : `found ${places.join(" and ")}`;
+    return [{ path: [], message: `${found}, expected one of ${PLACES_OF_TOKENS.join(", ")}` }];
+  }
+  if (prefix === undefined || verify.header !== undefined) return [];
+  return [{ path: ["prefix"], message: "found without header, expected nothing" }];
+}
+
+function tokenScheme({ header, prefix, query, body }: Verify): TokenScheme {
+  if (header !== undefined) return { type: "token", header, ...(prefix !== undefined && { label: prefix }) };
+  if (query !== undefined) return { type: "token", query };
+  return body === undefined ? { type: "token", path: true } : { type: "token", json: body };
+}
+
+function placeFaults(verify: Verify): PathFault[] {
+  if (verify.in !== undefined && verify.header !== undefined)
+    return [{ path: ["in"], message: "found beside header, expected one of them" }];
+  if (verify.in !== undefined || verify.header !== undefined) return [];
+  return [{ path: [], message: "header is missing, expected the name of a header" }];
+}
+
+function algorithmFaults(type: Type, { algorithm }: Verify): PathFault[] {
+  if (type === "hmac" || algorithm !== "md5") return [];
+  return [{ path: ["algorithm"], message: `found "md5" beside type ${type}, expected sha1, sha256 or sha512` }];
 }
 
 function layoutFaults({ prefix, format, label, signed = "{body}", timestamp }: Verify): PathFault[] {
@@ -71,18 +122,20 @@ function jwtFaults({ algorithms = [] }: Verify): PathFault[] {
   ];
 }
 
+const IN_FORM = "form:";
+
 /** What signatures with secrets and with keys have in common. */
 type Layout = Omit<HmacScheme, "type" | "algorithm" | "encodings" | "key"> &
   Omit<PublicKeyScheme, "type" | "algorithm" | "encodings">;
 
-function layoutOf(header: string, verify: Verify): Layout {
+function layoutOf(verify: Verify): Layout {
   const { format = "bare", signed = "{body}", timestamp } = verify;
   const label = verify.label ?? verify.prefix;
   const unit = timestamp?.unit ?? "s";
   const place =
     timestamp?.header === undefined ? timestamp?.pair && { pair: timestamp.pair } : { header: timestamp.header };
   return {
-    signature: { headers: [header] },
+    signature: verify.in === undefined ? { headers: [verify.header ?? ""] } : { form: verify.in.slice(IN_FORM.length) },
     format,
     ...(label !== undefined && { label }),
     signed,
@@ -90,8 +143,8 @@ function layoutOf(header: string, verify: Verify): Layout {
   };
 }
 
-function jwtScheme(header: string, verify: Verify): JwtScheme {
-  const { algorithms = ["HS256"], prefix, issuer, audience, bodyClaim } = verify;
+function jwtScheme(verify: Verify): JwtScheme {
+  const { header = "authorization", algorithms = ["HS256"], prefix, issuer, audience, bodyClaim } = verify;
   return {
     type: "jwt",
     header,

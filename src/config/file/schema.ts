@@ -66,7 +66,17 @@ const verify = v.strictObject({
     "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`.",
   ),
   header: key(header, "The header with the signature or the token."),
-  algorithm: key(oneOf("sha1", "sha256", "sha512"), "The hash function. Default: `sha256`."),
+  in: key(
+    textLike(/^form:./, "expected form:NAME"),
+    "`form:NAME`: the signature is in this field of a form, instead of a header.",
+  ),
+  query: key(TEXT, "`token`: it is this parameter of the query, instead of a header."),
+  body: key(TEXT, "`token`: it is the member of the body at this path, or this field of a form, instead of a header."),
+  path: key(v.literal(true, "expected true"), "`token`: it is in the path, behind that of the source and a slash."),
+  algorithm: key(
+    oneOf("md5", "sha1", "sha256", "sha512"),
+    "The hash function. Default: `sha256`. `md5` is for `hmac` only, and weak.",
+  ),
   encoding: key(
     oneOf("hex", "base64", "base64url"),
     "How the signature is written. Default: `hex`; with `keys`, hex or base64.",

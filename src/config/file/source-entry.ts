@@ -37,6 +37,7 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
   const warnings = [
     ...secretWarnings(entry),
     ...coverWarnings(entry, schemes),
+    ...algorithmWarnings(entry),
     ...read.flatMap((part) => part.warnings),
   ];
   if (faults.length > 0) return { source: null, faults, warnings };
@@ -82,6 +83,12 @@ function coverWarnings({ verify }: SourceEntry, schemes: readonly Scheme[]): Pat
   if (verify === undefined || schemes.every(isBodyCovered)) return [];
   const path = ["verify", ...(verify.signed === undefined ? [] : ["signed"])];
   return [{ path, message: "does not cover the body: anybody may send another body with it" }];
+}
+
+/** Warns of a hash function that has known weaknesses, though an HMAC with it is not known to be broken. */
+function algorithmWarnings({ verify }: SourceEntry): PathFault[] {
+  if (verify?.algorithm !== "md5") return [];
+  return [{ path: ["verify", "algorithm"], message: "md5 is weak: use sha256 if the sender can sign with it" }];
 }
 
 /** Whether a signature covers the body. That a shared secret covers nothing is clear from its type. */

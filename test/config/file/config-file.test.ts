@@ -82,6 +82,7 @@ suite("verify", () => {
   for (const [what, verify, changes] of [
     ["has defaults", "header: X-Sig", {}],
     ["takes algorithm", "header: x-sig, algorithm: sha512", { algorithm: "sha512" }],
+    ["takes a field of a form", "in: form:sign", { signature: { form: "sign" } }],
     ["takes encoding", "header: x-sig, encoding: base64url", { encodings: ["base64url"] }],
     ["takes prefix", 'header: x-sig, prefix: "v1="', { label: "v1=" }],
     ["takes format and label", "header: x-sig, format: list, label: v1", { format: "list", label: "v1" }],
@@ -115,6 +116,14 @@ suite("verify", () => {
   test("takes a token and Basic authentication", () => {
     const token = sourceIn('{ verify: { type: token, header: X-Token, prefix: "Bearer " }, secrets: [env:SECRET] }');
     assert.deepEqual(token.schemes, [{ type: "token", header: "x-token", label: "Bearer " }]);
+    for (const [place, scheme] of [
+      ["query: code", { query: "code" }],
+      ["body: data.token", { json: "data.token" }],
+      ["path: true", { path: true }],
+    ] as const) {
+      const { schemes } = sourceIn(`{ verify: { type: token, ${place} }, secrets: [env:SECRET] }`);
+      assert.deepEqual(schemes, [{ type: "token", ...scheme }]);
+    }
     writeFileSync(join(dir, "basic"), "user:a long password");
     assert.deepEqual(sourceIn("{ verify: { type: basic }, secrets: [file:basic] }").schemes, [{ type: "basic" }]);
   });
@@ -135,6 +144,13 @@ suite("verify", () => {
     ['{ header: a, signed: "{boddy}" }', /^verify\.signed: found "\{boddy\}", expected text with \{body\}/],
     ["{ type: basic, header: a }", /^verify\.header: found beside type basic/],
     ["{ type: token, header: a, key: hex }", /^verify\.key: found beside type token/],
+    ["{ type: token }", /^verify: header is missing, expected one of header, query, body, path$/],
+    ["{ type: token, query: a, path: true }", /^verify: found query and path, expected one of header/],
+    ["{ type: token, query: a, prefix: b }", /^verify\.prefix: found without header/],
+    ["{ type: token, path: false }", /^verify\.path: found false, expected true$/],
+    ["{ header: a, in: form:b }", /^verify\.in: found beside header/],
+    ["{ type: rsa, header: a, algorithm: md5 }", /^verify\.algorithm: found "md5" beside type rsa/],
+    ["{ in: b }", /^verify\.in: found "b", expected form:NAME$/],
     ["{ type: basic }", /^secrets\.0: found env:SECRET, .* expected user:password$/],
     ["{ header: a, key: hex }", /^secrets\.0: found env:SECRET, .* expected hex$/],
     ['{ header: "a b" }', /^verify\.header: found "a b", expected the name of a header$/],
