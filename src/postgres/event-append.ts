@@ -82,7 +82,8 @@ function addNew(postgres: Postgres): AddNew {
     const first = [...batch.entries()].filter(([, event]) => {
       const own = namesOf(event);
       const isFirst = own.every((name) => !names.has(name));
-      for (const name of own) names.add(name);
+      // What is not added takes no name: another event may have the id of a duplicate by its bytes.
+      if (isFirst) for (const name of own) names.add(name);
       return isFirst;
     });
     const rows = await postgres.rows<{ place: number }>(sql.APPEND, columnsOf(first.map(([, event]) => event)));

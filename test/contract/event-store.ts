@@ -108,6 +108,17 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.backlog()).conflicts, 0);
     });
 
+    test("an event is stored, even if a duplicate in its batch has its id", async (t) => {
+      const store = await open(t);
+      const unsigned = (eventId: string) => newEvent({ eventId, bytesSha256: "ab".repeat(32) });
+      const results = await store.append([unsigned("a"), unsigned("b"), newEvent({ eventId: "b", type: "genuine" })]);
+      assert.deepEqual(
+        results.map(({ duplicate }) => duplicate),
+        [false, true, false],
+      );
+      assert.equal((await store.get("b"))[0]?.type, "genuine");
+    });
+
     test("a signed event is stored once, even if an unsigned event has its id", async (t) => {
       const store = await open(t);
       const payload = Buffer.from("captured");
