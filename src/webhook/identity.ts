@@ -81,8 +81,9 @@ export function identify(delivery: IdentifiedBy): Identity {
   const isById = id !== null && (isSigned || dedupe === "id");
   const sameWithinMs = dedupe === "off" ? 0 : typeof dedupe === "number" ? dedupe : null;
   const digest = () => delivery.verified.digest ?? hash("sha256", delivery.content.bytes);
-  const bytesSha256 = isById && sameWithinMs === null ? null : digest();
-  const eventId = id?.text ?? `${DIGEST_PREFIX}${bytesSha256}`;
+  const isByBytes = sameWithinMs === null ? !isById : sameWithinMs > 0;
+  const bytesSha256 = isByBytes ? digest() : null;
+  const eventId = id?.text ?? `${DIGEST_PREFIX}${bytesSha256 ?? digest()}`;
   const type = typeOf(delivery);
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);

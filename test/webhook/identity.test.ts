@@ -281,7 +281,7 @@ suite("the places of a source", () => {
   for (const [dedupe, ofSigned, ofUnsigned] of [
     ["bytes", [false, null], [true, null]],
     ["id", [false, null], [false, null]],
-    ["off", [true, 0], [true, 0]],
+    ["off", [false, 0], [false, 0]],
     [300_000, [true, 300_000], [true, 300_000]],
   ] as const) {
     test(`with dedupe ${dedupe}, the bytes count as they should`, () => {
@@ -314,6 +314,17 @@ suite("the places of a source", () => {
       content: contentOf({}),
     });
     assert.notEqual(bytesSha256, null);
+  });
+
+  test("with dedupe off, a delivery without any id has the id of its bytes", () => {
+    const { eventId, bytesSha256 } = identify({
+      source: { ...USUAL, dedupe: "off" },
+      verified: covering({ body: true }),
+      headers: {},
+      content: contentOf({}),
+    });
+    assert.match(eventId, /^sha256:[0-9a-f]{64}$/);
+    assert.equal(bytesSha256, null);
   });
 
   test("give a signed id only if the signature covers them", () => {
