@@ -17,12 +17,14 @@ export function countAppends(events: Pick<EventStore, "append">, metrics: Metric
     const stored = results.filter(({ error }) => error === undefined).length;
     const duplicates = results.filter(({ duplicate }) => duplicate).length;
     const conflicts = results.filter(({ conflict }) => conflict).length;
+    const repeats = results.filter(({ repeat }) => repeat).length;
     const count = (result: string, number: number) => {
       if (number > 0) metrics.deliveries.inc({ result }, number);
     };
     count("new", stored - duplicates);
-    count("duplicate", duplicates - conflicts);
+    count("duplicate", duplicates - conflicts - repeats);
     count("conflict", conflicts);
+    count("repeat", repeats);
     return results;
   };
 }

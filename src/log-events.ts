@@ -180,6 +180,12 @@ export const LOG_EVENTS = {
     meaning: "A delivery has the id of a stored event, but different bytes.",
     fields: ["requestId", "source", "eventId", "address"],
   },
+  delivery_repeat: {
+    level: "info",
+    meaning:
+      "A delivery has the bytes of a stored event, but another id, `deliveredId`. It is kept as a repeat of the event.",
+    fields: ["requestId", "source", "eventId", "deliveredId", "address"],
+  },
   intake_paused: {
     level: "warn",
     meaning:

@@ -111,6 +111,7 @@ export const LABELS = {
       new: "The event was stored.",
       duplicate: "The event was stored before.",
       conflict: "An event with this id but different bytes was stored before.",
+      repeat: "An event with these bytes but another id was stored before.",
     },
   },
   deliveries_refused_total: { label: "code", codes: REFUSAL_CODES },

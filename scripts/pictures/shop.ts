@@ -137,6 +137,7 @@ function countsOf(batch: readonly NewEvent[]) {
     received: 1,
     duplicates: 0,
     conflicts: 0,
+    repeats: 0,
     refused: 0,
     lastReceivedAt: receivedAt,
     secrets: [{ name: secret, mark: "0000", lastUsedAt: receivedAt }],

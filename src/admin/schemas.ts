@@ -87,12 +87,25 @@ const JobItem = v.object({
 });
 
 const ConflictItem = v.object({
+  number: count,
   payloadSha256: v.string(),
   deliveries: count,
   firstAt: isoTime,
   lastAt: isoTime,
   address: v.string(),
   payload: v.nullable(v.string()),
+});
+
+const RepeatItem = v.object({
+  number: count,
+  eventId: v.string(),
+  type: v.string(),
+  deliveries: count,
+  firstAt: isoTime,
+  lastAt: isoTime,
+  address: v.string(),
+  headers: v.record(v.string(), v.string()),
+  replayedAs: v.nullable(v.string()),
 });
 
 export const EventAnswer = v.object({
@@ -103,6 +116,7 @@ export const EventAnswer = v.object({
   headers: v.record(v.string(), v.string()),
   jobs: v.array(JobItem),
   conflicts: v.array(ConflictItem),
+  repeats: v.array(RepeatItem),
   /** Null if it is larger than 1 MiB. */
   payload: v.nullable(v.string()),
 });
@@ -178,6 +192,7 @@ const COUNTS = {
   received: count,
   duplicate: count,
   conflict: count,
+  repeat: count,
   refused: count,
   unrouted: count,
   processed: count,

@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
-import type { EventStore } from "../events/store.ts";
+import type { EventDetail, EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, takePages } from "./bulk.ts";
 import { findEvent, noSuchEvent, type OneEvent } from "./find-event.ts";
@@ -45,9 +45,9 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
   });
 }
 
-const MAX_CONFLICT = 999_999;
+const MAX_CONFLICT = 999_999_999;
 
-/** Stores the bytes of a conflict as a new event, and queues it. A conflict is a delivery with the event's id but different bytes. */
+/** Stores a conflict or a repeat of an event as a new event, and queues it. */
 function replayConflict(eventIds: string[], conflict: string, { source, force, json }: ReplayOptions): Promise<void> {
   const [eventId, ...others] = eventIds;
   if (eventId === undefined || others.length > 0 || force) {
@@ -56,21 +56,45 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
   const number = wholeNumber("--conflict", conflict, MAX_CONFLICT);
   return withStores(async ({ events, now }) => {
     const event = await findEvent(events, { eventId, source });
-    const wanted = event?.conflicts[number - 1];
-    if (!event || !wanted) {
-      if (!event) throw noSuchEvent(eventId);
-      const found = `The event has ${counted(event.conflicts.length, "conflict")}`;
-      throw new OperatorError({ found, remedy: "run authserve events show to see them" }, 1);
-    }
-    const isNew = await events.replayConflict(event, number, now());
-    const newId = DIGEST_PREFIX + wanted.payloadSha256;
-    if (!isNew) {
-      const remedy = `run authserve events replay ${newId} --source ${event.source}`;
-      throw new OperatorError({ found: "The conflict is an event already", remedy }, 1);
-    }
+    if (!event) throw noSuchEvent(eventId);
+    const newId = await makeEvent(events, event, { number, now: now() });
     if (json) printJson({ replayed: 1, eventId: newId });
-    else say(`Queued as ${newId}.`);
+    else say(`Queued as ${printable(newId)}.`);
   });
+}
+
+/** Makes an event of a conflict or a repeat, and returns its id. Throws `OperatorError` if there is none or it is one already. */
+async function makeEvent(
+  events: EventStore,
+  event: EventDetail,
+  { number, now }: { number: number; now: number },
+): Promise<string> {
+  const conflict = event.conflicts.find((one) => one.number === number);
+  if (conflict) {
+    const newId = DIGEST_PREFIX + conflict.payloadSha256;
+    if (await events.replayConflict(event, number, now)) return newId;
+    throw isEventAlready(event, newId);
+  }
+  const repeat = event.repeats.find((one) => one.number === number);
+  if (!repeat) throw noSuchConflict(event, number);
+  if (repeat.replayedAs !== null) throw isEventAlready(event, repeat.replayedAs);
+  const newId = await events.replayRepeat(event, repeat.eventId, now);
+  if (newId !== null) return newId;
+  throw new OperatorError(
+    { found: "The event has changed meanwhile", remedy: "run authserve events show to see it" },
+    1,
+  );
+}
+
+function isEventAlready({ source }: EventDetail, eventId: string): OperatorError {
+  const remedy = `run authserve events replay ${printable(eventId)} --source ${source}`;
+  return new OperatorError({ found: "It is an event already", remedy }, 1);
+}
+
+function noSuchConflict({ conflicts, repeats }: EventDetail, number: number): OperatorError {
+  const kept = `${counted(conflicts.length, "conflict")} and ${counted(repeats.length, "repeat")}`;
+  const found = `The event has ${kept}, and none of them is number ${number}`;
+  return new OperatorError({ found, remedy: "run authserve events show to see them" }, 1);
 }
 
 /** Replays one event, with `force` for the present routes. Returns the reason if it cannot be replayed, else null. */

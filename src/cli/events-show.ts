@@ -1,6 +1,6 @@
 import type { AttemptRecord } from "../events/job.ts";
 import { detailJson, payloadText } from "../events/json.ts";
-import type { Conflict, EventDetail, JobDetail } from "../events/store.ts";
+import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { counted, printData, printJson, say } from "./output.ts";
@@ -23,6 +23,7 @@ export function runEventsShow(eventId: string, { source, utc, json }: ShowOption
     if (json) return printJson({ ...detailJson(event), payload: payloadText(event.payload) });
     printDetail(event, timeFormat(utc, Date.now()));
     if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
+    if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");
   });
 }
 
@@ -44,6 +45,7 @@ function printDetail(event: EventDetail, time: FormatTime): void {
   printFact("secret", printable(event.secret));
   for (const job of event.jobs) printJob(job, time);
   for (const conflict of event.conflicts) printConflict(conflict, time);
+  for (const repeat of event.repeats) printRepeat(repeat, time);
   for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
   printFact("payload", `${counted(payload.length, "byte")} of ${printable(event.contentType)}`);
   printData(printableLines(payloadText(payload)));
@@ -79,7 +81,13 @@ function printAttempt(
   if (response !== null) printData(printableLines(response).replace(/^/gm, "    > "));
 }
 
-function printConflict({ firstAt, deliveries, payloadSha256 }: Conflict, time: FormatTime): void {
+function printConflict({ number, firstAt, deliveries, payloadSha256 }: Conflict, time: FormatTime): void {
   const times = counted(deliveries, "delivery", "deliveries");
-  printFact("conflict", `${time(firstAt)}, ${times} of different bytes, sha256 ${payloadSha256}`);
+  printFact("conflict", `${number}: ${time(firstAt)}, ${times} of different bytes, sha256 ${payloadSha256}`);
+}
+
+function printRepeat({ number, firstAt, deliveries, eventId, replayedAs }: Repeat, time: FormatTime): void {
+  const times = counted(deliveries, "delivery", "deliveries");
+  const event = replayedAs === null ? "" : `, replayed as ${printable(replayedAs)}`;
+  printFact("repeat", `${number}: ${time(firstAt)}, ${times} of the same bytes as ${printable(eventId)}${event}`);
 }

@@ -55,6 +55,7 @@ function printSums({ total, sums }: Chart): void {
       "RECEIVED",
       "DUPLICATES",
       "CONFLICTS",
+      "REPEATS",
       "REFUSED",
       "UNROUTED",
       "PROCESSED",
@@ -64,7 +65,7 @@ function printSums({ total, sums }: Chart): void {
     rows.map((row) => [
       row.source,
       row.route === "" ? "-" : row.route,
-      ...[row.received, row.duplicate, row.conflict, row.refused].map(String),
+      ...[row.received, row.duplicate, row.conflict, row.repeat, row.refused].map(String),
       ...[row.unrouted, row.processed, row.retried, row.dead_lettered].map(String),
     ]),
   );

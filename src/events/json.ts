@@ -17,7 +17,7 @@ export function summaryJson(event: EventSummary) {
   };
 }
 
-/** An event with its jobs and conflicts in JSON output, without its payload. */
+/** An event with its jobs, conflicts and repeats in JSON output, without its payload. */
 export function detailJson(event: EventDetail) {
   return {
     ...summaryJson(event),
@@ -26,7 +26,8 @@ export function detailJson(event: EventDetail) {
     contentType: event.contentType,
     headers: event.headers,
     jobs: event.jobs.map(jobJson),
-    conflicts: event.conflicts.map(({ payloadSha256, deliveries, firstAt, lastAt, address, payload }) => ({
+    conflicts: event.conflicts.map(({ number, payloadSha256, deliveries, firstAt, lastAt, address, payload }) => ({
+      number,
       payloadSha256,
       deliveries,
       firstAt: isoTime(firstAt),
@@ -34,6 +35,19 @@ export function detailJson(event: EventDetail) {
       address,
       payload: payload && payloadText(payload),
     })),
+    repeats: event.repeats.map(
+      ({ number, eventId, type, deliveries, firstAt, lastAt, address, headers, replayedAs }) => ({
+        number,
+        eventId,
+        type,
+        deliveries,
+        firstAt: isoTime(firstAt),
+        lastAt: isoTime(lastAt),
+        address,
+        headers,
+        replayedAs,
+      }),
+    ),
   };
 }
 

@@ -1,11 +1,13 @@
 /**
- * What is counted. Of deliveries: events received, duplicates, conflicts (other bytes under a known id) and refused ones. Of
- * events: those that no route matched. Of attempts: jobs processed, queued for a retry, and dead-lettered.
+ * What is counted. Of deliveries: events received, duplicates, conflicts (other bytes under a known id), repeats (known bytes
+ * under another id) and refused ones. Of events: those that no route matched. Of attempts: jobs processed, queued for a retry, and
+ * dead-lettered.
  */
 export const OUTCOMES = [
   "received",
   "duplicate",
   "conflict",
+  "repeat",
   "refused",
   "unrouted",
   "processed",

@@ -8,7 +8,7 @@ export interface NewEvent {
   source: string;
   eventId: string;
   type: string;
-  /** The SHA-256 of the payload in hex if the id is unsigned, so that the bytes identify a duplicate. Else null. */
+  /** The SHA-256 of the payload in hex if the bytes identify a duplicate. Else null. */
   bytesSha256: string | null;
   /**
    * For how long after an event another one with the same bytes is a duplicate, in ms; 0: never. The id then decides nothing: where
@@ -25,10 +25,12 @@ export interface NewEvent {
   receivedAt: number;
 }
 
-/** The result of storing a delivery: new, a duplicate, or a conflict (other bytes under a known id). */
+/** The result of storing a delivery: new, a duplicate, a conflict (other bytes under a known id), or a repeat. */
 export interface Appended {
   duplicate: boolean;
   conflict: boolean;
+  /** The duplicate is kept beside the event, because it brought another id. */
+  repeat?: boolean;
   /** The id of the stored event, if it differs from the id of the delivery. */
   eventId?: string;
   /** The store cannot hold a value of this delivery. It is not stored; the rest of the batch is. */
@@ -93,6 +95,8 @@ export interface EventSummary {
 
 /** Other bytes that came under the id of an event, and the number of their deliveries. */
 export interface Conflict {
+  /** Conflicts and repeats of an event are numbered together. */
+  number: number;
   payloadSha256: string;
   deliveries: number;
   firstAt: number;
@@ -100,6 +104,20 @@ export interface Conflict {
   address: string;
   /** Null when earlier conflicts of the event reach the size limit of one answer. */
   payload: Uint8Array | null;
+}
+
+/** Another id under which the bytes of an event came, and the number of its deliveries. */
+export interface Repeat {
+  number: number;
+  eventId: string;
+  type: string;
+  deliveries: number;
+  firstAt: number;
+  lastAt: number;
+  address: string;
+  headers: Record<string, string>;
+  /** The id of the event that a replay has made of it. */
+  replayedAs: string | null;
 }
 
 /** A job with its attempts. */
@@ -118,7 +136,7 @@ export interface JobDetail {
   history: AttemptRecord[];
 }
 
-/** A stored event with its jobs and conflicts. */
+/** A stored event with its jobs, conflicts and repeats. */
 export interface EventDetail extends EventSummary {
   address: string;
   /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
@@ -129,6 +147,7 @@ export interface EventDetail extends EventSummary {
   /** Empty before fan-out. */
   jobs: JobDetail[];
   conflicts: Conflict[];
+  repeats: Repeat[];
 }
 
 /** Selects events that match every given member, at most `limit`. */
@@ -299,6 +318,11 @@ export interface EventStore {
   replayAll(filter: JobFilter, now: number, page: PageRequest): Promise<CountedPage>;
   /** Stores a conflict of an event, numbered from 1, oldest first, as an event of its own. Returns false if it is one already. */
   replayConflict(event: EventName, conflict: number, now: number): Promise<boolean>;
+  /**
+   * Stores a repeat of an event as an event of its own, under the repeat's id, with a number behind it if that is taken. Returns
+   * the id of the new event; null if the repeat is not kept or is an event already.
+   */
+  replayRepeat(event: EventName, repeat: string, now: number): Promise<string | null>;
   /** Gives a routed event to the present routes anew. Returns false if it is queued or unknown. */
   reroute(event: EventName): Promise<boolean>;
   /** The first events that `reroute` was called for. */

@@ -3,6 +3,7 @@ import type { CountedPage, EventStore, Work } from "./store.ts";
 const isAny = (count: number) => count > 0;
 const isAnyIn = ({ count }: CountedPage) => count > 0;
 const isTrue = (result: boolean) => result;
+const isSome = (result: unknown) => result !== null;
 
 /** Notifies listeners of work that comes through this store. Work of other processes is found by polling. */
 export function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
@@ -27,6 +28,7 @@ export function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
     replay: notifying(events.replay, "jobs", isAny),
     replayAll: notifying(events.replayAll, "jobs", isAnyIn),
     replayConflict: notifying(events.replayConflict, "events", isTrue),
+    replayRepeat: notifying(events.replayRepeat, "events", isSome),
     reroute: notifying(events.reroute, "jobs", isTrue),
     discard: notifying(events.discard, "jobs", isAny),
     discardAll: notifying(events.discardAll, "jobs", isAnyIn),

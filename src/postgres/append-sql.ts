@@ -36,9 +36,9 @@ SELECT id, source, event_id AS "eventId", encode(bytes_sha256, 'hex') AS "bytesS
 FROM unnest($1::text[], $2::text[]) AS named (source, event_id) JOIN authserve.events USING (source, event_id)
   LEFT JOIN authserve.contents ON contents.event = id`;
 
-/** The ids of the events with these bytes and an unsigned id: sources, digests. */
+/** The events with these bytes and an unsigned id: sources, digests. */
 export const STORED_BYTES = `
-SELECT source, encode(bytes_sha256, 'hex') AS "bytesSha256", event_id AS "eventId"
+SELECT id, source, encode(bytes_sha256, 'hex') AS "bytesSha256", event_id AS "eventId"
 FROM unnest($1::text[], $2::bytea[]) AS named (source, bytes_sha256) JOIN authserve.events USING (source, bytes_sha256)
 WHERE bytes_sha256 IS NOT NULL`;
 
@@ -49,9 +49,6 @@ FROM authserve.events WHERE bytes_sha256 = $1 AND source = $2 AND bytes_sha256 I
 
 /** Gives the digest of an event to a later one with the same bytes: event. */
 export const FORGET_BYTES = `UPDATE authserve.events SET bytes_sha256 = NULL WHERE id = $1`;
-
-/** Whether an id is taken: source, event id. */
-export const IS_TAKEN = `SELECT FROM authserve.events WHERE source = $1 AND event_id = $2`;
 
 /** Stores other bytes under known identities once, and counts their deliveries: a column each. */
 export const ADD_CONFLICTS = `

@@ -1,11 +1,14 @@
 import { hash } from "node:crypto";
 import { AppError } from "../errors.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
-import { freeNumber, numbered } from "../events/free-number.ts";
+import { numbered } from "../events/free-number.ts";
+import { bringsOtherId } from "../events/repeat.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import * as sql from "./append-sql.ts";
 import { type Postgres, sqlState } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
+import { freeNumberOf } from "./free-number-of.ts";
+import { addRepeats, type NewRepeat } from "./repeats.ts";
 import { bytes, integers, texts } from "./values.ts";
 
 const NEW: Appended = { duplicate: false, conflict: false };
@@ -18,7 +21,7 @@ const POISON = /^(?:22|54)/;
 /**
  * Stores batches of deliveries. A known signed id is a duplicate, or a conflict when the bytes differ. With an unsigned id the
  * bytes decide: the same bytes are a duplicate. Other bytes under a known unsigned id are stored under their digest. With a time
- * within which bytes are the same, that alone decides.
+ * within which bytes are the same, that alone decides. A duplicate by its bytes that brings another id is kept as a repeat.
  */
 export function eventAppend(postgres: Postgres, tally: EventTally): (batch: NewEvent[]) => Promise<Appended[]> {
   const add = addNew(postgres);
@@ -126,29 +129,21 @@ interface SameBytes {
 /** Stores an event of a source in which only the same bytes within a time are a duplicate. */
 function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWithinMs: number) => Promise<Appended> {
   async function findSame({ bytesSha256, source }: NewEvent): Promise<SameBytes | undefined> {
-    const [same] = await postgres.rows<SameBytes>(sql.SAME_BYTES, [Buffer.from(bytesSha256 ?? "", "hex"), source]);
+    if (bytesSha256 === null) return undefined;
+    const [same] = await postgres.rows<SameBytes>(sql.SAME_BYTES, [Buffer.from(bytesSha256, "hex"), source]);
     return same;
   }
 
-  async function freeNumberOf({ source, eventId }: NewEvent): Promise<number> {
-    const search = freeNumber();
-    let asked = search.next();
-    while (!asked.done) {
-      const taken = await postgres.rows(sql.IS_TAKEN, [source, numbered(eventId, asked.value)]);
-      asked = search.next(taken.length > 0);
-    }
-    return asked.value;
-  }
-
   return async (event, sameWithinMs) => {
-    const added = sameWithinMs > 0 ? event : { ...event, bytesSha256: null };
     // Another server may take the same id, or store the same bytes, between two statements.
-    for (let { eventId } = event; ; eventId = numbered(event.eventId, await freeNumberOf(event))) {
-      const same = sameWithinMs > 0 ? await findSame(event) : undefined;
-      if (same && event.receivedAt - same.receivedAt < sameWithinMs)
-        return same.eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId: same.eventId };
+    for (let { eventId } = event; ; eventId = numbered(event.eventId, await freeNumberOf(postgres, event))) {
+      const same = await findSame(event);
+      if (same && event.receivedAt - same.receivedAt < sameWithinMs) {
+        const repeats = await addRepeats(postgres, repeatOf(event, same));
+        return duplicateOf(event, same.eventId, repeats);
+      }
       if (same) await postgres.run(sql.FORGET_BYTES, [same.id]);
-      const [isNew] = await add([{ ...added, eventId }]);
+      const [isNew] = await add([{ ...event, eventId }]);
       if (isNew) return eventId === event.eventId ? NEW : { ...NEW, eventId };
     }
   };
@@ -164,8 +159,22 @@ interface StoredRow {
   payloadSha256: string | null;
 }
 
+/** What is kept of a duplicate by its bytes: nothing, or a repeat. */
+function repeatOf(delivery: NewEvent, { id, eventId }: Pick<SameBytes, "id" | "eventId">): NewRepeat[] {
+  return bringsOtherId(delivery, eventId) ? [{ stored: id, delivery }] : [];
+}
+
+/** A duplicate by its bytes, with the id of the stored event. */
+function duplicateOf(delivery: NewEvent, eventId: string, newRepeats: ReadonlySet<NewEvent>): Appended {
+  if (eventId === delivery.eventId) return DUPLICATE;
+  return { ...DUPLICATE, ...(newRepeats.has(delivery) && { repeat: true }), eventId };
+}
+
+/** An event that has the bytes of a delivery. */
+type BytesRow = Pick<StoredRow, "id" | "source" | "eventId" | "bytesSha256">;
+
 /** What a known event is: a duplicate, a conflict with the stored event, or to be stored under its digest. */
-type Decision = { is: "duplicate"; eventId?: string } | { is: "conflict"; with: number } | { is: "new bytes" };
+type Decision = { is: "duplicate"; of?: BytesRow } | { is: "conflict"; with: number } | { is: "new bytes" };
 
 function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEvent[]) => Promise<Appended[]> {
   async function readStored(events: readonly NewEvent[]): Promise<(event: NewEvent) => StoredRow | undefined> {
@@ -175,14 +184,14 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
     return ({ source, eventId }) => byName.get(`${source} ${eventId}`);
   }
 
-  /** The ids of the events that have the bytes of these. */
-  async function readByBytes(events: readonly NewEvent[]): Promise<(event: NewEvent) => string | undefined> {
+  /** The events that have the bytes of these. */
+  async function readByBytes(events: readonly NewEvent[]): Promise<(event: NewEvent) => BytesRow | undefined> {
     const unsigned = events.filter(({ bytesSha256 }) => bytesSha256 !== null);
     if (unsigned.length === 0) return () => undefined;
     const digests = unsigned.map(({ bytesSha256 }) => Buffer.from(bytesSha256 ?? "", "hex"));
     const names = [texts(unsigned.map(({ source }) => source)), bytes(digests)];
-    const rows = await postgres.rows<Omit<StoredRow, "id">>(sql.STORED_BYTES, names);
-    const byBytes = new Map(rows.map((row) => [`${row.source} ${row.bytesSha256}`, row.eventId]));
+    const rows = await postgres.rows<BytesRow>(sql.STORED_BYTES, names);
+    const byBytes = new Map(rows.map((row) => [`${row.source} ${row.bytesSha256}`, row]));
     return ({ source, bytesSha256 }) => byBytes.get(`${source} ${bytesSha256}`);
   }
 
@@ -194,26 +203,29 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
   }
 
   return async (events) => {
-    const [storedOf, idByBytes] = [await readStored(events), await readByBytes(events)];
-    const decided = events.map((event) => ({ event, decision: decide(event, storedOf(event), idByBytes(event)) }));
+    const [storedOf, sameOf] = [await readStored(events), await readByBytes(events)];
+    const decided = events.map((event) => ({ event, decision: decide(event, storedOf(event), sameOf(event)) }));
     await addConflicts(postgres, decided);
+    const repeats = await addRepeats(
+      postgres,
+      decided.flatMap(({ event, decision }) =>
+        decision.is === "duplicate" && decision.of ? repeatOf(event, decision.of) : [],
+      ),
+    );
     const newBytes = decided.filter(({ decision }) => decision.is === "new bytes").map(({ event }) => event);
     const added = newBytes.length === 0 ? [] : await addByBytes(newBytes);
-    return decided.map(({ decision }) => {
+    return decided.map(({ event, decision }) => {
       if (decision.is === "new bytes") return added.shift() ?? DUPLICATE;
       if (decision.is === "conflict") return CONFLICT;
-      return decision.eventId === undefined ? DUPLICATE : { ...DUPLICATE, eventId: decision.eventId };
+      return decision.of ? duplicateOf(event, decision.of.eventId, repeats) : DUPLICATE;
     });
   };
 }
 
 const digestOf = ({ bytesSha256, payload }: NewEvent) => bytesSha256 ?? hash("sha256", payload);
 
-function decide(event: NewEvent, stored: StoredRow | undefined, idByBytes: string | undefined): Decision {
-  if (event.bytesSha256 !== null) {
-    if (idByBytes === undefined) return { is: "new bytes" };
-    return idByBytes === event.eventId ? { is: "duplicate" } : { is: "duplicate", eventId: idByBytes };
-  }
+function decide(event: NewEvent, stored: StoredRow | undefined, same: BytesRow | undefined): Decision {
+  if (event.bytesSha256 !== null) return same ? { is: "duplicate", of: same } : { is: "new bytes" };
   if (!stored) return { is: "duplicate" };
   const digest = digestOf(event);
   // An attacker can resend a captured body under any unsigned id. That must not keep the genuine event out.

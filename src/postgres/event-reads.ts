@@ -8,6 +8,7 @@ import type {
   EventStore,
   EventSummary,
   JobDetail,
+  Repeat,
 } from "../events/store.ts";
 import { summaryOf } from "../events/summary.ts";
 import type { Postgres, Queries } from "./connection.ts";
@@ -69,6 +70,15 @@ const CONFLICTS = `
 SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, first_at AS "firstAt", last_at AS "lastAt", address,
   CASE WHEN sum(length(payload)) OVER (PARTITION BY event ORDER BY first_at, payload_sha256) <= $2 THEN payload END AS payload
 FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256`;
+
+/** The repeats of events, oldest first: events. */
+const REPEATS = `
+SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
+  replayed_as AS "replayedAs"
+FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number`;
+
+type ConflictRow = Omit<Conflict, "number"> & { event: number };
+type RepeatRow = Omit<Repeat, "headers"> & { event: number; headers: string };
 
 // A sender that gives all its events one id creates a conflict with each. The first ones are enough to diagnose that.
 // One body of the largest size fits.
@@ -139,12 +149,14 @@ async function getIn(queries: Queries, eventId: string, source: string | undefin
   const rows = await queries.rows<DetailRow>(GET, [storable(eventId), source === undefined ? null : storable(source)]);
   const jobsOf = await readJobs(queries, rows);
   const ids = integers(rows.map(({ id }) => id));
-  const [history, conflicts] = await Promise.all([
+  const [history, conflicts, repeats] = await Promise.all([
     queries.rows<AttemptRecord & { event: number; route: string }>(HISTORY, [ids]),
-    queries.rows<Conflict & { event: number }>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
+    queries.rows<ConflictRow>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
+    queries.rows<RepeatRow>(REPEATS, [ids]),
   ]);
   const historyOf = groupByEvent(history);
   const conflictsOf = groupByEvent(conflicts);
+  const repeatsOf = groupByEvent(repeats);
   return rows.map(({ address, secret, contentType, headers, payload, ...event }) => {
     const jobs = jobsOf(event.id);
     const attempts = historyOf.get(event.id) ?? [];
@@ -156,9 +168,24 @@ async function getIn(queries: Queries, eventId: string, source: string | undefin
       contentType,
       payload,
       jobs: (jobs ?? []).map((job) => detailOf(job, attempts)),
-      conflicts: (conflictsOf.get(event.id) ?? []).map(({ event: _, ...conflict }) => conflict),
+      ...keptBeside(conflictsOf.get(event.id) ?? [], repeatsOf.get(event.id) ?? []),
     };
   });
+}
+
+/** What is kept beside an event. The numbers of repeats are behind those of conflicts. */
+function keptBeside(
+  conflicts: readonly ConflictRow[],
+  repeats: readonly RepeatRow[],
+): Pick<EventDetail, "conflicts" | "repeats"> {
+  return {
+    conflicts: conflicts.map(({ event: _, ...conflict }, place) => ({ number: place + 1, ...conflict })),
+    repeats: repeats.map(({ event: _, number, headers, ...repeat }) => ({
+      number: conflicts.length + number,
+      ...repeat,
+      headers: JSON.parse(headers) as Record<string, string>,
+    })),
+  };
 }
 
 function detailOf(

@@ -5,6 +5,7 @@ import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
 import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
+import { replayRepeat } from "./repeats.ts";
 import { storable } from "./values.ts";
 
 /** The number of an event: event id, source. */
@@ -32,7 +33,7 @@ type ChangeJob = (changes: Changes, job: JobRow) => void;
 
 type ReplayPort = Pick<
   EventStore,
-  "replay" | "replayAll" | "replayConflict" | "discard" | "discardAll" | "count" | "jobs"
+  "replay" | "replayAll" | "replayConflict" | "replayRepeat" | "discard" | "discardAll" | "count" | "jobs"
 >;
 
 /** Queues failed jobs again, or discards jobs: those of one event, or page by page those that match a filter. */
@@ -57,6 +58,11 @@ export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
       const added = (await postgres.run(REPLAY_CONFLICT, [storable(eventId), storable(source), conflict, now])) > 0;
       tally.note();
       return added;
+    },
+    async replayRepeat(event, repeat, now) {
+      const newId = await replayRepeat(postgres, event, repeat, now);
+      tally.note();
+      return newId;
     },
     async count(filter, page) {
       const { events, next } = await openJobPages(postgres, filter, page);

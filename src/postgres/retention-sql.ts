@@ -32,6 +32,7 @@ export const REMOVE_CONTENTS = [
   "dead_letters",
   "discards",
   "conflicts",
+  "repeats",
   "reroutes",
 ].map((table) => `DELETE FROM authserve.${table} WHERE event = ANY($1::bigint[])`);
 

@@ -185,6 +185,19 @@ const STEPS: readonly string[] = [
   ALTER TABLE authserve.tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
   ALTER TABLE authserve.stats_added SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
   `,
+  `
+  -- Other ids under which the bytes of an event came. Its own contents have the bytes. Who adds or replays one locks the contents.
+  CREATE TABLE authserve.repeats (
+    event bigint,
+    number bigint,  -- counts the repeats of the event, also those that are no longer kept
+    event_id text COLLATE "C" NOT NULL, type text COLLATE "C" NOT NULL, secret text NOT NULL, address text NOT NULL,
+    headers text NOT NULL, content_type text NOT NULL, first_at bigint NOT NULL, last_at bigint NOT NULL,
+    deliveries bigint NOT NULL,
+    replayed_as text,  -- the id of the event that a replay has made of it
+    PRIMARY KEY (event, number)
+  );
+  CREATE UNIQUE INDEX repeats_id ON authserve.repeats (event, event_id);
+  `,
 ];
 
 /** The schema of this version, compared with the row in `authserve.schema_version`. Never edit a released step: add a new one. */

@@ -1,10 +1,12 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { DIGEST_PREFIX } from "../events/event.ts";
-import { freeNumber, numbered } from "../events/free-number.ts";
+import { numbered } from "../events/free-number.ts";
+import { bringsOtherId, MAX_REPEATS } from "../events/repeat.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
+import { freeNumbers } from "./free-numbers.ts";
 import { statWriter } from "./stats.ts";
 
 // Shared objects: structured clone sends a repeated object to another thread once, and then refers to it.
@@ -30,18 +32,20 @@ interface SameBytes {
 /**
  * Stores batches of deliveries, each batch in one transaction. A known signed id is a duplicate, or a conflict when the
  * bytes differ. With an unsigned id the bytes decide: the same bytes are a duplicate. Other bytes under a known
- * unsigned id are stored under their digest. With a time within which bytes are the same, that alone decides.
+ * unsigned id are stored under their digest. With a time within which bytes are the same, that alone decides. A duplicate by
+ * its bytes that brings another id is kept as a repeat.
  */
 export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
   const insert = database.prepare(sql.APPEND);
   const addContents = database.prepare(sql.ADD_CONTENTS);
   const stored = database.prepare<unknown[], StoredRow>(sql.STORED);
-  const storedBytes = database.prepare(sql.STORED_BYTES).pluck();
   const sameBytes = database.prepare<unknown[], SameBytes>(sql.SAME_BYTES);
   const forgetBytes = database.prepare(sql.FORGET_BYTES);
-  const isTaken = database.prepare(sql.IS_TAKEN);
+  const freeNumberOf = freeNumbers(database);
   const addConflict = database.prepare(sql.ADD_CONFLICT);
   const countConflict = database.prepare(sql.COUNT_CONFLICT);
+  const addRepeat = database.prepare<unknown[], { number: number; deliveries: number }>(sql.ADD_REPEAT);
+  const dropRepeats = database.prepare(sql.DROP_REPEATS);
   const stats = statWriter(database);
 
   function isInserted(event: NewEvent, eventId: string): boolean {
@@ -86,31 +90,45 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   }
 
   function appendUnsigned(event: NewEvent, bytesSha256: string): Appended {
-    const eventId = storedBytes.get(Buffer.from(bytesSha256, "hex"), event.source) as string | undefined;
-    if (eventId === undefined) return appendByBytes(event);
-    return eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId };
+    const same = sameBytes.get(Buffer.from(bytesSha256, "hex"), event.source);
+    return same ? duplicateOf(same, event) : appendByBytes(event);
+  }
+
+  /** A duplicate by its bytes. */
+  function duplicateOf(same: SameBytes, event: NewEvent): Appended {
+    if (same.eventId === event.eventId) return DUPLICATE;
+    const isRepeat = bringsOtherId(event, same.eventId) && isNewRepeat(same.id, event);
+    return { ...DUPLICATE, ...(isRepeat && { repeat: true }), eventId: same.eventId };
+  }
+
+  /** Keeps a repeat of a stored event. Returns false if it is kept already, or the event is removed. */
+  function isNewRepeat(stored: number, event: NewEvent): boolean {
+    const { eventId, type, secret, contentType, headers, address, receivedAt } = event;
+    const added = addRepeat.get({
+      event: stored,
+      eventId,
+      type,
+      secret,
+      contentType,
+      headers,
+      address,
+      receivedAt,
+    });
+    if (added?.deliveries !== 1) return false;
+    dropRepeats.run(stored, added.number - MAX_REPEATS);
+    return true;
   }
 
   /** Stores an event of a source in which only the same bytes within a time are a duplicate. */
   function appendWithin(event: NewEvent, sameWithinMs: number): Appended {
-    const { source, receivedAt } = event;
-    const digest = Buffer.from(event.bytesSha256 ?? "", "hex");
-    const same = sameWithinMs > 0 ? sameBytes.get(digest, source) : undefined;
-    if (same && receivedAt - same.receivedAt < sameWithinMs)
-      return same.eventId === event.eventId ? DUPLICATE : { ...DUPLICATE, eventId: same.eventId };
+    const { source, receivedAt, bytesSha256 } = event;
+    const same = bytesSha256 === null ? undefined : sameBytes.get(Buffer.from(bytesSha256, "hex"), source);
+    if (same && receivedAt - same.receivedAt < sameWithinMs) return duplicateOf(same, event);
     if (same) forgetBytes.run(same.id);
-    const added = sameWithinMs > 0 ? event : { ...event, bytesSha256: null };
-    if (isInserted(added, event.eventId)) return NEW;
+    if (isInserted(event, event.eventId)) return NEW;
     const eventId = numbered(event.eventId, freeNumberOf(event));
-    isInserted(added, eventId);
+    isInserted(event, eventId);
     return { ...NEW, eventId };
-  }
-
-  function freeNumberOf({ eventId, source }: NewEvent): number {
-    const search = freeNumber();
-    let asked = search.next();
-    while (!asked.done) asked = search.next(isTaken.get(numbered(eventId, asked.value), source) !== undefined);
-    return asked.value;
   }
 
   function appendOne(event: NewEvent): Appended {

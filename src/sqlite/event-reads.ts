@@ -8,6 +8,7 @@ import type {
   EventStore,
   EventSummary,
   JobDetail,
+  Repeat,
 } from "../events/store.ts";
 import { summaryOf } from "../events/summary.ts";
 import type { SyncPort } from "./async-store.ts";
@@ -35,7 +36,8 @@ interface JobRow {
   lastError: string | null;
 }
 
-type ConflictRow = Omit<Conflict, "payload"> & { id: number; bytes: number };
+type ConflictRow = Omit<Conflict, "number" | "payload"> & { id: number; bytes: number };
+type RepeatRow = Omit<Repeat, "headers"> & { headers: string };
 
 // A sender that gives all its events one id creates a conflict with each. The first ones are enough to diagnose that.
 // One body of the largest size fits.
@@ -81,21 +83,36 @@ export function eventReads(database: Database): EventReads {
   };
 }
 
-/** Adds conflicts to an event, and history and dead letters to its jobs. */
+/** Adds conflicts and repeats to an event, and history and dead letters to its jobs. */
 function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] | null) => EventDetail {
   const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
   const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
   const discarded = database.prepare<unknown[], { discardedAt: number; reason: string }>(sql.DISCARDED);
   const conflicts = database.prepare<unknown[], ConflictRow>(sql.CONFLICTS);
+  const repeats = database.prepare<unknown[], RepeatRow>(sql.REPEATS);
   const conflictPayload = database.prepare<unknown[], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
 
   /** Oldest first. Payloads beyond the size limit are null. */
   function conflictsOf(event: number): Conflict[] {
     let read = 0;
-    return conflicts.all(event).map(({ id, bytes, ...conflict }) => {
+    return conflicts.all(event).map(({ id, bytes, ...conflict }, place) => {
       read += bytes;
-      return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : (conflictPayload.get(id) ?? null) };
+      const payload = read > MAX_CONFLICT_BYTES ? null : (conflictPayload.get(id) ?? null);
+      return { number: place + 1, ...conflict, payload };
     });
+  }
+
+  /** What is kept beside an event. The numbers of repeats are behind those of conflicts. */
+  function keptBeside(event: number): Pick<EventDetail, "conflicts" | "repeats"> {
+    const conflicts = conflictsOf(event);
+    return {
+      conflicts,
+      repeats: repeats.all(event).map((row) => ({
+        ...row,
+        number: conflicts.length + row.number,
+        headers: JSON.parse(row.headers) as Record<string, string>,
+      })),
+    };
   }
 
   function jobOf(event: number, { endedAt: _, ...job }: JobRow): JobDetail {
@@ -116,6 +133,6 @@ function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] |
     contentType,
     payload,
     jobs: (jobs ?? []).map((job) => jobOf(event.id, job)),
-    conflicts: conflictsOf(event.id),
+    ...keptBeside(event.id),
   });
 }

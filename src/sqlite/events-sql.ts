@@ -19,10 +19,6 @@ export const STORED = `
 SELECT id, bytes_sha256 AS bytesSha256, payload
 FROM events LEFT JOIN contents ON contents.event = events.id WHERE event_id = ? AND source = ?`;
 
-/** The id of the event with these bytes and an unsigned id: digest, source. */
-export const STORED_BYTES = `
-SELECT event_id FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`;
-
 /** Whether an id is taken: event id, source. */
 export const IS_TAKEN = `SELECT 1 FROM events WHERE event_id = ? AND source = ?`;
 
@@ -41,6 +37,21 @@ INSERT INTO conflicts (event, payload_sha256, payload_crc32, payload, type, secr
 VALUES (@event, @payloadSha256, @payloadCrc32, @payload, @type, @secret, @contentType, @headers, @address, @receivedAt,
   @receivedAt, 1)
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
+
+/**
+ * Keeps another id under which the bytes of an event came, once, and counts its deliveries. Returns nothing if the event is
+ * removed.
+ */
+export const ADD_REPEAT = `
+INSERT INTO repeats (event, number, event_id, type, secret, content_type, headers, address, first_at, last_at, deliveries)
+SELECT event, coalesce((SELECT max(number) FROM repeats WHERE event = @event), 0) + 1, @eventId, @type, @secret, @contentType,
+  @headers, @address, @receivedAt, @receivedAt, 1
+FROM contents WHERE event = @event
+ON CONFLICT (event, event_id) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1
+RETURNING number, deliveries`;
+
+/** Removes the oldest repeats of an event: event, the last number to remove. */
+export const DROP_REPEATS = `DELETE FROM repeats WHERE event = ? AND number <= ?`;
 
 /** Counts a conflicting delivery. */
 export const COUNT_CONFLICT = `UPDATE tally SET conflicts = conflicts + 1`;
@@ -289,6 +300,27 @@ SELECT @event, secret, address, headers, content_type, payload_crc32, payload
 FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
 ORDER BY first_at LIMIT 1 OFFSET @conflict - 1`;
 
+/** A repeat that is not an event yet: event id, source, id of the repeat. */
+export const REPEAT = `
+SELECT repeats.event, number FROM repeats JOIN events ON id = repeats.event
+WHERE events.event_id = ? AND source = ? AND repeats.event_id = ? AND replayed_as IS NULL`;
+
+/** Adds a repeat as an event of its own, with the id `@eventId`, unless that is taken. */
+export const REPLAY_REPEAT = `
+INSERT INTO events (source, event_id, type, received_at, size)
+SELECT source, @eventId, repeats.type, @now, length(payload) + octet_length(repeats.headers)
+FROM repeats JOIN contents USING (event) JOIN events ON id = event WHERE event = @event AND number = @number
+ON CONFLICT DO NOTHING`;
+
+/** Adds the contents of {@link REPLAY_REPEAT} to the event with the number `@added`. */
+export const REPLAY_REPEAT_CONTENTS = `
+INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
+SELECT @added, repeats.secret, repeats.address, repeats.headers, repeats.content_type, payload_crc32, payload
+FROM repeats JOIN contents USING (event) WHERE event = @event AND number = @number`;
+
+/** A repeat is an event of its own: the id of that event, event, number. */
+export const REPEAT_REPLAYED = `UPDATE repeats SET replayed_as = ? WHERE event = ? AND number = ?`;
+
 /** The columns of an event in a list. */
 export const EVENT = `events.id, events.source, events.event_id AS eventId, events.type, events.received_at AS receivedAt`;
 
@@ -325,6 +357,12 @@ FROM conflicts WHERE event = ? ORDER BY first_at`;
 
 /** The payload of one of {@link CONFLICTS}. */
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;
+
+/** The repeats of an event, oldest first. */
+export const REPEATS = `
+SELECT number, event_id AS eventId, type, deliveries, first_at AS firstAt, last_at AS lastAt, address, headers,
+  replayed_as AS replayedAs
+FROM repeats WHERE event = ? ORDER BY number`;
 
 /** The size of the file without free pages. */
 export const USED_BYTES = `((SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count))

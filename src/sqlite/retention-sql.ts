@@ -23,6 +23,7 @@ export const REMOVE_CONTENTS = [
   "dead_letters",
   "discards",
   "conflicts",
+  "repeats",
   "reroutes",
 ].map((table) => `DELETE FROM ${table} WHERE event = ?`);
 

@@ -169,6 +169,18 @@ const STEPS: readonly string[] = [
   -- Key-value pairs that outlive the process.
   CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Other ids under which the bytes of an event came. Its own contents have the bytes.
+  CREATE TABLE repeats (
+    event INTEGER NOT NULL,
+    number INTEGER NOT NULL,  -- counts the repeats of the event, also those that are no longer kept
+    event_id TEXT NOT NULL, type TEXT NOT NULL, secret TEXT NOT NULL, address TEXT NOT NULL, headers TEXT NOT NULL,
+    content_type TEXT NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, deliveries INTEGER NOT NULL,
+    replayed_as TEXT,  -- the id of the event that a replay has made of it
+    PRIMARY KEY (event, number)
+  ) STRICT;
+  CREATE UNIQUE INDEX repeats_id ON repeats (event, event_id);
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -227,6 +227,19 @@ function receive(source: Source, parts: DeliveryParts): Handler {
         "a stored event has the same id and other bytes",
       );
     }
+    if (appended.repeat) {
+      log.info(
+        {
+          event: "delivery_repeat",
+          requestId,
+          source: source.name,
+          eventId: appended.eventId,
+          deliveredId: eventId,
+          address,
+        },
+        "a stored event has the same bytes and another id",
+      );
+    }
     if (acknowledgement) {
       const { status, type, text } = acknowledgement;
       return { status, body: text, headers: { "Content-Type": type } };

@@ -60,6 +60,7 @@ export function createSourceCounter(
       received: 0,
       duplicates: 0,
       conflicts: 0,
+      repeats: 0,
       refused: 0,
       lastReceivedAt: null,
       secrets: new Map(),
@@ -95,10 +96,11 @@ export function createSourceCounter(
   }
 
   return {
-    received(source, secret, at, { duplicate, conflict }) {
+    received(source, secret, at, { duplicate, conflict, repeat }) {
       const found = sumsOf(source);
       found.received++;
       if (conflict) found.conflicts++;
+      else if (repeat) found.repeats++;
       else if (duplicate) found.duplicates++;
       receivedAt(found, at);
       useSecret(found, secret.name, { mark: secret.mark, lastUsedAt: at });
@@ -127,6 +129,7 @@ function merge(later: Sums, earlier: Sums): void {
   later.received += earlier.received;
   later.duplicates += earlier.duplicates;
   later.conflicts += earlier.conflicts;
+  later.repeats += earlier.repeats;
   later.refused += earlier.refused;
   if (earlier.lastReceivedAt !== null) receivedAt(later, earlier.lastReceivedAt);
   for (const [name, use] of earlier.secrets) useSecret(later, name, use);

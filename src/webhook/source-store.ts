@@ -8,6 +8,8 @@ export interface SourceCounts {
   duplicates: number;
   /** Those of the received whose id is that of an event with other bytes. */
   conflicts: number;
+  /** Those of the received that have the bytes of an event, and another id. */
+  repeats: number;
   refused: number;
   lastReceivedAt: number | null;
   /** When each secret, by name and the mark of its value, last verified a delivery. */
@@ -38,10 +40,14 @@ export interface SourceStore {
 }
 
 /** The statistics of deliveries that stored no event, each with its count. */
-export function statsOf({ source, duplicates, conflicts, refused }: SourceCounts, at: number): [Stat, number][] {
+export function statsOf(
+  { source, duplicates, conflicts, repeats, refused }: SourceCounts,
+  at: number,
+): [Stat, number][] {
   const counts = [
     ["duplicate", duplicates],
     ["conflict", conflicts],
+    ["repeat", repeats],
     ["refused", refused],
   ] as const;
   return counts.flatMap(([outcome, count]) =>

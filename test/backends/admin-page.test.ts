@@ -131,6 +131,22 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("the other ids under which a payload came are shown, with their headers", async (t) => {
+    const { server } = await startShop(t);
+    for (const id of ["first-id", "<b>second</b>"])
+      await deliver(server, { note: "same" }, { "X-Request-ID": id, "X-Sender": `of ${id}` });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/events/first-id`);
+    await page.getByRole("heading", { level: 2, name: "Repeats" }).waitFor();
+    const card = page.locator("li.card").filter({ hasText: "<b>second</b>" });
+    await card.getByText("Headers").first().click();
+    await card.getByText("of <b>second</b>").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
   for (const [device, options] of DEVICES) {
     test(`${device}, every view is accessible, fits and breaks no policy`, async () => {
       await using profile = await openProfile(browser, options);

@@ -146,6 +146,21 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       assertProblem(await get("events/%2e%2e"), 404, "not_found");
     });
 
+    test("shows under which other ids the payload of an event came", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      for (const id of ["one", "two", "two"]) await deliver(server, { note: "same" }, { "X-Request-ID": id });
+      const { repeats } = shaped(EventAnswer, await get("events/one"));
+      assert.deepEqual(
+        repeats.map(({ number, eventId, deliveries, headers }) => [
+          number,
+          eventId,
+          deliveries,
+          headers["x-request-id"],
+        ]),
+        [[1, "two", 2, "two"]],
+      );
+    });
+
     test("replays and discards events by id, by filter and by payload, after counting them", async (t) => {
       const { server, refuse, get, send } = await startAdmin(t, await settings(t));
       const refused = (n: number) => ({ id: `evt_${n}`, type: "order.refused", note: n < 2 ? "first" : "later" });
@@ -239,6 +254,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
           received: 2,
           duplicate: 1,
           conflict: 0,
+          repeat: 0,
           refused: 1,
           unrouted: 0,
           processed: 1,

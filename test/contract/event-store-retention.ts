@@ -96,6 +96,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await isDuplicate(newEvent({ eventId: "a" })), duplicate);
       assert.deepEqual(await isDuplicate(newEvent({ eventId: "a", payload: Buffer.from("other") })), duplicate);
       assert.deepEqual(await isDuplicate(unsigned), duplicate);
+      // There is nothing left that a repeat could be kept beside.
       assert.deepEqual(await isDuplicate({ ...unsigned, eventId: "v" }), { ...duplicate, eventId: "u" });
       // A signed event under the id of an unsigned one: the bytes decide.
       assert.deepEqual(await isDuplicate({ ...unsigned, bytesSha256: null }), duplicate);

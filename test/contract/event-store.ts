@@ -10,6 +10,7 @@ import { jobContract } from "./event-store-jobs.ts";
 import { listContract } from "./event-store-lists.ts";
 import { orderContract } from "./event-store-order.ts";
 import { orderPropertyContract } from "./event-store-order-property.ts";
+import { repeatContract } from "./event-store-repeats.ts";
 import { replayContract } from "./event-store-replay.ts";
 import { retentionContract } from "./event-store-retention.ts";
 import { routeContract } from "./event-store-routes.ts";
@@ -20,6 +21,7 @@ export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
 /** The contract of every event store. `open` returns an empty one, which is closed after the test. */
 export function eventStoreContract(adapter: string, open: OpenEventStore): void {
   intakeContract(adapter, open);
+  repeatContract(adapter, open);
   jobContract(adapter, open);
   listContract(adapter, open);
   claimContract(adapter, open);
@@ -61,6 +63,7 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
         contentType: "application/json",
         jobs: [],
         conflicts: [],
+        repeats: [],
       });
     });
 
@@ -94,13 +97,13 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
         [
           { duplicate: false, conflict: false },
           { duplicate: true, conflict: false },
-          { duplicate: true, conflict: false, eventId: "a" },
+          { duplicate: true, conflict: false, repeat: true, eventId: "a" },
           { duplicate: false, conflict: false, eventId: idOf("2") },
         ],
       );
       assert.deepEqual(await store.append([unsigned("a", "2"), unsigned("c", "2")]), [
-        { duplicate: true, conflict: false, eventId: idOf("2") },
-        { duplicate: true, conflict: false, eventId: idOf("2") },
+        { duplicate: true, conflict: false, repeat: true, eventId: idOf("2") },
+        { duplicate: true, conflict: false, repeat: true, eventId: idOf("2") },
       ]);
       assert.deepEqual(await store.append([{ ...unsigned("a", "1"), source: "other" }]), [
         { duplicate: false, conflict: false },
@@ -177,7 +180,7 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
 
     test("with bytes that are never the same, each delivery is an event, with a number behind a taken id", async (t) => {
       const store = await open(t);
-      const delivery = (eventId: string) => newEvent({ eventId, bytesSha256: "ab".repeat(32), sameWithinMs: 0 });
+      const delivery = (eventId: string) => newEvent({ eventId, sameWithinMs: 0 });
       const inOne = await store.append([delivery("a"), delivery("a"), delivery("b"), delivery("a")]);
       assert.deepEqual(inOne, [
         { duplicate: false, conflict: false },
@@ -205,7 +208,7 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await store.append([delivery("a", 0), delivery("a", 999), delivery("b", 999)]), [
         { duplicate: false, conflict: false },
         { duplicate: true, conflict: false },
-        { duplicate: true, conflict: false, eventId: "a" },
+        { duplicate: true, conflict: false, repeat: true, eventId: "a" },
       ]);
       assert.deepEqual(await store.append([delivery("a", 1000), delivery("a", 1999), delivery("a", 1001, "other")]), [
         { duplicate: false, conflict: false, eventId: "a~2" },

@@ -12,6 +12,7 @@ function counts(changes: Partial<SourceCounts> = {}): SourceCounts {
     received: 0,
     duplicates: 0,
     conflicts: 0,
+    repeats: 0,
     refused: 0,
     lastReceivedAt: null,
     secrets: [],
@@ -38,7 +39,7 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
       const store = await open(t);
       const other = counts({ source: "github", refused: 7 });
       await store.add(
-        [counts({ received: 3, duplicates: 0, conflicts: 0, refused: 1, lastReceivedAt: NOW }), other],
+        [counts({ received: 3, duplicates: 0, conflicts: 0, repeats: 0, refused: 1, lastReceivedAt: NOW }), other],
         NOW,
       );
       await store.add([counts({ received: 2, refused: 4, lastReceivedAt: NOW + 5 })], NOW);

@@ -29,7 +29,15 @@ export interface Shown extends Listed {
   contentType: string;
   headers: Record<string, string>;
   jobs: ShownJob[];
-  conflicts: { deliveries: number; payloadSha256: string; payload: string }[];
+  conflicts: { number: number; deliveries: number; payloadSha256: string; payload: string }[];
+  repeats: {
+    number: number;
+    eventId: string;
+    type: string;
+    deliveries: number;
+    headers: Record<string, string>;
+    replayedAs: string | null;
+  }[];
   payload: string;
 }
 

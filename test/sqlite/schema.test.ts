@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import Sqlite from "better-sqlite3";
+import { databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
 import * as sql from "../../src/sqlite/events-sql.ts";
-import { SCHEMA } from "../../src/sqlite/schema.ts";
+import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
+import { SCHEMA, stepsFrom } from "../../src/sqlite/schema.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
+import { tempDir } from "../helpers/temp-dir.ts";
 
 test("no statement of the hot path builds a temporary table", (t) => {
   const { database } = tempDatabase(t);
@@ -34,4 +38,23 @@ test("a new file has the schema of this version, and returns the space of delete
   const { database } = tempDatabase(t);
   const pragma = (name: string) => database.pragma(name, { simple: true });
   assert.deepEqual([pragma("user_version"), pragma("auto_vacuum")], [SCHEMA, 2]);
+});
+
+test("a file of schema 15 keeps its events, and repeats are kept beside them", (t) => {
+  const dataDir = tempDir(t);
+  const old = new Sqlite(databaseFile(dataDir));
+  old.pragma("auto_vacuum = INCREMENTAL");
+  old.exec(stepsFrom(0)[0] ?? "");
+  old.pragma(`application_id = ${APPLICATION_ID}`);
+  old.pragma("user_version = 15");
+  const digest = "ab".repeat(32);
+  old.exec(`INSERT INTO events VALUES (1, 'default', 'e-1', 'push', 1, 1, x'${digest}')`);
+  old.exec("INSERT INTO contents VALUES (1, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')");
+  old.close();
+  const database = openDatabase(dataDir);
+  t.after(() => database.close());
+  assert.equal(database.pragma("user_version", { simple: true }), SCHEMA);
+  const events = sqliteEvents(database);
+  events.append([newEvent({ eventId: "e-2", bytesSha256: digest })]);
+  assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
 });

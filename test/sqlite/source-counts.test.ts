@@ -16,6 +16,7 @@ const report = (source: string, secret = "env:A"): SourceCounts => ({
   received: 1,
   duplicates: 0,
   conflicts: 0,
+  repeats: 0,
   refused: 0,
   lastReceivedAt: 1,
   secrets: [{ name: secret, mark: "0a1b", lastUsedAt: 1 }],

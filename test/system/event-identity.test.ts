@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, test } from "node:test";
-import { deliver, event, post } from "../helpers/client.ts";
+import { type Answer, ask, deliver, event, post } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { settled, show, stats } from "../helpers/stored-events.ts";
@@ -77,6 +77,26 @@ test("different bytes with a known id do not change the event, and count as a co
   assert.equal((await stats(server)).conflicts, Number(before.conflicts) + 3);
   const logged = () => server.log("delivery_conflict").filter((line) => line.eventId === "conflict").length;
   await until(() => logged() === 3);
+});
+
+test("known bytes under another unsigned id count as a repeat, and are logged with both ids", async () => {
+  const body = { note: "the same bytes" };
+  const answers: Answer[] = [];
+  for (const id of ["first-id", "second-id", "second-id"])
+    answers.push(await deliver(server, body, { "X-Request-ID": id }));
+  assert.deepEqual(
+    answers.map(({ json }) => [json.duplicate, json.eventId]),
+    [false, true, true].map((duplicate) => [duplicate, "first-id"]),
+  );
+  await until(() => server.log("delivery_repeat").length === 1);
+  const [line] = server.log("delivery_repeat");
+  assert.deepEqual([line?.eventId, line?.deliveredId, line?.source], ["first-id", "second-id", "default"]);
+  const { text } = await ask(server, "/metrics");
+  assert.match(text, /^authserve_deliveries_total\{result="repeat"\} 1$/m);
+  await until(async () => {
+    const { total } = (await stats(server)) as unknown as { total: Record<string, number> };
+    return total.repeat === 1;
+  });
 });
 
 test("exactly one of several parallel deliveries with one id is not a duplicate", async () => {

@@ -37,6 +37,9 @@ test("the log has only documented fields, and only some requests are logged at i
   assert.equal((await deliver(server, event("taken"))).status, 200);
   await settled(server, "taken");
   assert.equal((await deliver(server, event("taken", { amount: 2 }))).status, 200);
+  for (const id of ["first", "second"])
+    assert.equal((await deliver(server, { note: "same" }, { "X-Request-ID": id })).status, 200);
+  await settled(server, "first");
   target.answer((_, response) => void response.writeHead(500).end());
   assert.equal((await deliver(server, event("refused"))).status, 200);
   await settled(server, "refused", "event_dead_lettered");
@@ -52,6 +55,7 @@ test("the log has only documented fields, and only some requests are logged at i
     "session_superseded",
     "session_ended",
     "delivery_conflict",
+    "delivery_repeat",
     "event_processed",
     "event_retried",
     "event_dead_lettered",

@@ -12,7 +12,7 @@ test("every outcome has a series from the start, so that its first occurrence is
   const { text } = await ask(server, "/metrics");
   const started = [...text.matchAll(/^authserve_(\w+_total)\{\w+="(\w+)"\} 0$/gm)].map(([, name, of]) => [name, of]);
   const outcomesOf = (name: string) => started.filter(([of]) => of === name).map(([, outcome]) => outcome);
-  assert.deepEqual(outcomesOf("deliveries_total"), ["new", "duplicate", "conflict"]);
+  assert.deepEqual(outcomesOf("deliveries_total"), ["new", "duplicate", "conflict", "repeat"]);
   assert.deepEqual(outcomesOf("attempts_total"), ["processed", "retried", "dead_lettered", "lease_lost"]);
   assert.deepEqual(outcomesOf("deliveries_refused_total").sort(), [
     "address_not_allowed",

@@ -42,6 +42,7 @@ suite("the source counter", () => {
     tick(199);
     counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: false });
     counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: true });
+    counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: false, repeat: true });
     counter.refused("stripe");
     counter.refused("github");
     assert.equal(writes.length, 0);
@@ -49,9 +50,10 @@ suite("the source counter", () => {
     assert.deepEqual(writes[0]?.counts, [
       {
         source: "stripe",
-        received: 4,
+        received: 5,
         duplicates: 1,
         conflicts: 1,
+        repeats: 1,
         refused: 1,
         lastReceivedAt: NOW + 3,
         secrets: [
@@ -59,7 +61,16 @@ suite("the source counter", () => {
           { ...NEW, lastUsedAt: NOW + 3 },
         ],
       },
-      { source: "github", received: 0, duplicates: 0, conflicts: 0, refused: 1, lastReceivedAt: null, secrets: [] },
+      {
+        source: "github",
+        received: 0,
+        duplicates: 0,
+        conflicts: 0,
+        repeats: 0,
+        refused: 1,
+        lastReceivedAt: null,
+        secrets: [],
+      },
     ]);
   });
 
@@ -112,8 +123,26 @@ suite("the source counter", () => {
     tick(1);
     const secrets = [{ ...NEW, lastUsedAt: NOW + 5 }];
     assert.deepEqual(writes[1]?.counts, [
-      { source: "a", received: 2, duplicates: 0, conflicts: 0, refused: 0, lastReceivedAt: NOW + 5, secrets },
-      { source: "b", received: 0, duplicates: 0, conflicts: 0, refused: 2, lastReceivedAt: null, secrets: [] },
+      {
+        source: "a",
+        received: 2,
+        duplicates: 0,
+        conflicts: 0,
+        repeats: 0,
+        refused: 0,
+        lastReceivedAt: NOW + 5,
+        secrets,
+      },
+      {
+        source: "b",
+        received: 0,
+        duplicates: 0,
+        conflicts: 0,
+        repeats: 0,
+        refused: 2,
+        lastReceivedAt: null,
+        secrets: [],
+      },
     ]);
     await end();
     tick(10_000);

@@ -128,6 +128,21 @@ export const EXPORTED: readonly ExportedTable[] = [
     },
     checksum: "payload_crc32",
   },
+  {
+    name: "repeats",
+    key: ["event", "number"],
+    columns: {
+      event: "integer",
+      number: "integer",
+      event_id: "text",
+      type: "text",
+      ...CONTENT,
+      first_at: "integer",
+      last_at: "integer",
+      deliveries: "integer",
+      replayed_as: "text",
+    },
+  },
   { name: "reroutes", key: ["event"], columns: { event: "integer" } },
   { name: "paused_routes", key: ["route"], columns: { route: "text", paused_at: "integer" } },
   ...["stats_minutes", "stats_hours"].map((name) => ({

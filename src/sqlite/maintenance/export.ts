@@ -126,6 +126,7 @@ const FACTS = [
   "SELECT count(*) AS rows, total(failed_at) FROM dead_letters",
   "SELECT count(*) AS rows, total(discarded_at) FROM discards",
   "SELECT count(*) AS rows, total(deliveries), total(last_at) FROM conflicts",
+  "SELECT count(*) AS rows, total(deliveries), total(last_at), count(replayed_as) FROM repeats",
   "SELECT count(*) AS rows, total(event) FROM reroutes",
   "SELECT count(*) AS rows, max(id) FROM login_failures",
   "SELECT count(*) AS rows, total(last_login_at) FROM known_addresses",

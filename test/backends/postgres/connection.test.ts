@@ -24,6 +24,19 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     assert.deepEqual(await postgres.rows("SELECT version FROM authserve.schema_version"), [{ version: SCHEMA }]);
   });
 
+  test("of version 1 keeps its events, and repeats are kept beside them", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    const bytesSha256 = "ab".repeat(32);
+    await postgresEvents(postgres).append([newEvent({ bytesSha256 })]);
+    await postgres.run("DROP TABLE authserve.repeats");
+    await postgres.run("UPDATE authserve.schema_version SET version = 1");
+    await prepareSchema(postgres);
+    assert.equal(await schemaVersion(postgres), SCHEMA);
+    const events = postgresEvents(postgres);
+    await events.append([newEvent({ eventId: "e-2", bytesSha256 })]);
+    assert.equal((await events.get("e-1"))[0]?.repeats[0]?.eventId, "e-2");
+  });
+
   test("of a newer version is refused with a remedy", async (t) => {
     const { postgres } = await tempPostgres(t);
     await postgres.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA + 1]);

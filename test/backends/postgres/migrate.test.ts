@@ -103,6 +103,7 @@ async function fillAll(database: Database): Promise<void> {
   await events.reroute({ eventId: "failed", source: "default" });
   const unsigned = newEvent({ eventId: "é-unsigned", source: "other", bytesSha256: "ab".repeat(32) });
   await events.append([unsigned, newEvent({ eventId: "new" })]);
+  await events.append([{ ...unsigned, eventId: "é-repeat", headers: '{"x-id":"ñ"}' }]);
   for (let cursor: string | null = ""; cursor !== null; ) {
     const processed = { ...DEFAULT_RETENTION.processed, forMs: 1000 };
     const retention = { ...DEFAULT_RETENTION, processed, idsMs: Number.POSITIVE_INFINITY };
@@ -120,6 +121,7 @@ async function fillAll(database: Database): Promise<void> {
         received: 3,
         duplicates: 0,
         conflicts: 0,
+        repeats: 0,
         refused: 1,
         lastReceivedAt: NOW,
         secrets: [{ name: "env:S", mark: "0a1b", lastUsedAt: NOW }],
@@ -159,6 +161,7 @@ const SAME = {
   dead_letters: "event, route",
   discards: "event, route",
   conflicts: "event",
+  repeats: "event, number",
   reroutes: "event",
   paused_routes: "route",
   stats_minutes: "at, outcome, source, route",

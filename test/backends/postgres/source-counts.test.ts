@@ -15,6 +15,7 @@ const report = (source: string, at = 1, secret = "env:A", mark = "0a1b"): Source
   received: 1,
   duplicates: 0,
   conflicts: 0,
+  repeats: 0,
   refused: 0,
   lastReceivedAt: at,
   secrets: [{ name: secret, mark, lastUsedAt: at }],

@@ -32,6 +32,50 @@ test("I1 a captured body with other unsigned ids is one event, and each answer h
   }
   await settled(server, "captured");
   assert.equal(server.log("event_received").filter(({ eventId }) => eventId === "captured").length, 1);
+  const { repeats } = await show(server, "captured");
+  assert.deepEqual(
+    repeats.map(({ number, deliveries, replayedAs }) => [number, deliveries, replayedAs]),
+    [1, 2, 3].map((number) => [number, 1, null]),
+    "one for each other id of the source",
+  );
+});
+
+test("I1 a captured body under any number of ids keeps a bounded number of repeats", async () => {
+  const body = JSON.stringify({ action: "flood" });
+  for (let n = 0; n < 110; n++) await send(body, { "X-GitHub-Delivery": `flood-${n}` });
+  const { repeats } = await show(server, "flood-0");
+  assert.deepEqual([repeats.length, repeats[0]?.number, repeats.at(-1)?.eventId], [100, 10, "flood-109"]);
+});
+
+test("a repeat is processed as a separate event, with its own id, type and headers", async () => {
+  const body = JSON.stringify({ zen: "the same each time" });
+  await send(body, { "X-GitHub-Delivery": "repeated", "X-GitHub-Event": "ping" });
+  await send(body, { "X-GitHub-Delivery": "other-id", "X-GitHub-Event": "pong", "X-Secret-Thing": "hidden" });
+  await send(body, { "X-GitHub-Delivery": "other-id", "X-GitHub-Event": "pong" });
+  const [repeat, ...others] = (await show(server, "repeated")).repeats;
+  assert.deepEqual(others, []);
+  assert.deepEqual([repeat?.eventId, repeat?.type, repeat?.deliveries], ["other-id", "pong", 2]);
+  assert.equal(repeat?.headers["x-github-event"], "pong");
+  assert.deepEqual(
+    Object.keys(repeat?.headers ?? {}).filter((name) => /secret|signature/.test(name)),
+    [],
+  );
+
+  const replay = (number: number) =>
+    server.run(["events", "replay", "repeated", "--conflict", String(number), "--json"]);
+  const { code, stdout, stderr } = await replay(1);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), { replayed: 1, eventId: "other-id" });
+  await settled(server, "other-id");
+  const event = await show(server, "other-id");
+  assert.deepEqual([event.type, event.payload, event.headers["x-github-event"]], ["pong", body, "pong"]);
+  const again = await replay(1);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /is an event already\n.*run authserve events replay other-id --source default/);
+  assert.match((await replay(2)).stderr, /0 conflicts and 1 repeat, and none of them is number 2/);
+  const shown = await server.run(["events", "show", "repeated"]);
+  assert.match(shown.stdout, /^repeat +1: .*, 2 deliveries of the same bytes as other-id, replayed as other-id$/m);
+  assert.equal((await list(server)).filter(({ eventId }) => eventId === "other-id").length, 1);
 });
 
 test("I2 webhook-id with a valid X-Signature is never the event's id", async () => {

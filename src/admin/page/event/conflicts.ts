@@ -17,6 +17,7 @@ export function conflicts(all: readonly Conflict[]): VNode | null {
 }
 
 const card = ({
+  number,
   payloadSha256,
   deliveries,
   firstAt,
@@ -25,6 +26,7 @@ const card = ({
   payload: text,
 }: Conflict) => html`<li class="card" key=${payloadSha256}>
   ${terms([
+    [t.event.number, String(number)],
     ["SHA-256", html`<code>${payloadSha256}</code>`],
     [t.event.deliveries(deliveries), html`<code>${address}</code>`],
     [t.event.first, exactly(firstAt)],

@@ -8,12 +8,14 @@ import { copyButton } from "../components/copy-button.ts";
 import { heading } from "../components/heading.ts";
 import { payload } from "../components/payload.ts";
 import { shown, skeleton } from "../components/states.ts";
-import { table, terms } from "../components/table.ts";
+import { terms } from "../components/table.ts";
 import { exactly } from "../components/time.ts";
 import { curlCommand } from "../curl.ts";
 import { payloadUrl, readEvent, readSources } from "../endpoints.ts";
 import { conflicts } from "../event/conflicts.ts";
+import { headers } from "../event/headers.ts";
 import { jobs } from "../event/jobs.ts";
+import { repeats } from "../event/repeats.ts";
 import { lastListHref } from "../events/kept-list.ts";
 import { element, html } from "../html.ts";
 import { status } from "../live.ts";
@@ -49,8 +51,9 @@ const detail = (event: EventDetail, reload: () => Promise<void>) => html`
     <section><h2>${t.event.jobs}</h2>${jobs(event)}</section>
     <div>
       ${conflicts(event.conflicts)}
+      ${repeats(event)}
       <section><h2>${t.event.origin}</h2><div class="card">${origin(event)}</div></section>
-      <section><h2>${t.event.headers}</h2>${headers(event)}</section>
+      <section><h2>${t.event.headers}</h2>${headers(event.headers)}</section>
     </div>
   </div>`;
 
@@ -96,17 +99,3 @@ const origin = ({ address, secret, contentType, receivedAt, processedAt }: Event
     [t.event.secret, html`<code>${secret}</code>`],
     [t.event.contentType, html`<code>${printable(contentType)}</code>`],
   ]);
-
-function headers({ headers }: EventDetail): VNode {
-  const all = Object.entries(headers);
-  if (all.length === 0) return html`<p class="soft">${t.event.noHeaders}</p>`;
-  return table({
-    caption: t.event.headers,
-    rows: all,
-    keyOf: ([name]) => name,
-    columns: [
-      { label: t.event.name, cell: ([name]) => html`<code>${printable(name)}</code>`, isHeader: true },
-      { label: t.event.value, cell: ([, value]) => html`<code>${printable(value)}</code>` },
-    ],
-  });
-}

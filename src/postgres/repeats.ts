@@ -1,0 +1,135 @@
+import { numbered } from "../events/free-number.ts";
+import { MAX_REPEATS } from "../events/repeat.ts";
+import type { EventName, NewEvent } from "../events/store.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { freeNumberOf } from "./free-number-of.ts";
+import { LOCK_CONTENTS } from "./retention-sql.ts";
+import { integers, storable, texts } from "./values.ts";
+
+/** Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the places of these. */
+const ADD_REPEATS = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
+    $9::bigint[], $10::bigint[]) WITH ORDINALITY
+    AS given (event, event_id, type, secret, address, headers, content_type, first_at, last_at, deliveries, place)),
+known AS (
+  UPDATE authserve.repeats SET deliveries = repeats.deliveries + input.deliveries,
+    last_at = greatest(repeats.last_at, input.last_at)
+  FROM input WHERE repeats.event = input.event AND repeats.event_id = input.event_id),
+added AS (
+  INSERT INTO authserve.repeats (event, number, event_id, type, secret, address, headers, content_type, first_at, last_at,
+    deliveries)
+  SELECT event, coalesce((SELECT max(number) FROM authserve.repeats WHERE repeats.event = input.event), 0)
+      + row_number() OVER (PARTITION BY event ORDER BY place),
+    event_id, type, input.secret, input.address, input.headers, input.content_type, first_at, last_at, deliveries
+  FROM input JOIN authserve.contents USING (event)
+  WHERE NOT EXISTS (SELECT FROM authserve.repeats WHERE repeats.event = input.event AND repeats.event_id = input.event_id)
+  RETURNING event, event_id)
+SELECT place - 1 AS place FROM added JOIN input USING (event, event_id)`;
+
+/** Removes the oldest repeats of events beyond a number: events, number. */
+const DROP_REPEATS = `
+DELETE FROM authserve.repeats WHERE event = ANY($1::bigint[])
+  AND number <= (SELECT max(number) FROM authserve.repeats AS newest WHERE newest.event = repeats.event) - $2`;
+
+/** The number of an event, and of a repeat of it: event id, source, id of the repeat. */
+const FIND_REPEAT = `
+SELECT event, number FROM authserve.repeats JOIN authserve.events ON id = event
+WHERE events.event_id = $1 AND source = $2 AND repeats.event_id = $3`;
+
+/** Whether a repeat is an event already; no row if it is removed: event, number. */
+const IS_REPLAYED = `
+SELECT replayed_as IS NOT NULL AS "isReplayed" FROM authserve.repeats WHERE event = $1 AND number = $2`;
+
+/** Stores a repeat as an event of its own, unless the id is taken: event, number, id of the new event, now. */
+const REPLAY_REPEAT = `
+WITH given AS (
+  SELECT source, repeats.type, repeats.secret, repeats.address, repeats.headers, repeats.content_type, payload
+  FROM authserve.repeats JOIN authserve.contents USING (event) JOIN authserve.events ON id = event
+  WHERE event = $1 AND number = $2),
+added AS (
+  INSERT INTO authserve.events (source, event_id, type, received_at, size)
+  SELECT source, $3, type, $4, length(payload) + octet_length(headers) FROM given
+  ON CONFLICT DO NOTHING RETURNING id, size),
+stored AS (
+  INSERT INTO authserve.contents (event, secret, address, headers, content_type, payload)
+  SELECT id, secret, address, headers, content_type, payload FROM added, given),
+queued AS (INSERT INTO authserve.unrouted SELECT id FROM added)
+INSERT INTO authserve.tally (queued, queued_bytes, ids) SELECT 1, size, 1 FROM added`;
+
+/** A repeat is an event of its own: event, number, id of that event. */
+const REPEAT_REPLAYED = `UPDATE authserve.repeats SET replayed_as = $3 WHERE event = $1 AND number = $2`;
+
+/** A duplicate that brought another id, and the stored event with its bytes. */
+export interface NewRepeat {
+  stored: number;
+  delivery: NewEvent;
+}
+
+/** The deliveries of an id, as one row. */
+interface Row extends NewRepeat {
+  lastAt: number;
+  deliveries: number;
+}
+
+/** Keeps repeats. Returns the deliveries whose repeats were not kept before. */
+export async function addRepeats(postgres: Postgres, repeats: readonly NewRepeat[]): Promise<Set<NewEvent>> {
+  const rows = new Map<string, Row>();
+  for (const { stored, delivery } of repeats) {
+    const name = `${stored} ${delivery.eventId}`;
+    const row = rows.get(name) ?? { stored, delivery, lastAt: 0, deliveries: 0 };
+    rows.set(name, { ...row, lastAt: delivery.receivedAt, deliveries: row.deliveries + 1 });
+  }
+  if (rows.size === 0) return new Set();
+  const all = [...rows.values()];
+  const events = integers(all.map(({ stored }) => stored));
+  const added = await postgres.transaction(async (queries) => {
+    void queries.run(LOCK_CONTENTS, [events]);
+    const found = await queries.rows<{ place: number }>(ADD_REPEATS, [events, ...columnsOf(all)]);
+    if (found.length > 0) void queries.run(DROP_REPEATS, [events, MAX_REPEATS]);
+    return found;
+  });
+  return new Set(added.map(({ place }) => (all[place] as Row).delivery));
+}
+
+const columnsOf = (rows: readonly Row[]) => [
+  texts(rows.map(({ delivery }) => delivery.eventId)),
+  texts(rows.map(({ delivery }) => delivery.type)),
+  texts(rows.map(({ delivery }) => delivery.secret)),
+  texts(rows.map(({ delivery }) => delivery.address)),
+  texts(rows.map(({ delivery }) => delivery.headers)),
+  texts(rows.map(({ delivery }) => delivery.contentType)),
+  integers(rows.map(({ delivery }) => delivery.receivedAt)),
+  integers(rows.map(({ lastAt }) => lastAt)),
+  integers(rows.map(({ deliveries }) => deliveries)),
+];
+
+/** Stores a repeat as an event of its own. Returns its id; null if there is no such repeat or it is an event already. */
+export function replayRepeat(
+  postgres: Postgres,
+  { eventId, source }: EventName,
+  repeat: string,
+  now: number,
+): Promise<string | null> {
+  return postgres.transaction(async (queries) => {
+    const [found] = await queries.rows<{ event: number; number: number }>(
+      FIND_REPEAT,
+      [eventId, source, repeat].map(storable),
+    );
+    if (!found) return null;
+    void queries.run(LOCK_CONTENTS, [integers([found.event])]);
+    const key = [found.event, found.number];
+    const [row] = await queries.rows<{ isReplayed: boolean }>(IS_REPLAYED, key);
+    if (!row || row.isReplayed) return null;
+    const newId = await addEvent(queries, key, { eventId: storable(repeat), source: storable(source) }, now);
+    void queries.run(REPEAT_REPLAYED, [...key, newId]);
+    return newId;
+  });
+}
+
+/** Adds the event of a repeat, with a number behind its id if that is taken. Returns the id. */
+async function addEvent(queries: Queries, repeat: readonly number[], name: EventName, now: number): Promise<string> {
+  // Another server may take the same id between two statements.
+  for (let { eventId } = name; ; eventId = numbered(name.eventId, await freeNumberOf(queries, name)))
+    if ((await queries.run(REPLAY_REPEAT, [...repeat, eventId, now])) > 0) return eventId;
+}
