@@ -26,7 +26,7 @@ export const PROBLEMS = {
   invalid_payload: {
     status: 400,
     detail: "The event payload is not valid",
-    when: "A signed JSON delivery is not strict JSON as for `malformed_json`. Or, at the source `default`, it is no object, or its Stripe or OpenAI envelope is incomplete. Or its id exceeds 512 characters, or its type 256.",
+    when: "A signed JSON delivery is not strict JSON as for `malformed_json`. Or a delivery cannot be decoded from its `Content-Encoding`. Or, at the source `default`, it is no object, or its Stripe or OpenAI envelope is incomplete. Or its id exceeds 512 characters, or its type 256.",
   },
   invalid_credentials: {
     status: 401,
@@ -90,8 +90,8 @@ export const PROBLEMS = {
   },
   unsupported_media_type: {
     status: 415,
-    detail: "This path does not accept the Content-Type, or there is a Content-Encoding",
-    when: "The `Content-Type` is not `application/json` in UTF-8, or not one that the source accepts. Or there is a `Content-Encoding`. `Accept-Post` lists the accepted types.",
+    detail: "This path does not accept the Content-Type or the Content-Encoding",
+    when: "The `Content-Type` is not `application/json` in UTF-8, or not one that the source accepts. Or there is a `Content-Encoding` that the source does not accept. `Accept-Post` lists the accepted types, and `Accept-Encoding` the accepted encodings.",
   },
   too_many_attempts: {
     status: 429,

@@ -62,7 +62,8 @@ export function runEventsReverify({ source: name, since, dryRun = false, json }:
     const totals = { genuine: 0, admitted: 0, duplicates: 0, refused: 0 };
     for await (const page of pagesOf(held, filterOf(name, since, now()))) {
       for await (const part of partsOf(held, page)) {
-        const results = part.map((delivery) => ({ id: delivery.id, ...reverify(delivery) }));
+        const results: ({ id: number } & Reverified)[] = [];
+        for (const delivery of part) results.push({ id: delivery.id, ...(await reverify(delivery)) });
         const genuine = results.filter(
           (result): result is { id: number } & Extract<Reverified, { event: object }> => "event" in result,
         );

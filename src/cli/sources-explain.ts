@@ -1,9 +1,9 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
-import { OperatorError } from "../errors.ts";
+import { AppError, OperatorError } from "../errors.ts";
 import { originIn } from "../http/sent-url.ts";
-import { explainDelivery, type SentTo } from "../webhook/explain.ts";
+import { decodeRequest, explainDelivery, type SentTo } from "../webhook/explain.ts";
 import { parseRawRequest, type RawRequest } from "../webhook/raw-request.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
@@ -29,7 +29,14 @@ export async function runSourcesExplain(name: string, { at, url, json }: Explain
       remedy: "pass one as it was captured",
     });
   }
-  const explanation = explainDelivery(source, raw, sentTo(raw, url, originOf(source, raw)), now);
+  const decoded = await decodeRequest(source, raw).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    throw new OperatorError({
+      found: `The body cannot be decoded: ${error.code}`,
+      remedy: "pass the bytes as they were sent",
+    });
+  });
+  const explanation = explainDelivery(source, decoded, sentTo(raw, url, originOf(source, raw)), now);
   if (json) printJson(explanation);
   else {
     printTable(

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
+import { BodyBuffer } from "../lib/body-buffer.ts";
+import { type Coding, codingIn } from "../lib/content-coding.ts";
 import { isInRanges, isJson } from "../lib/media-type.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
-import { BodyBuffer } from "./body-buffer.ts";
 import { headerValues } from "./headers.ts";
 
 // A client may read the response only after it has sent its body. So the rest of a refused body is read and discarded, up
@@ -26,15 +27,35 @@ const JSON_ONLY = ["application/json"];
  * request may have none.
  */
 export function requireMediaType(request: IncomingMessage, accepted: readonly string[]): string {
-  const { "content-encoding": encoding, "content-type": announced = "" } = request.headers;
+  if (request.headers["content-encoding"] !== undefined) throw unsupported(accepted);
+  return requireEncodableType(request, accepted);
+}
+
+/** As {@link requireMediaType}, of a request that may have a Content-Encoding. */
+export function requireEncodableType(request: IncomingMessage, accepted: readonly string[]): string {
+  const { "content-type": announced = "" } = request.headers;
   // Limits the work that an unverified client can cause.
   const isReadable =
     announced.length <= MAX_TYPE_LENGTH && headerValues(request.rawHeaders, "content-type").length <= 1;
-  const mediaType = isReadable && encoding === undefined ? readMediaType(announced) : null;
-  if (mediaType === null || !isInRanges(mediaType, accepted)) {
-    throw new AppError("unsupported_media_type", { headers: { "Accept-Post": accepted.join(", ") } });
-  }
+  const mediaType = isReadable ? readMediaType(announced) : null;
+  if (mediaType === null || !isInRanges(mediaType, accepted)) throw unsupported(accepted);
   return mediaType;
+}
+
+function unsupported(accepted: readonly string[]): AppError {
+  return new AppError("unsupported_media_type", { headers: { "Accept-Post": accepted.join(", ") } });
+}
+
+/** Returns the coding of a request. Throws `unsupported_media_type` unless there is none, or it is one of those accepted. */
+export function requireCoding(
+  { headers }: Pick<IncomingMessage, "headers">,
+  accepted: readonly Coding[],
+): Coding | null {
+  const header = headers["content-encoding"];
+  if (header === undefined) return null;
+  const coding = codingIn(header);
+  if (coding === null || (coding !== undefined && accepted.includes(coding))) return coding;
+  throw new AppError("unsupported_media_type", { headers: { "Accept-Encoding": accepted.join(", ") || "identity" } });
 }
 
 /** Returns the media type without its parameters; null for JSON in another charset than UTF-8. */

@@ -34,10 +34,14 @@ export function eventOf({ source, verified, headers, content, address, receivedA
   };
 }
 
+// What is stored is the decoded body.
+const OF_ENCODED = ["content-encoding", "content-length"];
+
 const known = new WeakMap<Source, ReadonlySet<string>>();
 
 function ownHeaders(source: Source): ReadonlySet<string> {
-  const own = known.get(source) ?? new Set(source.schemes.flatMap(headersOf));
+  const own =
+    known.get(source) ?? new Set([...source.schemes.flatMap(headersOf), ...(source.encoding ? OF_ENCODED : [])]);
   known.set(source, own);
   return own;
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { codingIn, decodeBody } from "../lib/content-coding.ts";
 import { isInRanges } from "../lib/media-type.ts";
 import type { RefusalReason, Verified } from "./bound-scheme.ts";
 import { openContent } from "./content.ts";
@@ -21,7 +22,16 @@ import { parseTimestamp } from "./timestamp.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
 export interface DeliveryCheck {
-  name: "method" | "path" | "content_type" | "body" | "signature_header" | "timestamp" | "signature" | "payload";
+  name:
+    | "method"
+    | "path"
+    | "content_type"
+    | "content_encoding"
+    | "body"
+    | "signature_header"
+    | "timestamp"
+    | "signature"
+    | "payload";
   ok: boolean;
   detail: string;
 }
@@ -46,17 +56,25 @@ export interface SentTo {
   target: string;
 }
 
+/** Decodes the body of a captured delivery, if its source accepts that. Throws `invalid_payload` or `payload_too_large`. */
+export async function decodeRequest(source: Source, raw: RawRequest): Promise<RawRequest> {
+  const coding = codingIn(raw.headers["content-encoding"]);
+  if (!coding || !source.encoding?.includes(coding)) return raw;
+  return { ...raw, decoded: await decodeBody(raw.body, coding, source.bodyLimitBytes) };
+}
+
 /** Explains which checks a captured delivery passes at a time in Unix milliseconds. Nothing shows a secret. */
 export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo, now: number): DeliveryExplanation {
-  const { headers, method } = raw;
+  const { headers, method, body, decoded = body } = raw;
   const { methods = ["POST"] } = source;
   const inQuery = isInQuery(method);
-  const body = inQuery ? payloadOfQuery(source, sentTo.target) : raw.body;
-  const content = openContent(body, contentTypeOf(method, headers));
-  const request = { method, ...sentTo, headers, content };
+  const contentType = contentTypeOf(method, headers);
+  const content = openContent(inQuery ? payloadOfQuery(source, sentTo.target) : decoded, contentType);
+  const signed = !inQuery && source.signedOver === "encoded" ? openContent(body, contentType) : content;
+  const request = { method, ...sentTo, headers, content: signed };
   const verified = verify(source, request, now);
   const isGenuine = typeof verified === "object";
-  const identity = isGenuine ? identityOf(source, verified, request) : null;
+  const identity = isGenuine ? identityOf(source, verified, { ...request, content }) : null;
   return {
     source: source.name,
     genuine: isGenuine,
@@ -72,7 +90,9 @@ export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo,
         `${method}, but deliveries are ${methods.join(" or ")}`,
       ),
       pathCheck(source, sentTo),
-      ...(inQuery ? [] : [typeCheck(source, content.mediaType)]),
+      ...(inQuery
+        ? []
+        : [typeCheck(source, content.mediaType), ...encodingChecks(source, headers["content-encoding"])]),
       bodyCheck(source, raw),
       ...signatureChecks(source, request, verified, now),
       ...(identity ? [payloadCheck(identity)] : []),
@@ -113,6 +133,14 @@ function typeCheck({ contentTypes }: Source, mediaType: string): DeliveryCheck {
     named,
     `${named}, expected ${contentTypes.join(" or ")}`,
   );
+}
+
+function encodingChecks({ encoding = [] }: Source, header: string | undefined): DeliveryCheck[] {
+  const coding = codingIn(header);
+  if (header === undefined || coding === null) return [];
+  const isAccepted = coding !== undefined && encoding.includes(coding);
+  const expected = encoding.length === 0 ? "none: set encoding of the source" : encoding.join(" or ");
+  return [check("content_encoding", isAccepted, header, `${header}, expected ${expected}`)];
 }
 
 function bodyCheck({ bodyLimitBytes }: Source, { body, missingBytes }: RawRequest): DeliveryCheck {

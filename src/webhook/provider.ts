@@ -1,3 +1,4 @@
+import type { Coding } from "../lib/content-coding.ts";
 import { FORM } from "./content.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { Facts } from "./provider-facts.ts";
@@ -30,6 +31,10 @@ export interface Provider {
   dedupe?: { mode: Dedupe; why: string; source: string };
   /** Media types that it sends, when not only `application/json`. */
   contentTypes?: readonly string[];
+  /** How it may encode bodies. */
+  encoding?: readonly Coding[];
+  /** Whether its signature covers the encoded body, and not the decoded one. */
+  signedOver?: "encoded";
   /** Whether its events are checked like those of the source `default`. */
   isEnvelope?: true;
   /** What it asks for before it delivers. */

@@ -5,6 +5,8 @@ export interface RawRequest {
   /** Names in lower case. Values of one name are joined by commas. Each character is one byte. */
   headers: Record<string, string>;
   body: Buffer;
+  /** The body without its Content-Encoding, if that was removed. */
+  decoded?: Buffer;
   /** Bytes that `Content-Length` announces and that are not there. */
   missingBytes: number;
 }

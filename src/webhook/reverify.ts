@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import type { NewEvent } from "../events/store.ts";
-import { openContent } from "./content.ts";
+import { codingIn } from "../lib/content-coding.ts";
 import { eventOf } from "./delivered-event.ts";
+import { openBody } from "./encoded-body.ts";
 import { isHandshake } from "./handshakes/deliveries.ts";
 import type { HeldDelivery } from "./held-store.ts";
 import { requirePayload } from "./identity.ts";
@@ -14,16 +15,19 @@ import type { Source } from "./source.ts";
 export type Reverified = { event: NewEvent } | { refused: string };
 
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
-export function createReverify(source: Source): (held: HeldDelivery) => Reverified {
+export function createReverify(source: Source): (held: HeldDelivery) => Promise<Reverified> {
   const verifier = createVerifier(source);
-  return ({ method, origin, target, headers: text, address, receivedAt, body }) => {
+  return async ({ method, origin, target, headers: text, address, receivedAt, body }) => {
     const headers = JSON.parse(text) as IncomingHttpHeaders;
     const read = verifier.read(headers, receivedAt);
     if ("reason" in read) return { refused: read.reason };
-    const content = openContent(Buffer.from(body), contentTypeOf(method, headers));
-    const verified = verifier.verify({ method, origin, target, headers, content }, read.candidates);
-    if (typeof verified === "string") return { refused: verified };
     try {
+      const coding = codingIn(headers["content-encoding"]) ?? null;
+      const contentType = contentTypeOf(method, headers);
+      const opened = await openBody(source, { bytes: Buffer.from(body), coding, contentType });
+      const verified = verifier.verify({ method, origin, target, headers, content: opened.signed }, read.candidates);
+      if (typeof verified === "string") return { refused: verified };
+      const content = await opened.content();
       requirePayload(source, content);
       if (isHandshake(source, content, headers)) return { refused: "handshake" };
       return { event: eventOf({ source, verified, headers, content, address, receivedAt }) };

@@ -2,16 +2,17 @@ import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended } from "../events/store.ts";
-import { readRawBody, requireMediaType } from "../http/body.ts";
+import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
 import { type Handler, type RequestContext, type Route, reply } from "../http/route.ts";
 import { sentOrigin, sentTarget } from "../http/sent-url.ts";
 import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
 import type { AddressLists } from "./address-lists.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
-import { FORM, openContent } from "./content.ts";
+import { FORM } from "./content.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { eventOf } from "./delivered-event.ts";
+import { openBody } from "./encoded-body.ts";
 import {
   deliveryAnswerOf,
   describeHandshake,
@@ -175,7 +176,7 @@ const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="U
  */
 function receive(source: Source, parts: DeliveryParts): Handler {
   const { intake, log, trustedProxies, hold, acceptsSecret, onReceived, now = Date.now } = parts;
-  const { acknowledgement } = source;
+  const { acknowledgement, encoding = [] } = source;
   const verifier = createVerifier(source);
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
@@ -187,7 +188,8 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const { request, requestId, address } = context;
     const { headers, method = "" } = request;
     const query = isInQuery(method) ? payloadOfQuery(source, request.url) : undefined;
-    const mediaType = query === undefined ? requireMediaType(request, source.contentTypes) : FORM;
+    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes) : FORM;
+    const coding = query === undefined ? requireCoding(request, encoding) : null;
     requireAllowedAddress(source, context, parts);
     const read = verifier.read(headers, now());
     if ("reason" in read && !isKept(source, read.reason)) {
@@ -195,25 +197,26 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       if (answer) return answer;
       throw notGenuine(read.reason);
     }
-    const body = query ?? (await readRawBody(request, source.bodyLimitBytes, address));
-    const content = openContent(body, contentTypeOf(method, headers));
+    const bytes = query ?? (await readRawBody(request, source.bodyLimitBytes, address));
+    const body = await openBody(source, { bytes, coding, contentType: contentTypeOf(method, headers), address });
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);
-    const sent = { method, origin, target, headers, content };
+    const sent = { method, origin, target, headers, content: body.signed };
     const found = "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
     const mayBeRetired = typeof found === "object" && source.retireMs !== undefined;
     const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
     const verified = isRetired ? "secret_retired" : found;
     if (typeof verified === "string") {
-      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, content));
+      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, body.signed));
       if (answer) return answer;
       if (isKept(source, verified)) {
-        const kept = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: content.bytes };
+        const kept = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: bytes };
         await hold(source, { source: source.name, reason: verified, address, receivedAt, ...kept });
       }
       throw notGenuine(verified);
     }
+    const content = await body.content();
     requirePayload(source, content);
     const answer = answerHandshake?.(context, content, verified.secret.name);
     if (answer) return answer;

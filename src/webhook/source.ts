@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import type { Coding } from "../lib/content-coding.ts";
 import type { AddressList } from "./address-list.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { HeldBounds } from "./held-store.ts";
@@ -40,6 +41,10 @@ export interface Source {
   dedupe: Dedupe;
   /** Accepted media types and ranges, in lower case, e.g. `application/json` or `text/*`. */
   contentTypes: readonly string[];
+  /** How bodies may be encoded. Undefined: not at all. */
+  encoding?: readonly Coding[];
+  /** Whether signatures cover a body as it is sent, and not as it is decoded. */
+  signedOver?: "encoded";
   /** Whether a JSON body must be an object, and with `"object": "event"` an event of Stripe or OpenAI. */
   isEnvelope: boolean;
   /** Undefined allows every address. */

@@ -60,8 +60,8 @@ for (const { path, body, limit, malformed } of paths) {
       assert.equal(answer.status, 415);
     });
 
-    test("any Content-Encoding is answered 415", async () => {
-      for (const encoding of ["gzip", "br", "deflate", "identity"]) {
+    test("a Content-Encoding is answered 415", async () => {
+      for (const encoding of ["gzip", "br", "deflate", "gzip, identity", "unknown"]) {
         const sent = encoding === "gzip" ? gzipSync(body) : body;
         assertProblem(await send(sent, { "Content-Encoding": encoding }), 415, "unsupported_media_type");
       }

@@ -1,72 +1,20 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo, BlockList } from "node:net";
+import { BlockList } from "node:net";
 import { type TestContext, test } from "node:test";
-import type { NewEvent } from "../../src/events/store.ts";
-import { createRouter } from "../../src/http/router.ts";
-import { type DeliveryParts, sourceRoutes } from "../../src/webhook/routes.ts";
 import type { Source } from "../../src/webhook/source.ts";
-import { recordingLog } from "../helpers/log.ts";
+import { secretOf } from "../helpers/secret.ts";
+import { SECRET, servedSource } from "../helpers/served-source.ts";
 
-const SECRET = "a secret of the tests";
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 
-const secretOf = (value: string) => ({ name: "env:SECRET", value, mark: "" });
-
-/** Serves a source whose deliveries have the secret in `Authorization`. */
-async function serving(
+/** Serves a source with a handshake. */
+function serving(
   t: TestContext,
   handshake: NonNullable<Source["handshake"]>,
-  options: Partial<Source> & { trustedProxies?: BlockList } = {},
+  { trustedProxies, ...changes }: Partial<Source> & { trustedProxies?: BlockList } = {},
 ) {
-  const { trustedProxies, ...more } = options;
-  const source: Source = {
-    name: "sender",
-    path: "/hook",
-    preset: null,
-    secrets: [secretOf(SECRET)],
-    schemes: [{ type: "token", header: "authorization" }],
-    id: [],
-    type: [],
-    dedupe: "bytes",
-    contentTypes: ["application/json"],
-    isEnvelope: false,
-    addressMode: "enforce",
-    bodyLimitBytes: 10_000,
-    handshake,
-    ...more,
-  };
-  const { log, named } = recordingLog();
-  const stored: NewEvent[] = [];
-  const parts = {
-    log,
-    trustedProxies,
-    intake: {
-      append: async (event: NewEvent) => {
-        stored.push(event);
-        return { duplicate: false };
-      },
-    },
-    addressLists: { find: () => undefined },
-    acceptsSecret: async () => true,
-    hold: async () => {},
-    onReceived() {},
-    onRefused() {},
-  } as unknown as DeliveryParts;
-  const stopping = new AbortController().signal;
-  const routing = { log, trustedProxies, watchForUnnamedProxy() {}, stopping };
-  const { listener } = createRouter(sourceRoutes(source, parts), routing);
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  const send = async (init: RequestInit, query = "") => {
-    const response = await fetch(url + query, init);
-    return { status: response.status, headers: response.headers, text: await response.text() };
-  };
-  return { url, stored, named, send };
+  return servedSource(t, { handshake, ...changes }, { trustedProxies });
 }
 
 const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({

@@ -292,7 +292,7 @@ suite("a delivery is answered as the provider documents it, and another is none 
   });
 });
 
-test("a handshake that a wrong secret refused does not become an event when the secret is mended", () => {
+test("a handshake that a wrong secret refused does not become an event when the secret is mended", async () => {
   const source: Source = {
     name: "chat",
     path: "/chat",
@@ -321,8 +321,8 @@ test("a handshake that a wrong secret refused does not become an event when the 
     body: Buffer.from(JSON.stringify({ type, challenge: "abc" })),
   });
   const reverify = createReverify(source);
-  assert.deepEqual(reverify(held("url_verification")), { refused: "handshake" });
-  assert.ok("event" in reverify(held("event_callback")));
+  assert.deepEqual(await reverify(held("url_verification")), { refused: "handshake" });
+  assert.ok("event" in (await reverify(held("event_callback"))));
 });
 
 suite("a handshake cannot be used to sign", () => {

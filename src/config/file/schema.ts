@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { parseRange } from "../../lib/address-range.ts";
+import { CODINGS } from "../../lib/content-coding.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { DESCRIBED_KINDS } from "../../webhook/handshakes/kind.ts";
 import { PROVIDER_NAMES } from "../../webhook/providers/index.ts";
@@ -205,6 +206,17 @@ export const SourceSchema = v.strictObject(
         ),
       ),
       "The answer to a delivery, when its event is stored. Default: that of the preset, or our usual JSON.",
+    ),
+    encoding: key(
+      v.pipe(
+        v.array(oneOf(...CODINGS), "expected a list such as [gzip]"),
+        v.minLength(1, "expected at least one encoding"),
+      ),
+      "Accepted values of `Content-Encoding`. Bodies are stored and passed on decoded. Default: those of the preset, or none.",
+    ),
+    signedOver: key(
+      oneOf("plain", "encoded"),
+      "Whether the signature of an encoded body covers the decoded one (`plain`) or the one that is sent (`encoded`). Default: that of the preset, or `plain`.",
     ),
     bodyLimit: key(bodyLimit, "Largest body. Default: that of the preset, or `WEBHOOK_BODY_LIMIT`."),
     allowedAddresses: key(

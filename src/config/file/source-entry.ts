@@ -187,6 +187,7 @@ function sourceOf(
     type: [...(entry.type === undefined ? [] : [placeOf(entry.type)]), ...(preset.type ?? [])],
     dedupe: entry.dedupe ?? preset.dedupe?.mode ?? "bytes",
     contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
+    ...defined({ encoding: entry.encoding ?? preset.encoding, signedOver: signedOverOf(entry, preset) }),
     isEnvelope: preset.isEnvelope ?? false,
     addressMode: entry.addressMode ?? "enforce",
     bodyLimitBytes: entry.bodyLimit ?? limitOf(preset, context.bodyLimitBytes),
@@ -207,6 +208,10 @@ function acknowledgementOf(
   if (answer === undefined) return acknowledgement ? { acknowledgement: { status: 200, ...acknowledgement } } : {};
   const { status = 200, type = "text/plain", body = "" } = answer;
   return { acknowledgement: { status, type, text: body } };
+}
+
+function signedOverOf({ signedOver: given }: SourceEntry, preset: Partial<Provider>): "encoded" | undefined {
+  return (given ?? preset.signedOver) === "encoded" ? "encoded" : undefined;
 }
 
 /** The usual limit, or the largest body that the provider sends. */

@@ -8,6 +8,10 @@ export default provider({
   schemes: hmacOfBody("x-nylas-signature"),
   id: ["body:id"],
   type: ["body:type"],
+  // With `compressed_delivery` the signature covers the compressed body:
+  // https://developer.nylas.com/docs/cookbook/use-cases/build/verify-webhook-signatures/
+  encoding: ["gzip"],
+  signedOver: "encoded",
   // https://developer.nylas.com/docs/v3/notifications/: the answer to `?challenge=` is exactly its value.
   handshake: "nylas",
   facts: says(

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
-import { createCounts } from "../lib/counts.ts";
-import { networkOf } from "../lib/network.ts";
+import { createCounts } from "./counts.ts";
+import { networkOf } from "./network.ts";
 
 // Limits large bodies that are still arriving. Their senders are not verified yet: 1,500 senders of 1 MB each would take
 // 1.6 GB.
