@@ -17,7 +17,7 @@ import {
 import { createVerifier } from "./signature.ts";
 import { readSignatures } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
-import { isInQuery, type Source } from "./source.ts";
+import { isInQuery, pathsOf, type Source } from "./source.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
@@ -110,19 +110,16 @@ function check(name: DeliveryCheck["name"], ok: boolean, yes: string, no: string
   return { name, ok, detail: ok ? yes : no };
 }
 
-function pathCheck({ path, schemes }: Source, { target }: SentTo): DeliveryCheck {
+function pathCheck(source: Source, { target }: SentTo): DeliveryCheck {
+  const { path, schemes } = source;
   const [sent = ""] = target.split("?");
   if (schemes.some(isInPath) && sent.startsWith(`${path}/`)) {
     const hasOneMore = !sent.slice(path.length + 1).includes("/");
     return check("path", hasOneMore, `${path}/…`, `it has several segments behind ${path}`);
   }
-  const isRight = sent === path && !schemes.every(isInPath);
-  return check(
-    "path",
-    isRight,
-    path,
-    `${sent}, but the source is at ${schemes.every(isInPath) ? `${path}/SECRET` : path}`,
-  );
+  const deliveries = schemes.every(isInPath) ? [] : pathsOf(source).deliveries;
+  const expected = deliveries.length === 0 ? `${path}/SECRET` : deliveries.join(" and ");
+  return check("path", deliveries.includes(sent), sent, `${sent}, but the source is at ${expected}`);
 }
 
 function typeCheck({ contentTypes }: Source, mediaType: string): DeliveryCheck {

@@ -4,7 +4,7 @@ import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { Facts } from "./provider-facts.ts";
 import type { Template } from "./samples/template.ts";
 import type { IdPlace, Place, Scheme } from "./schemes.ts";
-import type { Dedupe } from "./source.ts";
+import type { Dedupe, SubPaths } from "./source.ts";
 
 /**
  * What proves that a provider's schemes are right. `published`: a delivery that somebody published verifies. `sdk`: a delivery
@@ -39,6 +39,8 @@ export interface Provider {
   isEnvelope?: true;
   /** What it asks for before it delivers. */
   handshake?: HandshakeKind;
+  /** What it adds to the path of the address that it is given, if it asks and delivers elsewhere. */
+  subPaths?: SubPaths;
   /** The answer to a delivery that it expects, with its media type, when any 2xx is not enough. The default status is 200. */
   acknowledgement?: { status?: number; type: string; text: string };
   /** The status that it needs for a wrong signature, when not 403. */

@@ -29,7 +29,7 @@ import type { Retirement } from "./retirement.ts";
 import { asksForCredentials, headersOf, isInPath } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import type { Credential } from "./signature-check.ts";
-import { type DeliveryMethod, isInQuery, type Source } from "./source.ts";
+import { type DeliveryMethod, isInQuery, pathsOf, type Source } from "./source.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
 const ObjectBody = v.record(v.string(), v.unknown());
@@ -70,12 +70,18 @@ function routesAt(source: Source, parts: DeliveryParts): Route[] {
   const handshakes = handshakeRoutes(source, parts);
   const methods = source.methods ?? ["POST"];
   return [
-    ...methods.map((method) => deliveryRoute(source, method, parts)),
+    ...pathsOf(source).deliveries.flatMap((path) =>
+      methods.map((method) => deliveryRoute(source, { method, path }, parts)),
+    ),
     ...handshakes.map((route) => ({ ...route, handler: withAllowedAddress(source, parts, route.handler) })),
   ];
 }
 
-function deliveryRoute(source: Source, method: DeliveryMethod, parts: DeliveryParts): Route {
+function deliveryRoute(
+  source: Source,
+  { method, path }: { method: DeliveryMethod; path: string },
+  parts: DeliveryParts,
+): Route {
   const problems: ErrorCode[] = [
     "invalid_payload",
     "address_not_allowed",
@@ -88,7 +94,7 @@ function deliveryRoute(source: Source, method: DeliveryMethod, parts: DeliveryPa
   ];
   return {
     method,
-    path: source.path,
+    path,
     summary: `Receives a delivery, and answers when the event is on disk. \`duplicate\` is true if it was stored before. ${originOf(source)}`,
     needs: needsOfDelivery(source),
     ...(isInQuery(method)

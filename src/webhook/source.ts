@@ -18,6 +18,8 @@ export interface Source {
   /** Names the sender in events, logs and commands. */
   name: string;
   path: string;
+  /** Deliveries are accepted at `path`, too. */
+  subPaths?: SubPaths;
   /** The methods of deliveries. Undefined: `POST`. With `GET` and `HEAD` the query is the payload, a form. */
   methods?: readonly DeliveryMethod[];
   /** The preset that `schemes` is from; null for other schemes. */
@@ -79,6 +81,22 @@ export function isInQuery(method: string | undefined): boolean {
   return method === "GET" || method === "HEAD";
 }
 
+/** Where a sender delivers and checks the address, below the path of its source. */
+export interface SubPaths {
+  deliveries: string;
+  check: string;
+}
+
+/** The paths at which a source takes deliveries, and the one at which it answers the check of its address. */
+export function pathsOf({ path, subPaths }: Pick<Source, "path" | "subPaths">): {
+  deliveries: string[];
+  check: string;
+} {
+  const below = (name: string) => `${path.replace(/\/$/, "")}${name}`;
+  if (!subPaths) return { deliveries: [path], check: path };
+  return { deliveries: [path, below(subPaths.deliveries)], check: below(subPaths.check) };
+}
+
 /** What the schemes of a source verify with. */
 export type VerifiedBy = Pick<Source, "secrets" | "keys" | "options" | "toleranceSeconds" | "publicOrigin">;
 
@@ -86,9 +104,9 @@ export type VerifiedBy = Pick<Source, "secrets" | "keys" | "options" | "toleranc
 export interface Handshake {
   kind: HandshakeKind;
   token?: Secret;
-  /** The parameter or the header with the challenge, if the source describes it. */
+  /** The parameter, the header or the member with the challenge, if the source describes it. */
   name?: string;
-  /** The header that it is echoed in. */
+  /** The header or the member of JSON that it is echoed in. Undefined: as text, or under the same name. */
   as?: string;
 }
 

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { BlockList } from "node:net";
-import { type TestContext, test } from "node:test";
+import { suite, type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import airship from "../../src/webhook/providers/airship.ts";
 import type { Source } from "../../src/webhook/source.ts";
 import { secretOf } from "../helpers/secret.ts";
 import { SECRET, servedSource } from "../helpers/served-source.ts";
@@ -86,6 +89,94 @@ test("a hub's subscription is confirmed with the right token, if there is one, a
   assert.equal((await guarded.send({}, subscribe)).status, 403);
   assert.equal((await guarded.send({}, `${subscribe}&hub.verify_token=other`)).status, 403);
   assert.equal((await guarded.send({}, `${subscribe}&hub.verify_token=a+token`)).text, "abc");
+});
+
+test("a hub that wants JSON gets its challenge in the member that it names", async (t) => {
+  // Strava, https://developers.strava.com/docs/webhooks/
+  const { send } = await serving(t, { kind: "hub", as: "hub.challenge", token: secretOf("STRAVA") });
+  const query = "?hub.verify_token=STRAVA&hub.challenge=15f7d1a91c1f40&hub.mode=subscribe";
+  const { status, headers, text } = await send({}, query);
+  assert.deepEqual([status, headers.get("content-type")], [200, "application/json"]);
+  assert.deepEqual(JSON.parse(text), { "hub.challenge": "15f7d1a91c1f40" });
+  assert.equal((await send({}, query.replace("STRAVA", "other"))).status, 403);
+});
+
+test("a described GET is answered in JSON if the source names a member", async (t) => {
+  const { send } = await serving(t, { kind: "echo-query", name: "code", as: "answer" });
+  assert.deepEqual(JSON.parse((await send({}, "?code=abc")).text), { answer: "abc" });
+});
+
+test("a code in the query gets 204 if it is right, else 404", async (t) => {
+  // Fitbit, https://dev.fitbit.com/build/reference/web-api/developer-guide/using-subscriptions/
+  const { send, stored } = await serving(t, { kind: "match-query", name: "verify", token: secretOf("the right code") });
+  const right = await send({}, "?verify=the+right+code");
+  assert.deepEqual([right.status, right.text], [204, ""]);
+  for (const query of ["?verify=the+wrong+code", "?verify=", "?other=the+right+code", ""])
+    assert.equal((await send({}, query)).status, 404, query);
+  assert.equal((await send(post({ events: [] }))).status, 403);
+  assert.equal(stored.length, 0);
+});
+
+suite("a described member of JSON is echoed", () => {
+  const SLACK_LIKE = { token: "Jhj5dZrVaK7ZwHHjRyZWjbDl", challenge: "3eZbrw1aBm2r / a b", type: "url_verification" };
+
+  test("in a POST with and without a signature, which is never stored", async (t) => {
+    const { send, stored } = await serving(t, { kind: "echo-json", name: "challenge" });
+    for (const headers of [{}, signed]) {
+      const { status, text } = await send(post(SLACK_LIKE, headers));
+      assert.deepEqual([status, JSON.parse(text)], [200, { challenge: SLACK_LIKE.challenge }]);
+    }
+    assert.deepEqual(JSON.parse((await send(post({ challenge: 17 }))).text), { challenge: 17 });
+    assert.equal(stored.length, 0);
+  });
+
+  test("under the name that the sender expects", async (t) => {
+    // Smartsheet, https://developers.smartsheet.com/api/smartsheet/guides/webhooks/webhook-verification
+    const { send } = await serving(t, { kind: "echo-json", name: "challenge", as: "smartsheetHookResponse" });
+    const { text } = await send(post({ challenge: "80ce5d56-b3d5-4c54-8193", webhookId: 5749619161245572 }));
+    assert.deepEqual(JSON.parse(text), { smartsheetHookResponse: "80ce5d56-b3d5-4c54-8193" });
+  });
+
+  test("and every other delivery needs a signature and is stored", async (t) => {
+    const { send, stored } = await serving(t, { kind: "echo-json", name: "challenge" });
+    const others = [{ events: [] }, { data: { challenge: "abc" } }, { challenge: {} }, { challenge: "a\nb" }, ["abc"]];
+    for (const body of others) assert.equal((await send(post(body))).status, 403, JSON.stringify(body));
+    assert.equal((await send(post({ challenge: "a".repeat(2000) }))).status, 403);
+    for (const body of others) assert.equal((await send(post(body, signed))).status, 200, JSON.stringify(body));
+    assert.equal(stored.length, others.length);
+  });
+});
+
+test("Airship's signed check gets its code, and its deliveries come to a path below", async (t) => {
+  // https://support.airship.com/hc/en-us/articles/360032501831 and https://docs.airship.com/platform/open/getting-started/
+  const { schemes, subPaths, encoding, contentTypes } = airship;
+  const code = secretOf("559384cd-6284-4e3e-9e4e-7c260019a251");
+  const options = { schemes, subPaths, encoding, contentTypes } as Partial<Source>;
+  const { send, stored } = await serving(t, { kind: "airship", token: code }, options);
+  const signed = (body: string, secret = SECRET, time = Math.floor(Date.now() / 1000)) => ({
+    "X-UA-Timestamp": String(time),
+    "X-UA-Signature": createHmac("sha256", secret).update(`${time}:${body}`).digest("hex"),
+  });
+  const { status, headers, text } = await send({ headers: signed("") }, "/validate");
+  assert.deepEqual([status, headers.get("content-type")], [200, "application/json"]);
+  assert.deepEqual(JSON.parse(text), { confirmation_code: code.value });
+  for (const wrong of [{}, signed("", "other"), signed("a"), signed("", SECRET, 1536947409)])
+    assert.equal((await send({ headers: wrong }, "/validate")).status, 403);
+  assert.equal((await send({ headers: signed("") })).status, 405);
+  const body = '{"notification":{"alert":"hello"}}';
+  const delivery = (sent: Record<string, string>): RequestInit => ({
+    method: "POST",
+    body: gzipSync(body),
+    headers: {
+      "Content-Type": "application/vnd.urbanairship+json; version=3;",
+      "Content-Encoding": "gzip",
+      ...sent,
+    },
+  });
+  assert.equal((await send(delivery(signed(body)), "/push")).status, 200);
+  assert.equal((await send(delivery(signed(body)))).status, 200);
+  assert.equal((await send(delivery(signed("other")), "/push")).status, 403);
+  assert.equal(String(stored[0]?.payload), body);
 });
 
 test("WooCommerce's ping is answered without a signature, and nothing else is", async (t) => {

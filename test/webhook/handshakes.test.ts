@@ -52,7 +52,7 @@ function delivered(
 ): Answer | null {
   const answer = DELIVERY_ANSWERS[kind];
   assert.ok(answer);
-  return answer(openContent(Buffer.from(JSON.stringify(body)), "application/json"), secret, headers);
+  return answer(openContent(Buffer.from(JSON.stringify(body)), "application/json"), secret, headers, { kind });
 }
 
 function validated(kind: HandshakeKind, asked: Asked): Answer {
@@ -247,7 +247,12 @@ suite("a delivery is answered as the provider documents it, and another is none 
   test("Mandrill", () => {
     // https://mandrill.zendesk.com/hc/en-us/articles/360038740014-Why-can-t-my-webhook-or-inbound-route-URL-be-verified
     const answer = (form: string) =>
-      DELIVERY_ANSWERS.mandrill?.(openContent(Buffer.from(form), "application/x-www-form-urlencoded"), "", {});
+      DELIVERY_ANSWERS.mandrill?.(
+        openContent(Buffer.from(form), "application/x-www-form-urlencoded"),
+        "",
+        {},
+        { kind: "mandrill" },
+      );
     for (const form of ["mandrill_events=%5B%5D", "mandrill_events=[]"]) assert.deepEqual(answer(form), plain(""));
     for (const form of ["mandrill_events=%5B%7B%7D%5D", "mandrill_events=[]&a=b", "", "a=[]"])
       assert.equal(answer(form), null, form);

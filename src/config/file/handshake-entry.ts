@@ -64,9 +64,11 @@ type Described = Exclude<NonNullable<SourceEntry["handshake"]>, true>;
 /** The keys that each described handshake has. */
 const KEYS: Record<NonNullable<Described["type"]>, readonly (keyof Described)[]> = {
   "echo-header": ["name", "as"],
-  "echo-query": ["name"],
+  "echo-json": ["name", "as"],
+  "echo-query": ["name", "as"],
   head: [],
-  hub: ["token"],
+  hub: ["token", "as"],
+  "match-query": ["name", "token"],
 };
 
 function readDescribed(described: Described, provider: Provider | undefined, context: EntryContext): ReadHandshake {
@@ -79,6 +81,8 @@ function readDescribed(described: Described, provider: Provider | undefined, con
   if (extra !== undefined) return fault(["handshake", extra], `found beside type ${kind}, expected nothing`, "key");
   if (KEYS[kind].includes("name") && name === undefined)
     return fault(["handshake"], `name is missing, expected where type ${kind} has the challenge`);
+  if (kind === "match-query" && token === undefined)
+    return fault(["handshake"], `token is missing, expected env:NAME with the code that type ${kind} compares`);
   if (kind === "echo-header" && as === undefined && !ECHO_HEADER.test(name ?? ""))
     return fault(["handshake", "name"], "found a header that cannot be echoed, expected another");
   const named = kind === "echo-header" ? name?.toLowerCase() : name;

@@ -128,10 +128,13 @@ export const HandshakeSchema = v.strictObject(
     token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
     type: key(
       v.picklist(DESCRIBED_KINDS, `expected ${DESCRIBED_KINDS.join(", ")}`),
-      "What the sender asks by, if no preset does: `head`, a `HEAD`; `echo-query`, a `GET` with a challenge in the query; `echo-header`, a `POST` with a challenge in a header; `hub`, as WebSub does.",
+      "What the sender asks by, if no preset does: `head`, a `HEAD`; `echo-query`, a `GET` with a challenge in the query; `echo-header`, a `POST` with a challenge in a header; `echo-json`, a `POST` with a challenge in a member of its JSON; `hub`, as WebSub does; `match-query`, a `GET` with the `token` in the query, answered with 204 or 404.",
     ),
-    name: key(textLike(HEADER, "expected a name"), "The parameter or the header that has the challenge."),
-    as: key(textLike(ECHO_HEADER, "expected the name of a header"), "The header of the answer. Default: `name`."),
+    name: key(textLike(HEADER, "expected a name"), "The parameter, the header or the member that has the challenge."),
+    as: key(
+      textLike(ECHO_HEADER, "expected the name of a header"),
+      "The header of the answer, or the member of its JSON. Default: `name`; for `echo-query` and `hub`, an answer in text.",
+    ),
   },
   "expected a map",
 );

@@ -181,6 +181,7 @@ function sourceOf(
     name,
     path: entry.path ?? `/webhook/${name}`,
     preset: slug ?? null,
+    ...(preset.subPaths && { subPaths: preset.subPaths }),
     schemes,
     ...(toleranceMs !== undefined && { toleranceSeconds: Math.floor(toleranceMs / 1000) }),
     id: [...(entry.id === undefined ? [] : [idOf(entry.id)]), ...(preset.id ?? [])],

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
-import type { Source } from "../../webhook/source.ts";
+import { pathsOf, type Source } from "../../webhook/source.ts";
 import { faultsOf, isMap, type PathFault, shown, unknownKeys } from "./faults.ts";
 import { NAME, NAME_EXPECTATION } from "./fields.ts";
 import { lineAt, pathOfDefaultSource, type Reading } from "./reading.ts";
@@ -24,16 +24,19 @@ export function readSourceList(entries: Record<string, unknown>, reading: Readin
     }
     const source = readSource(name, entry, reading);
     if (source === null) return [];
-    const other = paths.get(source.path);
+    const { deliveries, check } = pathsOf(source);
+    const all = [...new Set([...deliveries, check])];
+    const taken = all.find((one) => paths.has(one)) ?? "";
+    const other = paths.get(taken);
     if (other !== undefined) {
       const isOfEnvironment = other === DEFAULT_SOURCE_NAME && defaultPath !== null;
       const at = isOfEnvironment ? "the environment" : `line ${lineAt(reading, ["sources", other], "key")}`;
       faults.push({
         path: [...path, "path"],
-        message: `found ${source.path} a second time, after ${other} (${at}), expected another path`,
+        message: `found ${taken} a second time, after ${other} (${at}), expected another path`,
       });
     }
-    paths.set(source.path, name);
+    for (const one of all) paths.set(one, name);
     return [source];
   });
 }

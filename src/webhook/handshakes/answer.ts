@@ -20,6 +20,9 @@ export function json(body: object): Answer {
 // Base64, base64url, numbers and UUIDs. A challenge of this form is never a signed body, which begins with `{`, `[` or `v0:`.
 const CHALLENGE = /^[A-Za-z0-9+/=_-]{1,256}$/;
 
+// For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
+export const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
+
 /**
  * Returns a challenge, which is at `path` of the request. Throws `validation_failed`, or `invalid_payload` for one in a
  * delivery, if it does not have the form.

@@ -2,12 +2,17 @@ import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject } from "../../lib/strict-json.ts";
 import type { Content } from "../content.ts";
-import type { Source } from "../source.ts";
-import { type Answer, json, requireChallenge, text } from "./answer.ts";
+import type { Handshake, Source } from "../source.ts";
+import { type Answer, json, PRINTABLE, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
 
 /** Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad challenge. */
-export type AnswerDelivery = (content: Content, secret: string, headers: IncomingHttpHeaders) => Answer | null;
+export type AnswerDelivery = (
+  content: Content,
+  secret: string,
+  headers: IncomingHttpHeaders,
+  handshake: Handshake,
+) => Answer | null;
 
 /** The answers to deliveries, by kind. */
 export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = {
@@ -16,6 +21,12 @@ export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = 
     const type = content.member("type");
     if (type === 0) return text("", 204);
     return type === 1 && content.member("event") === undefined ? json({ type }) : null;
+  },
+  "echo-json"(content, _secret, _headers, { name = "", as = name }) {
+    const parsed = content.json();
+    const challenge = parsed.ok && isObject(parsed.value) ? parsed.value[name] : undefined;
+    const isChallenge = typeof challenge === "string" ? PRINTABLE.test(challenge) : Number.isSafeInteger(challenge);
+    return isChallenge ? json({ [as]: challenge }) : null;
   },
   event_grid(content) {
     if (content.member("0.eventType") !== "Microsoft.EventGrid.SubscriptionValidationEvent") return null;
@@ -54,8 +65,9 @@ export function isHandshake(
   content: Content,
   headers: IncomingHttpHeaders,
 ): boolean {
-  const answer = handshake && DELIVERY_ANSWERS[handshake.kind];
-  return answer !== undefined && answer(content, "", headers) !== null;
+  if (!handshake) return false;
+  const answer = DELIVERY_ANSWERS[handshake.kind];
+  return answer !== undefined && answer(content, "", headers, handshake) !== null;
 }
 
 function challengeAt(content: Content, path: string): string {

@@ -1,10 +1,11 @@
 /** The handshakes that a source may describe. */
-export const DESCRIBED_KINDS = ["echo-header", "echo-query", "head", "hub"] as const;
+export const DESCRIBED_KINDS = ["echo-header", "echo-json", "echo-query", "head", "hub", "match-query"] as const;
 
 /** The handshakes that are known, by the provider that asks for them, or as a source describes them. */
 export type HandshakeKind =
   | (typeof DESCRIBED_KINDS)[number]
   | "adobe"
+  | "airship"
   | "asana"
   | "bitbucket"
   | "cloudevents"
@@ -31,12 +32,17 @@ export type HandshakeKind =
 
 /** Whether the provider and the server also share a token for the handshake. */
 export function hasToken(kind: HandshakeKind): boolean {
-  return kind === "meta" || kind === "ebay";
+  return kind === "airship" || kind === "meta" || kind === "ebay";
 }
 
 /** Whether the answer is an HMAC of the challenge, made with the secret that also signs bodies. */
 export function signsChallenges(kind: HandshakeKind): boolean {
   return kind === "linkedin" || kind === "x" || kind === "zoom";
+}
+
+/** Whether a request that is no delivery is signed like one. */
+export function signsRequests(kind: HandshakeKind): boolean {
+  return kind === "airship";
 }
 
 /** Whether the secret that signs deliveries is made for the handshake, so that a source has none before. */

@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
 import type { Source } from "../source.ts";
-import { type Answer, json, requireChallenge, text } from "./answer.ts";
+import { type Answer, json, PRINTABLE, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
 
 /** A request by which a provider asks whether deliveries are welcome. */
@@ -16,9 +16,6 @@ export interface ChallengeRequest {
 /** Answers such a request. Throws `validation_failed` for a bad challenge. */
 export type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" | "handshake">) => Answer;
 
-// For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
-export const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
-
 // LinkedIn's signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.
 const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
 
@@ -30,12 +27,25 @@ function subscribed({ query }: ChallengeRequest, { handshake }: Pick<Source, "ha
   const needsToken = handshake?.kind === "meta" || handshake?.token !== undefined;
   if (needsToken && !isSame(query.get("hub.verify_token"), handshake.token?.value))
     throw new AppError("signature_mismatch", { reason: "signature_mismatch" });
-  return text(challengeIn(query, "hub.challenge"));
+  return echoed(challengeIn(query, "hub.challenge"), handshake);
+}
+
+/** A challenge as text, or in JSON if the source says so. */
+function echoed(challenge: string, handshake: Source["handshake"]): Answer {
+  return handshake?.as === undefined ? text(challenge) : json({ [handshake.as]: challenge });
+}
+
+/** Tells a sender whether the code that it asks for is right. Fitbit wants 404 for a wrong one. */
+function matched({ query }: ChallengeRequest, { handshake }: Pick<Source, "handshake">): Answer {
+  const { name = "", token } = handshake ?? {};
+  if (!isSame(query.get(name), token?.value)) throw new AppError("not_found");
+  return text("", 204);
 }
 
 /** The answers to GET, by kind. */
 export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
   adobe: echoChallenge,
+  airship: (_, { handshake }) => json({ confirmation_code: handshake?.token?.value ?? "" }),
   dropbox: echoChallenge,
   ebay({ query, endpoint }, { handshake }) {
     const code = challengeIn(query, "challenge_code");
@@ -45,8 +55,9 @@ export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
     const challengeCode = requireChallenge(query.get("challengeCode"), "challengeCode", { form: WITHOUT_EQUALS });
     return json({ challengeCode, challengeResponse: hmacOf(challengeCode, secrets).digest("hex") });
   },
-  "echo-query": ({ query }, { handshake }) => text(challengeIn(query, handshake?.name ?? "")),
+  "echo-query": ({ query }, { handshake }) => echoed(challengeIn(query, handshake?.name ?? ""), handshake),
   hub: subscribed,
+  "match-query": matched,
   meta: subscribed,
   nylas: echoChallenge,
   okta: ({ headers }) => {

@@ -4,16 +4,16 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import { readRawBody, requireMediaType } from "../../http/body.ts";
 import { removedPrefix } from "../../http/client-address.ts";
 import type { Handler, RequestContext, Route } from "../../http/route.ts";
-import { sentOrigin } from "../../http/sent-url.ts";
+import { sentOrigin, sentTarget } from "../../http/sent-url.ts";
 import type { Log } from "../../log.ts";
 import { type Content, FORM, openContent } from "../content.ts";
 import { headersOf } from "../schemes.ts";
 import { createVerifier } from "../signature.ts";
 import { queryOf, type SignedRequest } from "../signed-text.ts";
-import type { Handshake, Secret, Source } from "../source.ts";
+import { type Handshake, pathsOf, type Secret, type Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
-import { type HandshakeKind, makesSecret } from "./kind.ts";
+import { type HandshakeKind, makesSecret, signsRequests } from "./kind.ts";
 import { type AnswerRequest, type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
 import { VALIDATIONS, type Validation } from "./validations.ts";
 
@@ -40,6 +40,7 @@ const QUERIES: Partial<Record<HandshakeKind, v.GenericSchema>> = {
 
 /** The bodies of responses that are JSON, by kind. */
 const ANSWERS: Partial<Record<HandshakeKind, v.GenericSchema>> = {
+  airship: v.object({ confirmation_code: v.string() }),
   discord: v.object({ type: v.literal(1) }),
   ebay: v.object({ challengeResponse: v.string() }),
   event_grid: v.object({ validationResponse: v.string() }),
@@ -52,11 +53,12 @@ const ANSWERS: Partial<Record<HandshakeKind, v.GenericSchema>> = {
 
 /** The routes of a source for handshakes that are no deliveries: GET, HEAD or OPTIONS, if its provider uses them. */
 export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] {
-  const { path, handshake } = source;
+  const { handshake } = source;
   if (!handshake) return [];
   const { kind } = handshake;
+  const requireSigned = signsRequests(kind) ? signatureOf(source, parts) : () => {};
   const query = QUERIES[kind] ?? namedQuery(handshake);
-  const hasToken = kind === "meta" || handshake.token !== undefined;
+  const canMismatch = kind === "meta" || signsRequests(kind) || handshake.token !== undefined;
   /** The route of a method, if the kind uses it. */
   const routeOf = (
     answer: AnswerRequest | undefined,
@@ -66,10 +68,13 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       ? []
       : [
           {
-            path,
+            path: pathsOf(source).check,
             response: v.string(),
             problems: PROBLEMS,
-            handler: (context) => logged(source, context, parts, answer(challengeOf(source, context, parts), source)),
+            handler: (context) => {
+              requireSigned(context);
+              return logged(source, context, parts, answer(challengeOf(source, context, parts), source));
+            },
             quiet: true,
             ...route,
           },
@@ -79,8 +84,9 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       method: "GET",
       summary: "Answers the handshake of the provider, if the source has `handshake`.",
       ...(query && { query }),
-      response: ANSWERS[kind] ?? v.string(),
-      problems: hasToken ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
+      response: answerSchema(handshake) ?? v.string(),
+      ...(kind === "match-query" && { statuses: [204] }),
+      problems: canMismatch ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
     }),
     ...routeOf(HEAD_ANSWERS[kind], {
       method: "HEAD",
@@ -93,6 +99,24 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
   ];
 }
 
+/** Refuses a request without a right signature, of a provider that signs its check of the URL as it signs a delivery. */
+function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (context: RequestContext) => void {
+  const verifier = createVerifier(source);
+  return ({ request }) => {
+    const { headers, method = "" } = request;
+    const read = verifier.read(headers, Date.now());
+    const sent = {
+      method,
+      origin: sentOrigin(request, trustedProxies, source.publicOrigin),
+      target: sentTarget(request, trustedProxies),
+      headers,
+      content: openContent(Buffer.alloc(0), ""),
+    };
+    const found = "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
+    if (typeof found === "string") throw new AppError("signature_mismatch", { reason: found });
+  };
+}
+
 /** The kinds that answer a POST with text. */
 const IN_TEXT: readonly HandshakeKind[] = [
   ...(Object.keys(VALIDATIONS) as HandshakeKind[]),
@@ -103,8 +127,15 @@ const IN_TEXT: readonly HandshakeKind[] = [
   "twitch",
 ];
 
+/** The body of a response that is JSON. */
+function answerSchema({ kind, name = "", as }: Handshake): v.GenericSchema | undefined {
+  if (kind === "echo-json") return v.object({ [as ?? name]: v.union([v.string(), v.number()]) });
+  const isJson = as !== undefined && (kind === "echo-query" || kind === "hub");
+  return isJson ? v.object({ [as]: v.string() }) : ANSWERS[kind];
+}
+
 function namedQuery({ kind, name = "" }: Handshake): v.GenericSchema | undefined {
-  return kind === "echo-query" ? v.object({ [name]: v.string() }) : undefined;
+  return kind === "echo-query" || kind === "match-query" ? v.object({ [name]: v.string() }) : undefined;
 }
 
 /** What a handshake changes in the description of a source's deliveries. `usual` is that of other sources. */
@@ -114,7 +145,7 @@ export function describeHandshake(
 ): Partial<Route> {
   if (!handshake) return {};
   const { kind } = handshake;
-  const other = DELIVERY_ANSWERS[kind] && ANSWERS[kind];
+  const other = DELIVERY_ANSWERS[kind] && answerSchema(handshake);
   return {
     ...(other && { response: v.union([usual.response, other]) }),
     ...(kind === "discord" && { statuses: [200, 204] }),
@@ -173,13 +204,18 @@ async function requireBody(
  * have no handshake in deliveries.
  */
 export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
-  const answerDelivery = source.handshake && DELIVERY_ANSWERS[source.handshake.kind];
+  const { handshake } = source;
+  const answerDelivery = handshake && DELIVERY_ANSWERS[handshake.kind];
   if (!answerDelivery) return undefined;
   return (context: RequestContext, content: Content, secretName?: string): Answer | null => {
     const secret = source.secrets.find(({ name }) => name === secretName)?.value ?? "";
-    const answer = answerDelivery(content, secret, context.request.headers);
+    const answer = answerDelivery(content, secret, context.request.headers, handshake);
     return answer && logged(source, context, parts, answer);
   };
+}
+
+function isAnsweredUnsigned(kind: HandshakeKind | undefined): boolean {
+  return kind === "monday" || kind === "echo-json";
 }
 
 /**
@@ -187,7 +223,7 @@ export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
  * signed. The answer is null for any other delivery. The body is read unless it is known.
  */
 export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
-  const answer = source.handshake?.kind === "monday" ? deliveryAnswerOf(source, parts) : undefined;
+  const answer = isAnsweredUnsigned(source.handshake?.kind) ? deliveryAnswerOf(source, parts) : undefined;
   if (!answer) return undefined;
   return async (context: RequestContext, mediaType: string, known?: Content): Promise<Answer | null> => {
     if (known) return known.bytes.length > MAX_UNSIGNED_BYTES ? null : answer(context, known);

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isObject } from "../../lib/strict-json.ts";
 import { type Content, FORM } from "../content.ts";
 import type { Handshake } from "../source.ts";
-import { type Answer, requireChallenge, text } from "./answer.ts";
+import { type Answer, PRINTABLE, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
-import { type ChallengeRequest, PRINTABLE } from "./requests.ts";
+import type { ChallengeRequest } from "./requests.ts";
 
 /** A POST without a signature by which a provider checks the URL. It is never an event. */
 export interface Validation {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
+import { faults, faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
 
 test("a source answers the handshake of its preset only if it has handshake", () => {
   assert.deepEqual(sourceIn("{ preset: slack, secrets: [env:SECRET], handshake: true }").handshake, { kind: "slack" });
@@ -45,9 +45,24 @@ test("a source describes the handshake that no preset has", () => {
   const smartsheet = "{ type: echo-header, name: Smartsheet-Hook-Challenge, as: Smartsheet-Hook-Response }";
   assert.equal(described(smartsheet)?.as, "Smartsheet-Hook-Response");
   assert.deepEqual(described("{ type: hub }"), { kind: "hub" });
+  assert.deepEqual(described("{ type: hub, as: hub.challenge }"), { kind: "hub", as: "hub.challenge" });
+  assert.deepEqual(described("{ type: echo-json, name: Challenge }"), { kind: "echo-json", name: "Challenge" });
+  const fitbit = described("{ type: match-query, name: verify, token: env:OTHER }");
+  assert.deepEqual([fitbit?.kind, fitbit?.name, fitbit?.token?.name], ["match-query", "verify", "env:OTHER"]);
   assert.equal(described("{ type: hub, token: env:OTHER }")?.token?.name, "env:OTHER");
   const { handshake } = sourceIn("{ preset: stripe, secrets: [env:SECRET], handshake: { type: head } }");
   assert.deepEqual(handshake, { kind: "head" });
+});
+
+test("no source may have a path that another has below its own", () => {
+  const yaml = `sources:
+  air: { preset: airship, secrets: [env:SECRET], handshake: { token: env:OTHER } }
+  b: { preset: slack, secrets: [env:SECRET], path: /webhook/air/push }
+  c: { preset: slack, secrets: [env:SECRET], path: /webhook/air/validate }
+`;
+  const found = faults(yaml).join("\n");
+  assert.match(found, /sources\.b\.path: found \/webhook\/air\/push a second time, after air \(line 2\)/);
+  assert.match(found, /sources\.c\.path: found \/webhook\/air\/validate a second time, after air/);
 });
 
 suite("a handshake is refused", () => {
@@ -100,12 +115,17 @@ suite("a handshake is refused", () => {
     [
       "with an unknown type",
       "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo } }",
-      /^handshake\.type: found a literal value, expected echo-header, echo-query, head, hub$/,
+      /^handshake\.type: found a literal value, expected echo-header, echo-json, echo-query, head, hub, match-query$/,
     ],
     [
       "that is described without the place of the challenge",
       "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo-query } }",
       /^handshake: name is missing, expected where type echo-query has the challenge$/,
+    ],
+    [
+      "that compares a code, without the code",
+      "{ verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: match-query, name: verify } }",
+      /^handshake: token is missing, expected env:NAME with the code that type match-query compares$/,
     ],
     [
       "that is described with a key of another type",
