@@ -158,6 +158,17 @@ export const LOG_EVENTS = {
       "The handshake of a provider was answered. Nothing is stored. `kind` is the provider, or the `type` that the source describes.",
     fields: ["source", "kind", "requestId", "address"],
   },
+  subscription_confirmed: {
+    level: "info",
+    meaning: "A subscription of Amazon SNS was confirmed, because the source has `handshake: { confirm: true }`.",
+    fields: ["source", "requestId", "address"],
+  },
+  subscription_not_confirmed: {
+    level: "warn",
+    meaning:
+      "A subscription of Amazon SNS could not be confirmed. The event is stored: open its `SubscribeURL`, or subscribe again.",
+    fields: ["source", "requestId", "address", "error"],
+  },
   handshake_secret_received: {
     level: "warn",
     meaning:

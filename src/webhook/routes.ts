@@ -6,13 +6,13 @@ import { readRawBody, requireCoding, requireEncodableType } from "../http/body.t
 import { type Handler, type RequestContext, type Route, reply } from "../http/route.ts";
 import { sentOrigin, sentTarget } from "../http/sent-url.ts";
 import { isIn } from "../lib/address-range.ts";
-import type { Log } from "../log.ts";
 import type { AddressLists } from "./address-lists.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
 import { FORM } from "./content.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { eventOf } from "./delivered-event.ts";
 import { openBody } from "./encoded-body.ts";
+import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts";
 import {
   deliveryAnswerOf,
   describeHandshake,
@@ -39,9 +39,8 @@ const Query = v.record(v.string(), v.string());
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
 /** What the routes of sources use. */
-export interface DeliveryParts {
+export interface DeliveryParts extends ConfirmationParts {
   intake: Intake;
-  log: Log;
   trustedProxies: BlockList | undefined;
   addressLists: Pick<AddressLists, "find">;
   /** Keeps a refused delivery if its source asks for that. */
@@ -57,11 +56,11 @@ export interface DeliveryParts {
 
 /** The routes of a source: the one of its deliveries, and those of its handshake. */
 export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
-  return pathsOf(source).flatMap((path) => routesAt({ ...source, path }, parts));
+  return placesOf(source).flatMap((path) => routesAt({ ...source, path }, parts));
 }
 
 /** The path of a source, and that with a secret behind it, as its schemes need. The log has the name for the secret. */
-function pathsOf({ path, schemes }: Source): string[] {
+function placesOf({ path, schemes }: Source): string[] {
   const withSecret = schemes.some(isInPath) ? [`${path}/:secret`] : [];
   return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
 }
@@ -187,6 +186,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
+  const confirm = confirmOf(source, parts);
   const challenge = asksForCredentials(source.schemes) ? BASIC_CHALLENGE : {};
   const notGenuine = (reason: RefusalReason) =>
     new AppError("signature_mismatch", { reason, status: source.refusedStatus, headers: challenge });
@@ -249,6 +249,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
         "a stored event has the same bytes and another id",
       );
     }
+    await confirm?.(context, content);
     if (acknowledgement) {
       const { status, type, text } = acknowledgement;
       return { status, body: text, headers: { "Content-Type": type } };

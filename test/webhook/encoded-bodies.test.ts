@@ -8,7 +8,7 @@ import type { Scheme } from "../../src/webhook/schemes.ts";
 import { hmacOfBody } from "../../src/webhook/signing.ts";
 import { faultsOf, sourceIn } from "../helpers/config-file.ts";
 import { secretOf } from "../helpers/secret.ts";
-import { SECRET, servedSource } from "../helpers/served-source.ts";
+import { SECRET, servedSource } from "../helpers/serve-source.ts";
 
 // As Stream sends it, GetStream/stream-chat-java#254: the signature covers the decoded body.
 const BODY = Buffer.from('{"type":"message.new","cid":"messaging:general","message":{"text":"hello"}}');

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import airship from "../../src/webhook/providers/airship.ts";
 import type { Source } from "../../src/webhook/source.ts";
 import { secretOf } from "../helpers/secret.ts";
-import { SECRET, servedSource } from "../helpers/served-source.ts";
+import { SECRET, servedSource } from "../helpers/serve-source.ts";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");

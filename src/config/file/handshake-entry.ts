@@ -22,6 +22,9 @@ export function readHandshake(entry: SourceEntry, context: EntryContext): ReadHa
   if (handshake === undefined) return { faults: [], warnings: [] };
   const provider = providerOf(slug);
   const kind = provider?.handshake;
+  if (kind === "sns") return readConfirmation(handshake, entry);
+  if (handshake !== true && handshake.confirm !== undefined)
+    return fault(["handshake", "confirm"], "found without the preset aws_sns, expected nothing", "key");
   if (handshake !== true && handshake.type !== undefined) return readDescribed(handshake, provider, context);
   if (kind === undefined) {
     const found = slug === undefined ? "without a preset" : `beside the preset ${slug}, whose provider has none`;
@@ -47,6 +50,16 @@ export function readHandshake(entry: SourceEntry, context: EntryContext): ReadHa
   if (extra !== undefined) return fault(["handshake", extra], "found without type, expected nothing", "key");
   if (token === undefined) return fault(["handshake"], "token is missing, expected env:NAME");
   return withToken({ kind }, token, context);
+}
+
+/** Without the topic, anybody could subscribe the source to a topic of theirs. */
+function readConfirmation(handshake: NonNullable<SourceEntry["handshake"]>, { options }: SourceEntry): ReadHandshake {
+  const isRight = handshake !== true && handshake.confirm === true && Object.keys(handshake).length === 1;
+  if (!isRight)
+    return fault(["handshake"], "found another value than the preset aws_sns takes, expected { confirm: true }");
+  if (options?.topicArn === undefined)
+    return fault(["handshake", "confirm"], "found without options.topicArn, expected the topic to confirm", "key");
+  return { handshake: { kind: "sns" }, faults: [], warnings: [] };
 }
 
 const OF_DESCRIBED = ["name", "as"] as const;

@@ -126,6 +126,7 @@ const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1
 export const HandshakeSchema = v.strictObject(
   {
     token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
+    confirm: key(v.literal(true), "Confirms subscriptions of Amazon SNS to the topic of `options`."),
     type: key(
       v.picklist(DESCRIBED_KINDS, `expected ${DESCRIBED_KINDS.join(", ")}`),
       "What the sender asks by, if no preset does: `head`, a `HEAD`; `echo-query`, a `GET` with a challenge in the query; `echo-header`, a `POST` with a challenge in a header; `echo-json`, a `POST` with a challenge in a member of its JSON; `hub`, as WebSub does; `match-query`, a `GET` with the `token` in the query, answered with 204 or 404.",

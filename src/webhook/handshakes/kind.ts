@@ -24,6 +24,7 @@ export type HandshakeKind =
   | "okta"
   | "onfleet"
   | "slack"
+  | "sns"
   | "trello"
   | "twitch"
   | "woocommerce"

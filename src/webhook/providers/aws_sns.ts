@@ -53,6 +53,9 @@ export default provider({
   options: {
     topicArn: { is: "the ARN of your topic", without: "anybody with an AWS account can send what verifies" },
   },
+  // The message of a new subscription, whose SubscribeURL is to be opened:
+  // https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.confirm.html
+  handshake: "sns",
   covers: "part",
   id: ["body:MessageId"],
   type: ["body:Type"],

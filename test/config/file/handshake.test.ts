@@ -105,7 +105,7 @@ suite("a handshake is refused", () => {
     [
       "with an unknown key",
       "{ preset: meta, secrets: [env:SECRET], handshake: { token: env:OTHER, tokens: 1 } }",
-      /^handshake\.tokens: unknown key, expected one of token, type, name, as \(did you mean token\?\)$/,
+      /^handshake\.tokens: unknown key, expected one of token, confirm, type, name, as \(did you mean token\?\)$/,
     ],
     [
       "with a type beside a preset that has its own",
