@@ -172,8 +172,14 @@ export const LOG_EVENTS = {
   handshake_secret_received: {
     level: "warn",
     meaning:
-      "A handshake of Asana was answered, which has the secret of the new webhook. It is not kept. Asana also answers it to the request that made the webhook: set it as a secret of the source, and restart.",
-    fields: ["source", "kind", "requestId", "address"],
+      "A handshake of Asana or Notion brought the secret of a new webhook. `authserve sources list` shows it once: make it a secret of the source, and restart.",
+    fields: ["source", "requestId", "address"],
+  },
+  handshake_secret_ignored: {
+    level: "warn",
+    meaning:
+      "A handshake of Asana or Notion brought a secret that was not kept. `reason` is `verified` if a secret of the source has verified a delivery, and `full` if five others wait to be shown.",
+    fields: ["source", "requestId", "address", "reason"],
   },
   address_list_changed: {
     level: "info",

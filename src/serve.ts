@@ -34,7 +34,9 @@ import { openServerStores } from "./stores.ts";
 import { createHolding } from "./webhook/holding.ts";
 import { createIntake } from "./webhook/intake.ts";
 import { createOwnRefusals } from "./webhook/own-refusals.ts";
+import { keepReceivedSecret } from "./webhook/received-secrets.ts";
 import { createRetirement } from "./webhook/retirement.ts";
+import type { Source } from "./webhook/source.ts";
 import { createSourceCounter } from "./webhook/source-counter.ts";
 import { createPurger } from "./worker/purger.ts";
 
@@ -141,6 +143,8 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       now: stores.now,
       addressLists: addresses,
       hold: holding.hold,
+      keepSecret: (source: Source, { value, address }: { value: string; address: string }) =>
+        keepReceivedSecret(stores.sources, source, { value, address, receivedAt: stores.now() }),
       acceptsSecret: retirement.accepts,
       onReceived: counter.received,
       onRefused(source: string, code: ErrorCode, reason?: string) {

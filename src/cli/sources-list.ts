@@ -2,23 +2,57 @@ import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { rotationFindings } from "../webhook/rotation.ts";
-import { overviewOf } from "../webhook/source-overview.ts";
-import { printJson, say } from "./output.ts";
-import { sourceRecords } from "./stores.ts";
+import { overviewOf, type SourceOverview } from "../webhook/source-overview.ts";
+import type { ReceivedSecret } from "../webhook/source-store.ts";
+import { printData, printJson, say } from "./output.ts";
+import { withSourceStore } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-/** Prints the sources with what they have received and refused. */
-export async function runSourcesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
+interface ListOptions {
+  utc?: boolean;
+  json?: boolean;
+}
+
+/**
+ * Prints the sources with what they have received and refused. Secrets that handshakes brought are printed once: they are
+ * forgotten afterwards.
+ */
+export async function runSourcesList({ utc, json }: ListOptions): Promise<void> {
   const environment = readEnvironment();
-  const records = new Map((await sourceRecords(environment)).map((record) => [record.source, record]));
   const configured = readSources(environment);
-  const sources = overviewOf(configured, [...records.values()]);
-  if (json) {
-    return printJson(sources.map((source) => ({ ...source, lastReceivedAt: isoTime(source.lastReceivedAt) })));
-  }
-  if (sources.length === 0) return say("There are no sources: set WEBHOOK_SECRET, or add one to authserve.yaml.");
-  const format = timeFormat(utc, Date.now());
+  await withSourceStore(environment, async (store) => {
+    const records = await store.list();
+    const sources = overviewOf(configured, records);
+    const received = (await store.keptSecrets()).filter(({ source }) => sources.some(({ name }) => name === source));
+    if (json) printJson(sources.map((source) => jsonOf(source, received)));
+    else if (sources.length === 0) say("There are no sources: set WEBHOOK_SECRET, or add one to authserve.yaml.");
+    else {
+      const format = timeFormat(utc, Date.now());
+      printSources(sources, format);
+      printReceived(received, format);
+      const byName = new Map(records.map((record) => [record.source, record]));
+      sayFindings(configured.flatMap((source) => rotationFindings(source, byName.get(source.name), Date.now())));
+    }
+    await store.forgetSecrets(received);
+  });
+}
+
+function jsonOf(source: SourceOverview, received: readonly ReceivedSecret[]) {
+  const own = received.filter((secret) => secret.source === source.name);
+  const receivedSecrets = own.map(({ value, receivedAt, address }) => ({
+    value,
+    receivedAt: isoTime(receivedAt),
+    address,
+  }));
+  return {
+    ...source,
+    lastReceivedAt: isoTime(source.lastReceivedAt),
+    ...(receivedSecrets.length > 0 && { receivedSecrets }),
+  };
+}
+
+function printSources(sources: readonly SourceOverview[], format: (at: number) => string): void {
   printTable(
     [
       "NAME",
@@ -39,6 +73,22 @@ export async function runSourcesList({ utc, json }: { utc?: boolean; json?: bool
       lastSecret ?? "-",
     ]),
   );
-  const findings = configured.flatMap((source) => rotationFindings(source, records.get(source.name), Date.now()));
+}
+
+/** Prints secrets as lines, which no terminal cuts off. */
+function printReceived(received: readonly ReceivedSecret[], format: (at: number) => string): void {
+  for (const { source, value, receivedAt, address } of received)
+    printData(`${source} received, store it: ${value} (${format(receivedAt)}, from ${address})`);
+  if (received.length === 0) return;
+  say("Received secrets are shown once. Make one a secret of its source, and restart.");
+  const bySource = Map.groupBy(received, ({ source }) => source);
+  for (const [source, { length }] of bySource)
+    if (length > 1)
+      say(
+        `warning: ${source} received ${length} secrets, and anybody can send one: use the one that the provider confirms.`,
+      );
+}
+
+function sayFindings(findings: readonly { found: string; remedy: string }[]): void {
   for (const { found, remedy } of findings) say(`warning: ${found}: ${remedy}`);
 }

@@ -13,7 +13,7 @@ import { createLog } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
-import type { SourceRecord } from "../webhook/source-store.ts";
+import type { SourceRecord, SourceStore } from "../webhook/source-store.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;
 
@@ -63,15 +63,26 @@ function hasDatabase(dataDir: string): boolean {
 
 /** What the sources have received and refused; nothing before the first start of a server. */
 export async function sourceRecords(environment: Environment): Promise<SourceRecord[]> {
-  const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
-  if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) return [];
   let records: SourceRecord[] = [];
-  try {
-    await withStores(async ({ sources }) => {
-      records = await sources.list();
-    });
-  } catch (error) {
-    if (!(error instanceof NoSchemaError)) throw error;
-  }
+  await withSourceStore(environment, async (sources) => {
+    records = await sources.list();
+  });
   return records;
 }
+
+/** Runs a command on the store of sources; on an empty one before the first start of a server. */
+export async function withSourceStore(
+  environment: Environment,
+  command: (sources: Omit<SourceStore, "add" | "keepSecret">) => Promise<void>,
+): Promise<void> {
+  const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
+  if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) return command(EMPTY);
+  try {
+    await withStores(({ sources }) => command(sources));
+  } catch (error) {
+    if (!(error instanceof NoSchemaError)) throw error;
+    await command(EMPTY);
+  }
+}
+
+const EMPTY = { list: async () => [], keptSecrets: async () => [], forgetSecrets: async () => {} };

@@ -1,5 +1,13 @@
 import { createStatCounts } from "../events/stats.ts";
-import { type SourceCounts, type SourceRecord, type SourceStore, statsOf } from "../webhook/source-store.ts";
+import {
+  type SourceCounts,
+  type SourceRecord,
+  type SourceStore,
+  secretKey,
+  secretKeys,
+  secretsIn,
+  statsOf,
+} from "../webhook/source-store.ts";
 import type { Postgres } from "./connection.ts";
 import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";
@@ -37,6 +45,20 @@ const SECRETS = `
 SELECT source, name, mark, first_used_at AS "firstUsedAt", last_used_at AS "lastUsedAt" FROM authserve.source_secrets
 ORDER BY source, last_used_at DESC, name`;
 
+/** Keeps a secret unless its source has too many: key, value, the range of the source's keys, most. */
+const KEEP_SECRET = `
+INSERT INTO authserve.metadata (key, value) SELECT $1, $2
+WHERE (SELECT count(*) FROM authserve.metadata WHERE key > $3 AND key < $4) < $5 ON CONFLICT DO NOTHING`;
+
+/** Whether a secret is kept: key. */
+const HAS_SECRET = "SELECT key FROM authserve.metadata WHERE key = $1";
+
+/** The kept secrets: the range of the keys. */
+const KEPT_SECRETS = "SELECT value FROM authserve.metadata WHERE key > $1 AND key < $2";
+
+/** Forgets secrets: keys. */
+const FORGET_SECRETS = "DELETE FROM authserve.metadata WHERE key = ANY($1::text[])";
+
 type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
 type SecretRow = SourceRecord["secrets"][number] & { source: string };
 
@@ -60,6 +82,18 @@ export function createPostgresSourceStore(postgres: Postgres): SourceStore {
           return { ...row, lastSecret: own[0]?.name ?? null, secrets: own };
         });
       }),
+    async keepSecret(secret, most) {
+      const key = secretKey(secret);
+      const { from, to } = secretKeys(secret.source);
+      await postgres.run(KEEP_SECRET, [key, JSON.stringify(secret), from, to, most]);
+      return (await postgres.rows(HAS_SECRET, [key])).length > 0;
+    },
+    async keptSecrets() {
+      const { from, to } = secretKeys();
+      const rows = await postgres.rows<{ value: string }>(KEPT_SECRETS, [from, to]);
+      return secretsIn(rows.map(({ value }) => value));
+    },
+    forgetSecrets: async (secrets) => void (await postgres.run(FORGET_SECRETS, [texts(secrets.map(secretKey))])),
   };
 }
 

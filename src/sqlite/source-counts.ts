@@ -1,4 +1,13 @@
-import { type SourceCounts, type SourceRecord, type SourceStore, statsOf } from "../webhook/source-store.ts";
+import {
+  type ReceivedSecret,
+  type SourceCounts,
+  type SourceRecord,
+  type SourceStore,
+  secretKey,
+  secretKeys,
+  secretsIn,
+  statsOf,
+} from "../webhook/source-store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { statWriter } from "./stats.ts";
@@ -28,6 +37,11 @@ const SECRETS = `
 SELECT name, mark, first_used_at AS firstUsedAt, last_used_at AS lastUsedAt FROM source_secrets WHERE source = ?
 ORDER BY last_used_at DESC, name`;
 
+/** Keeps a secret unless its source has too many: key, value, the range of the source's keys, most. */
+const KEEP_SECRET = `
+INSERT INTO metadata (key, value) SELECT @key, @value
+WHERE (SELECT count(*) FROM metadata WHERE key > @from AND key < @to) < @most ON CONFLICT DO NOTHING`;
+
 type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
 
 /** The synchronous form of the source store in the SQLite file. */
@@ -36,6 +50,12 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
   const stats = statWriter(database);
   const useSecret = database.prepare(USE_SECRET);
   const counts = database.prepare<[], CountsRow>(LIST);
+  const keepSecret = database.prepare(KEEP_SECRET);
+  const hasKey = database.prepare<[string], number>("SELECT 1 FROM metadata WHERE key = ?").pluck();
+  const keptSecrets = database
+    .prepare<[string, string], string>("SELECT value FROM metadata WHERE key > ? AND key < ?")
+    .pluck();
+  const forgetSecret = database.prepare("DELETE FROM metadata WHERE key = ?");
   const secretsOf = database.prepare<[string], SourceRecord["secrets"][number]>(SECRETS);
 
   return {
@@ -55,5 +75,17 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
         return { ...row, lastSecret: secrets[0]?.name ?? null, secrets };
       }),
     ),
+    keepSecret: atomic(database, (secret: ReceivedSecret, most: number) => {
+      const key = secretKey(secret);
+      keepSecret.run({ key, value: JSON.stringify(secret), ...secretKeys(secret.source), most });
+      return hasKey.get(key) !== undefined;
+    }),
+    keptSecrets() {
+      const { from, to } = secretKeys();
+      return secretsIn(keptSecrets.all(from, to));
+    },
+    forgetSecrets: atomic(database, (secrets: Pick<ReceivedSecret, "source" | "value">[]) => {
+      for (const secret of secrets) forgetSecret.run(secretKey(secret));
+    }),
   };
 }

@@ -16,6 +16,7 @@ import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts"
 import {
   deliveryAnswerOf,
   describeHandshake,
+  type HandshakeParts,
   handshakeRoutes,
   testAnswerOf,
   unsignedAnswerOf,
@@ -45,6 +46,8 @@ export interface DeliveryParts extends ConfirmationParts {
   addressLists: Pick<AddressLists, "find">;
   /** Keeps a refused delivery if its source asks for that. */
   hold: Holding["hold"];
+  /** See {@link HandshakeParts}. */
+  keepSecret: HandshakeParts["keepSecret"];
   /** Whether a secret that has verified a delivery is not retired. */
   acceptsSecret: Retirement["accepts"];
   /** Called for each stored delivery, also a duplicate. */

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Stat } from "../events/stats.ts";
 
 /** What a source has received and refused since the last report. All times are Unix milliseconds. */
@@ -28,7 +29,17 @@ export interface SourceRecord {
   secrets: { name: string; mark: string; firstUsedAt: number; lastUsedAt: number }[];
 }
 
-/** Keeps what each source has received and refused. Each method is one transaction. */
+/** A secret that a handshake brought. Anybody can send one. */
+export interface ReceivedSecret {
+  source: string;
+  value: string;
+  /** Unix milliseconds. */
+  receivedAt: number;
+  /** The sender's address. */
+  address: string;
+}
+
+/** Keeps what each source has received and refused, and the secrets that handshakes brought. Each method is one transaction. */
 export interface SourceStore {
   /**
    * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move forward:
@@ -37,6 +48,33 @@ export interface SourceStore {
   add(counts: SourceCounts[], now: number): Promise<void>;
   /** Every source with counts, in the order of the names. Those that are no longer configured are included. */
   list(): Promise<SourceRecord[]>;
+  /** Keeps a secret unless its source has `most` others. Returns whether it is kept, also if it was before. */
+  keepSecret(secret: ReceivedSecret, most: number): Promise<boolean>;
+  /** The kept secrets of all sources, in the order of the sources, the first received first. */
+  keptSecrets(): Promise<ReceivedSecret[]>;
+  forgetSecrets(secrets: Pick<ReceivedSecret, "source" | "value">[]): Promise<void>;
+}
+
+// Secrets that handshakes brought are few and rare, so they are in the table `metadata`.
+const SECRET_PREFIX = "received_secret ";
+
+/** The range of the keys in `metadata` that belong to the secrets of a source, or to all of them. */
+export function secretKeys(source?: string): { from: string; to: string } {
+  return source === undefined
+    ? { from: SECRET_PREFIX, to: `${SECRET_PREFIX}~` }
+    : { from: `${SECRET_PREFIX}${source} `, to: `${SECRET_PREFIX}${source}!` };
+}
+
+/** The key of a secret in `metadata`. */
+export function secretKey({ source, value }: Pick<ReceivedSecret, "source" | "value">): string {
+  return `${SECRET_PREFIX}${source} ${hash("sha256", value)}`;
+}
+
+/** Kept secrets in their order. `values` are those of `metadata`. */
+export function secretsIn(values: readonly string[]): ReceivedSecret[] {
+  return values
+    .map((text) => JSON.parse(text) as ReceivedSecret)
+    .sort((a, b) => (a.source === b.source ? a.receivedAt - b.receivedAt : a.source < b.source ? -1 : 1));
 }
 
 /** The statistics of deliveries that stored no event, each with its count. */

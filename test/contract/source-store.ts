@@ -104,6 +104,33 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
       );
     });
 
+    test("secrets that handshakes brought are kept until they are forgotten", async (t) => {
+      const store = await open(t);
+      const secret = (source: string, value: string, receivedAt = NOW) => ({
+        source,
+        value,
+        receivedAt,
+        address: "192.0.2.1",
+      });
+      const values = async () => (await store.keptSecrets()).map(({ source, value }) => `${source} ${value}`);
+      assert.deepEqual(await values(), []);
+      assert.equal(await store.keepSecret(secret("notion", "é'\0;"), 2), true);
+      assert.equal(await store.keepSecret(secret("asana", "b", NOW + 1), 2), true);
+      assert.equal(await store.keepSecret(secret("asana", "a"), 2), true);
+      assert.deepEqual(await values(), ["asana a", "asana b", "notion é'\0;"]);
+      assert.equal(await store.keepSecret(secret("asana", "c"), 2), false);
+      assert.equal(await store.keepSecret(secret("asana", "a", NOW + 9), 2), true);
+      assert.equal(await store.keepSecret(secret("asana-2", "c"), 2), true);
+      assert.deepEqual((await store.keptSecrets())[0], secret("asana", "a"));
+      await store.forgetSecrets([
+        { source: "asana", value: "a" },
+        { source: "other", value: "b" },
+      ]);
+      assert.deepEqual(await values(), ["asana b", "asana-2 c", "notion é'\0;"]);
+      await store.forgetSecrets([]);
+      assert.deepEqual(await store.list(), []);
+    });
+
     test("sums beyond 32 bits are exact", async (t) => {
       const store = await open(t);
       for (let i = 0; i < 2; i++) await store.add([counts({ received: 2 ** 32 + 1 })], NOW);

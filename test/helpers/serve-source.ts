@@ -37,6 +37,7 @@ export async function servedSource(
   const { log, lines, named } = recordingLog();
   const stored: NewEvent[] = [];
   const held: HeldDelivery[] = [];
+  const keptSecrets: string[] = [];
   const parts = {
     log,
     intake: {
@@ -48,6 +49,10 @@ export async function servedSource(
     addressLists: { find: () => undefined },
     acceptsSecret: async () => true,
     hold: async (_source: unknown, delivery: HeldDelivery) => void held.push(delivery),
+    keepSecret: async (_source: unknown, { value }: { value: string }) => {
+      keptSecrets.push(value);
+      return "kept" as const;
+    },
     onReceived() {},
     onRefused() {},
     ...partChanges,
@@ -63,7 +68,7 @@ export async function servedSource(
     const response = await fetch(url + after, init);
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  return { source, url, stored, held, lines, named, send };
+  return { source, url, stored, held, keptSecrets, lines, named, send };
 }
 
 /** The same for a source as the configuration file has it. */

@@ -34,6 +34,7 @@ writeFileSync(
   onfleet: { preset: onfleet, secrets: [env:HEX_SECRET], handshake: true }
   linkedin: { preset: linkedin, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
   asana: { preset: asana, handshake: true }
+  notion: { preset: notion, handshake: true }
   asana-ready: { preset: asana, secrets: [env:SECRET], handshake: true }
   head: { verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: head } }
   query: { verify: { header: x-sig }, secrets: [env:SECRET], handshake: { type: echo-query, name: code } }
@@ -142,6 +143,35 @@ test("Asana's handshake is answered before its secret is set, and its deliveries
   const named = server.log("handshake_secret_received").map(({ source }) => source);
   assert.deepEqual(named, ["asana", "asana-ready"]);
   assert.ok(!server.stdout().includes(secret));
+  const shown = await server.run(["sources", "list"]);
+  assert.match(shown.stdout, new RegExp(`^asana received, store it: ${secret} \\(.*, from 127\\.0\\.0\\.1\\)$`, "m"));
+  assert.match(shown.stderr, /^Received secrets are shown once/m);
+  assert.ok(!(await server.run(["sources", "list"])).stdout.includes(secret));
+});
+
+test("Notion's token is shown once, with a warning if a stranger has sent another", async () => {
+  const token = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl";
+  for (const value of [token, "secret_of_a_stranger_0123456789"]) {
+    const { status, text } = await post("notion", { verification_token: value }, {});
+    assert.deepEqual([status, text], [200, ""]);
+  }
+  assertProblem(await post("notion", { verification_token: token, type: "a" }, {}), 403, "signature_mismatch");
+  const list = async () => {
+    const { stdout } = await server.run(["sources", "list", "--json"]);
+    return (JSON.parse(stdout) as { name: string; receivedSecrets?: { value: string }[] }[]).find(
+      ({ name }) => name === "notion",
+    );
+  };
+  assert.deepEqual(
+    (await list())?.receivedSecrets?.map(({ value }) => value),
+    [token, "secret_of_a_stranger_0123456789"],
+  );
+  assert.equal((await list())?.receivedSecrets, undefined);
+  assert.ok(!server.stdout().includes(token));
+  for (const value of [token, "secret_of_a_stranger_0123456789"])
+    await post("notion", { verification_token: value }, {});
+  const { stderr } = await server.run(["sources", "list"]);
+  assert.match(stderr, /^warning: notion received 2 secrets, and anybody can send one/m);
 });
 
 test("handshakes that the file describes are answered", async () => {

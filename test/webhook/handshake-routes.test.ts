@@ -46,17 +46,52 @@ test("Microsoft Graph's validation is answered without signature and media type,
   assert.deepEqual([line?.source, line?.kind, line?.address, others.length], ["sender", "ms_graph", "127.0.0.1", 0]);
 });
 
-test("Asana's handshake is answered at a source without a secret, and its log line tells what to do", async (t) => {
-  const { send, stored, named } = await serving(t, { kind: "asana" }, { secrets: [] });
+test("Asana's handshake is answered at a source without a secret, and its secret is kept and never logged", async (t) => {
+  const { send, stored, keptSecrets, named } = await serving(t, { kind: "asana" }, { secrets: [] });
   const handshake = { "X-Hook-Secret": "b537207f20cbfa02357cf448134da559" };
   const answer = await send({ method: "POST", headers: handshake });
   assert.deepEqual([answer.status, answer.headers.get("x-hook-secret")], [200, handshake["X-Hook-Secret"]]);
   assert.equal((await send(post({}, { ...handshake, ...signed }))).status, 403);
+  assert.equal((await send(post({}, { "X-Hook-Secret": "a b" }))).status, 400);
   assert.equal((await send(post({ events: [] }))).status, 403);
   assert.equal(stored.length, 0);
+  assert.deepEqual(keptSecrets, [handshake["X-Hook-Secret"]]);
   const [line, ...others] = named("handshake_secret_received");
-  assert.deepEqual([line?.source, line?.kind, others.length], ["sender", "asana", 0]);
+  assert.deepEqual([line?.source, others.length], ["sender", 0]);
   assert.doesNotMatch(JSON.stringify(line), /b537207f20cbfa02357cf448134da559/);
+});
+
+test("Notion's token is kept if it comes alone and without a signature, and nothing else is accepted so", async (t) => {
+  // https://developers.notion.com/reference/webhooks
+  const token = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl";
+  const { send, stored, keptSecrets } = await serving(t, { kind: "notion" }, { secrets: [] });
+  const answer = await send(post({ verification_token: token }));
+  assert.deepEqual([answer.status, answer.text], [200, ""]);
+  for (const body of [
+    { verification_token: token, type: "page.created" },
+    { verification_token: "" },
+    { verification_token: "<script>alert(1)</script>" },
+    { verification_token: [token] },
+    { id: "1", type: "page.created" },
+    [token],
+  ])
+    assert.equal((await send(post(body))).status, 403, JSON.stringify(body));
+  assert.equal((await send(post({ verification_token: token }, { Authorization: "wrong" }))).status, 403);
+  assert.equal(stored.length, 0);
+  assert.deepEqual(keptSecrets, [token]);
+});
+
+test("a secret that is not kept is logged with the reason, and the handshake is answered", async (t) => {
+  for (const [kept, reason] of [
+    ["verified", "verified"],
+    ["full", "full"],
+    ["known", undefined],
+  ] as const) {
+    const { send, named } = await servedSource(t, { handshake: { kind: "asana" } }, { keepSecret: async () => kept });
+    assert.equal((await send({ method: "POST", headers: { "X-Hook-Secret": "b537207f20cbfa02" } })).status, 200);
+    assert.equal(named("handshake_secret_ignored")[0]?.reason, reason);
+    assert.equal(named("handshake_secret_received").length, 0);
+  }
 });
 
 test("a described GET is answered with its challenge", async (t) => {

@@ -20,6 +20,7 @@ export type HandshakeKind =
   | "meta"
   | "monday"
   | "ms_graph"
+  | "notion"
   | "nylas"
   | "okta"
   | "onfleet"
@@ -48,5 +49,5 @@ export function signsRequests(kind: HandshakeKind): boolean {
 
 /** Whether the secret that signs deliveries is made for the handshake, so that a source has none before. */
 export function makesSecret(kind: HandshakeKind | undefined): boolean {
-  return kind === "asana";
+  return kind === "asana" || kind === "notion";
 }

@@ -7,13 +7,14 @@ import type { Handler, RequestContext, Route } from "../../http/route.ts";
 import { sentOrigin, sentTarget } from "../../http/sent-url.ts";
 import type { Log } from "../../log.ts";
 import { type Content, FORM, openContent } from "../content.ts";
+import type { Kept } from "../received-secrets.ts";
 import { headersOf } from "../schemes.ts";
 import { createVerifier } from "../signature.ts";
 import { queryOf, type SignedRequest } from "../signed-text.ts";
 import { type Handshake, pathsOf, type Secret, type Source } from "../source.ts";
 import type { Answer } from "./answer.ts";
 import { DELIVERY_ANSWERS } from "./deliveries.ts";
-import { type HandshakeKind, makesSecret, signsRequests } from "./kind.ts";
+import { type HandshakeKind, signsRequests } from "./kind.ts";
 import { type AnswerRequest, type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
 import { VALIDATIONS, type Validation } from "./validations.ts";
 
@@ -21,6 +22,8 @@ import { VALIDATIONS, type Validation } from "./validations.ts";
 export interface HandshakeParts {
   log: Log;
   trustedProxies: BlockList | undefined;
+  /** Keeps the secret that a handshake brought until it is shown, if the source waits for one. */
+  keepSecret(source: Source, secret: { value: string; address: string }): Promise<Kept>;
 }
 
 const PROBLEMS: ErrorCode[] = ["validation_failed", "address_not_allowed", "intake_paused"];
@@ -176,8 +179,11 @@ export function validationOf(source: Source, parts: HandshakeParts): ValidationR
       return isUnsigned && validation.asks({ query: queryOf(url), headers }, handshake);
     },
     async handler(context) {
-      await requireBody(validation, source, context);
-      return logged(source, context, parts, validation.answer(challengeOf(source, context, parts), handshake));
+      const content = await requireBody(validation, source, context);
+      const challenge = challengeOf(source, context, parts);
+      const answer = validation.answer(challenge, handshake);
+      if (validation.secret) await keep(source, context, parts, validation.secret(challenge, content));
+      return logged(source, context, parts, answer);
     },
   };
 }
@@ -185,16 +191,33 @@ export function validationOf(source: Source, parts: HandshakeParts): ValidationR
 // monday's challenge has about 100 bytes.
 const MAX_UNSIGNED_BYTES = 1024;
 
+/** Keeps the secret of a handshake, and says in the log how to see it. */
+async function keep(
+  source: Source,
+  { requestId, address }: RequestContext,
+  { log, keepSecret }: HandshakeParts,
+  value: string,
+): Promise<void> {
+  const reason = await keepSecret(source, { value, address });
+  const about = { source: source.name, requestId, address };
+  if (reason === "known") return;
+  if (reason === "kept") {
+    const text = "received a secret, store it: `authserve sources list` shows it once";
+    log.warn({ event: "handshake_secret_received", ...about }, text);
+  } else
+    log.warn({ event: "handshake_secret_ignored", ...about, reason }, "a handshake brought a secret that was not kept");
+}
+
 /** Refuses a request with another body than that of the validation as the delivery that it then is. */
 async function requireBody(
   { body }: Validation,
   { contentTypes, refusedStatus }: Source,
   { request, address }: RequestContext,
-): Promise<void> {
-  if (!body) return;
+): Promise<Content | null> {
+  if (!body) return null;
   const mediaType = requireMediaType(request, [body.type]);
   const content = openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType);
-  if (body.isRight(content)) return;
+  if (body.isRight(content)) return content;
   requireMediaType(request, contentTypes);
   throw new AppError("signature_mismatch", { reason: "no_signature", status: refusedStatus });
 }
@@ -269,11 +292,5 @@ function logged(
 ): Answer {
   const kind = source.handshake?.kind;
   log.info({ event: "handshake_answered", source: source.name, kind, requestId, address }, "answered a handshake");
-  if (kind !== undefined && makesSecret(kind)) {
-    log.warn(
-      { event: "handshake_secret_received", source: source.name, kind, requestId, address },
-      "set the secret, which the provider also answers to the request that made the webhook, as a secret of the source, and restart",
-    );
-  }
   return answer;
 }

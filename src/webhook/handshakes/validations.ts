@@ -13,6 +13,8 @@ export interface Validation {
   /** The media type and the body that it must have. Undefined: any. */
   body?: { type: string; isRight(content: Content): boolean };
   answer(request: ChallengeRequest, handshake: Handshake): Answer;
+  /** The secret that it brings, which signs the deliveries from then on. */
+  secret?(request: ChallengeRequest, content: Content | null): string;
 }
 
 const ASANA = "x-hook-secret";
@@ -22,6 +24,7 @@ export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
   asana: {
     asks: ({ headers }) => headers[ASANA] !== undefined,
     answer: ({ headers }) => inHeader("X-Hook-Secret", requireChallenge(headers[ASANA], ASANA)),
+    secret: ({ headers }) => String(headers[ASANA]),
   },
   "echo-header": {
     asks: ({ headers }, { name = "" }) => headers[name] !== undefined,
@@ -36,8 +39,14 @@ export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
     asks: ({ query }) => query.has("validationToken"),
     answer: ({ query }) => text(requireChallenge(query.get("validationToken"), "validationToken", { form: PRINTABLE })),
   },
+  notion: {
+    asks: ({ headers }) => mediaTypeOf(headers) === "application/json",
+    body: { type: "application/json", isRight: (content) => TOKEN.test(tokenIn(content)) },
+    answer: () => text(""),
+    secret: (_request, content) => (content ? tokenIn(content) : ""),
+  },
   woocommerce: {
-    asks: ({ headers }) => isForm(headers),
+    asks: ({ headers }) => mediaTypeOf(headers) === FORM,
     body: { type: FORM, isRight: ({ bytes }) => /^webhook_id=[0-9]{1,20}$/.test(bytes.toString("latin1")) },
     answer: () => text(""),
   },
@@ -54,6 +63,17 @@ function isTest(content: Content): boolean {
   return parsed.ok && isObject(parsed.value) && JSON.stringify(parsed.value) === '{"test":true}';
 }
 
-function isForm({ "content-type": type = "" }: IncomingHttpHeaders): boolean {
-  return type.replace(/[ \t]*;.*$/s, "").toLowerCase() === FORM;
+// E.g. `secret_` and 43 letters and digits.
+const TOKEN = /^[A-Za-z0-9_-]{16,256}$/;
+
+/** Notion's token if a body has nothing else, else an empty text. */
+function tokenIn(content: Content): string {
+  const parsed = content.json();
+  if (!parsed.ok || !isObject(parsed.value) || Object.keys(parsed.value).join() !== "verification_token") return "";
+  const { verification_token: token } = parsed.value;
+  return typeof token === "string" ? token : "";
+}
+
+function mediaTypeOf({ "content-type": type = "" }: IncomingHttpHeaders): string {
+  return type.replace(/[ \t]*;.*$/s, "").toLowerCase();
 }

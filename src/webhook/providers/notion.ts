@@ -8,6 +8,9 @@ export default provider({
   title: "Notion",
   docs: "https://developers.notion.com/reference/webhooks",
   schemes: hmacOfBody("x-notion-signature", { label: "sha256=" }),
+  // Its first POST is `{"verification_token": "secret_…"}` without a signature. The token is the secret:
+  // https://developers.notion.com/reference/webhooks
+  handshake: "notion",
   id: ["body:id"],
   type: ["body:type"],
   facts: says(
