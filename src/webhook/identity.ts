@@ -6,6 +6,7 @@ import { isJson } from "../lib/media-type.ts";
 import { isObject } from "../lib/strict-json.ts";
 import type { Verified } from "./bound-scheme.ts";
 import type { Content } from "./content.ts";
+import { BRAINTREE_CHALLENGE } from "./handshakes/answer.ts";
 import { signsChallenges } from "./handshakes/kind.ts";
 import { headersOf, type Place } from "./schemes.ts";
 import type { Source } from "./source.ts";
@@ -31,6 +32,8 @@ export function requirePayload(
   { contentTypes, isEnvelope, handshake }: Pick<Source, "contentTypes" | "isEnvelope" | "handshake">,
   content: Content,
 ): void {
+  if (handshake?.kind === "braintree" && BRAINTREE_CHALLENGE.test(content.form().get("bt_payload") ?? ""))
+    throw invalid("bt_payload", "must not be a challenge");
   // A source that takes any media type takes any bytes.
   if (!isJson(content.mediaType) || contentTypes.includes("*/*")) return;
   const parsed = content.json();

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { BlockList } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import airship from "../../src/webhook/providers/airship.ts";
+import braintree from "../../src/webhook/providers/braintree.ts";
 import type { Source } from "../../src/webhook/source.ts";
 import { secretOf } from "../helpers/secret.ts";
 import { SECRET, servedSource } from "../helpers/serve-source.ts";
@@ -212,6 +213,51 @@ test("Airship's signed check gets its code, and its deliveries come to a path be
   assert.equal((await send(delivery(signed(body)))).status, 200);
   assert.equal((await send(delivery(signed("other")), "/push")).status, 403);
   assert.equal(String(stored[0]?.payload), body);
+});
+
+test("a challenge that Braintree's check signed is no delivery", async (t) => {
+  const { schemes, contentTypes } = braintree;
+  const handshake = { kind: "braintree", token: secretOf("public_key") } as const;
+  const { send, stored } = await serving(t, handshake, { schemes, contentTypes } as Partial<Source>);
+  const challenge = "20f9f8ed05f77439fe955c977e4c8a53";
+  const { text: signature } = await send({}, `?bt_challenge=${challenge}`);
+  const form = (payload: string, bt_signature: string): RequestInit => ({
+    method: "POST",
+    body: new URLSearchParams({ bt_signature, bt_payload: payload }),
+  });
+  assert.equal((await send(form(challenge, signature))).status, 400);
+  assert.equal((await send(form(`${challenge}\n`, signature))).status, 403);
+  assert.equal(stored.length, 0);
+  const payload = `${Buffer.from("<notification><kind>check</kind></notification>").toString("base64")}\n`;
+  const key = createHash("sha1").update(SECRET).digest();
+  const genuine = `public_key|${createHmac("sha1", key).update(payload).digest("hex")}`;
+  assert.equal((await send(form(payload, genuine))).status, 200);
+  assert.equal(stored.length, 1);
+});
+
+test("Slack's check of the certificate is answered with and without a signature, and no other form without one", async (t) => {
+  const contentTypes = ["application/json", "application/x-www-form-urlencoded"];
+  const { send, stored } = await serving(t, { kind: "slack" }, { contentTypes });
+  const form = (body: string, headers: Record<string, string> = {}): RequestInit => ({
+    method: "POST",
+    body,
+    headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
+  });
+  for (const headers of [{}, signed]) {
+    const { status, text } = await send(form("ssl_check=1&token=Jhj5dZrVaK7ZwHHjRyZWjbDl", headers));
+    assert.deepEqual([status, text], [200, ""]);
+  }
+  for (const other of [
+    "ssl_check=1&payload=%7B%7D",
+    "ssl_check=1&command=%2Fdeploy",
+    "ssl_check=0",
+    "command=%2Fdeploy",
+  ])
+    assert.equal((await send(form(other))).status, 403, other);
+  assert.equal((await send(post({ type: "url_verification", challenge: "abc" }))).status, 403);
+  assert.equal(stored.length, 0);
+  assert.equal((await send(form("command=%2Fdeploy&ssl_check=1", signed))).status, 200);
+  assert.equal(stored.length, 1);
 });
 
 test("WooCommerce's ping is answered without a signature, and nothing else is", async (t) => {

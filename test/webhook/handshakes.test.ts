@@ -76,6 +76,18 @@ suite("a GET is answered as the provider documents it, for", () => {
     assert.deepEqual(get("adobe", { query: `challenge=${challenge}` }), plain(challenge));
   });
 
+  test("Braintree, with the newest secret", () => {
+    // As the tests of Braintree's libraries, e.g. https://github.com/braintree/braintree_python
+    const query = "bt_challenge=20f9f8ed05f77439fe955c977e4c8a53";
+    const keys = { secret: "integration_private_key", token: "integration_public_key" };
+    assert.deepEqual(
+      get("braintree", { query, ...keys }),
+      plain("integration_public_key|d9b899556c966b3f06945ec21311865d35df3ce4"),
+    );
+    for (const wrong of ["bad challenge", "20f9f8ed05f77439fe955c977e4c8a5G", "abc", ""])
+      assert.throws(() => get("braintree", { query: `bt_challenge=${wrong}`, ...keys }), isError("validation_failed"));
+  });
+
   test("Dropbox", () => {
     // https://www.dropbox.com/developers/reference/webhooks
     assert.deepEqual(get("dropbox", { query: "challenge=abc123" }), plain("abc123"));

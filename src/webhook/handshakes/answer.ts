@@ -23,6 +23,9 @@ const CHALLENGE = /^[A-Za-z0-9+/=_-]{1,256}$/;
 // For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.
 export const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
 
+/** What Braintree signs for anybody who asks. So it is no payload of a delivery. */
+export const BRAINTREE_CHALLENGE = /^[a-f0-9]{20,32}$/;
+
 /**
  * Returns a challenge, which is at `path` of the request. Throws `validation_failed`, or `invalid_payload` for one in a
  * delivery, if it does not have the form.

@@ -5,6 +5,7 @@ import type { Content } from "../content.ts";
 import type { Handshake, Source } from "../source.ts";
 import { type Answer, json, PRINTABLE, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
+import { isSslCheck } from "./validations.ts";
 
 /** Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad challenge. */
 export type AnswerDelivery = (
@@ -44,6 +45,7 @@ export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = 
     return json({ challenge: challengeAt(content, "challenge") });
   },
   slack(content) {
+    if (isSslCheck(content)) return text("");
     if (content.member("type") !== "url_verification") return null;
     return text(challengeAt(content, "challenge"));
   },

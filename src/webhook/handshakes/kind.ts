@@ -8,6 +8,7 @@ export type HandshakeKind =
   | "airship"
   | "asana"
   | "bitbucket"
+  | "braintree"
   | "cloudevents"
   | "discord"
   | "dropbox"
@@ -34,7 +35,7 @@ export type HandshakeKind =
 
 /** Whether the provider and the server also share a token for the handshake. */
 export function hasToken(kind: HandshakeKind): boolean {
-  return kind === "airship" || kind === "meta" || kind === "ebay";
+  return kind === "airship" || kind === "braintree" || kind === "meta" || kind === "ebay";
 }
 
 /** Whether the answer is an HMAC of the challenge, made with the secret that also signs bodies. */

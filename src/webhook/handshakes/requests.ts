@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
 import type { Source } from "../source.ts";
-import { type Answer, json, PRINTABLE, requireChallenge, text } from "./answer.ts";
+import { type Answer, BRAINTREE_CHALLENGE, json, PRINTABLE, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";
 
 /** A request by which a provider asks whether deliveries are welcome. */
@@ -46,6 +46,11 @@ function matched({ query }: ChallengeRequest, { handshake }: Pick<Source, "hands
 export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
   adobe: echoChallenge,
   airship: (_, { handshake }) => json({ confirmation_code: handshake?.token?.value ?? "" }),
+  braintree({ query }, { secrets, handshake }) {
+    const challenge = requireChallenge(query.get("bt_challenge"), "bt_challenge", { form: BRAINTREE_CHALLENGE });
+    const key = hash("sha1", secrets[0]?.value ?? "", "buffer");
+    return text(`${handshake?.token?.value}|${createHmac("sha1", key).update(challenge).digest("hex")}`);
+  },
   dropbox: echoChallenge,
   ebay({ query, endpoint }, { handshake }) {
     const code = challengeIn(query, "challenge_code");

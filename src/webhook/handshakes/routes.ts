@@ -31,6 +31,7 @@ const PROBLEMS: ErrorCode[] = ["validation_failed", "address_not_allowed", "inta
 /** The queries of GET, by kind. */
 const QUERIES: Partial<Record<HandshakeKind, v.GenericSchema>> = {
   adobe: v.object({ challenge: v.string() }),
+  braintree: v.object({ bt_challenge: v.string() }),
   dropbox: v.object({ challenge: v.string() }),
   ebay: v.object({ challenge_code: v.string() }),
   hub: v.object({ "hub.mode": v.string(), "hub.challenge": v.string(), "hub.verify_token": v.optional(v.string()) }),
@@ -61,7 +62,6 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
   const { kind } = handshake;
   const requireSigned = signsRequests(kind) ? signatureOf(source, parts) : () => {};
   const query = QUERIES[kind] ?? namedQuery(handshake);
-  const canMismatch = kind === "meta" || signsRequests(kind) || handshake.token !== undefined;
   /** The route of a method, if the kind uses it. */
   const routeOf = (
     answer: AnswerRequest | undefined,
@@ -89,7 +89,7 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       ...(query && { query }),
       response: answerSchema(handshake) ?? v.string(),
       ...(kind === "match-query" && { statuses: [204] }),
-      problems: canMismatch ? [...PROBLEMS, "signature_mismatch"] : PROBLEMS,
+      problems: [...PROBLEMS, ...refusalsOf(handshake)],
     }),
     ...routeOf(HEAD_ANSWERS[kind], {
       method: "HEAD",
@@ -100,6 +100,13 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       summary: "Consents to deliveries, if the source has `handshake`.",
     }),
   ];
+}
+
+/** How a GET is refused whose token, code or signature is wrong. */
+function refusalsOf({ kind, token }: Handshake): ErrorCode[] {
+  if (kind === "match-query") return ["not_found"];
+  const canMismatch = kind === "meta" || (kind === "hub" && token !== undefined) || signsRequests(kind);
+  return canMismatch ? ["signature_mismatch"] : [];
 }
 
 /** Refuses a request without a right signature, of a provider that signs its check of the URL as it signs a delivery. */

@@ -45,6 +45,11 @@ export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
     answer: () => text(""),
     secret: (_request, content) => (content ? tokenIn(content) : ""),
   },
+  slack: {
+    asks: ({ headers }) => mediaTypeOf(headers) === FORM,
+    body: { type: FORM, isRight: isSslCheck },
+    answer: () => text(""),
+  },
   woocommerce: {
     asks: ({ headers }) => mediaTypeOf(headers) === FORM,
     body: { type: FORM, isRight: ({ bytes }) => /^webhook_id=[0-9]{1,20}$/.test(bytes.toString("latin1")) },
@@ -55,6 +60,12 @@ export const VALIDATIONS: Partial<Record<HandshakeKind, Validation>> = {
 function inHeader(name: string, challenge: string): Answer {
   const { headers, ...answer } = text("");
   return { ...answer, headers: { ...headers, [name]: challenge } };
+}
+
+/** Whether a form is Slack's check of the certificate, and has nothing else but a token. */
+export function isSslCheck(content: Content): boolean {
+  const names = [...content.form().keys()];
+  return content.form().get("ssl_check") === "1" && names.every((name) => name === "ssl_check" || name === "token");
 }
 
 /** Whether a body is `{"test": true}`. */

@@ -33,6 +33,9 @@ export default provider({
       { format: "pairs", separator: "&", assignment: "|", algorithm: "sha1", signed, key: "sha1", isIdentity: true },
     ),
   ),
+  // `GET ?bt_challenge=`, which wants the public key and an HMAC of it:
+  // https://developers.braintreepayments.com/ios+php/guides/webhooks/create
+  handshake: "braintree",
   covers: "part",
   contentTypes: [FORM],
   facts: says("https://developer.paypal.com/braintree/docs/guides/webhooks/parse", {

@@ -13,6 +13,7 @@ export default provider({
   id: ["body:event_id"],
   type: ["body:event.type", "body:type", "body:command"],
   contentTypes: JSON_OR_FORM,
+  // A signed challenge for events, and for commands a form `ssl_check=1` that may have no signature: @slack/bolt@5.1.0
   handshake: "slack",
   // A modal stays open with an error if the answer has a body without `response_action`.
   acknowledgement: { type: "text/plain", text: "" },
