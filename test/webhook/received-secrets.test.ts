@@ -16,7 +16,15 @@ test("a source keeps secrets that handshakes bring while none of its own has ver
   ] as const)
     assert.equal(await keepReceivedSecret(store, { name: "asana", secrets }, received(value)), "kept");
   const use = { name: PLACEHOLDER.name, mark: PLACEHOLDER.mark, lastUsedAt: 1 };
-  const counts = { source: "asana", received: 1, duplicates: 0, conflicts: 0, refused: 0, lastReceivedAt: 1 };
+  const counts = {
+    source: "asana",
+    received: 1,
+    duplicates: 0,
+    conflicts: 0,
+    repeats: 0,
+    refused: 0,
+    lastReceivedAt: 1,
+  };
   await store.add([{ ...counts, secrets: [use] }], 1);
   const asana = { name: "asana", secrets: [PLACEHOLDER] };
   assert.equal(await keepReceivedSecret(store, asana, received("a third")), "verified");
