@@ -147,7 +147,9 @@ interface AppErrorOptions {
   members?: Record<string, unknown> | undefined;
   headers?: Record<string, string>;
   /** A stable word for the log. It is not sent to the client. */
-  reason?: string;
+  reason?: string | undefined;
+  /** What the request has instead of what is expected, for the log. Never anything that may be secret. */
+  sent?: string | undefined;
   cause?: unknown;
 }
 
@@ -160,6 +162,7 @@ export class AppError extends Error {
   readonly members: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
   readonly reason: string | undefined;
+  readonly sent: string | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(code, { cause: options.cause });
@@ -171,6 +174,7 @@ export class AppError extends Error {
     this.members = options.members;
     this.headers = options.headers;
     this.reason = options.reason;
+    this.sent = options.sent;
   }
 }
 

@@ -105,8 +105,8 @@ export const LOG_EVENTS = {
     level: "info",
     orLevel: "debug",
     meaning:
-      "A request was answered. Successful deliveries, `GET /auth/me`, probes and metrics are logged at debug. `path` is `-` if no route matched. Errors have a `code`, and some a `reason` that is not sent to the client.",
-    fields: ["requestId", "method", "path", "status", "code", "reason", "address", "durationMs"],
+      "A request was answered. Successful deliveries, `GET /auth/me`, probes and metrics are logged at debug. `path` is `-` if no route matched. Errors have a `code`, and some a `reason`, and what was `sent` instead of what is expected. Neither is sent to the client.",
+    fields: ["requestId", "method", "path", "status", "code", "reason", "sent", "address", "durationMs"],
   },
   request_failed: {
     level: "error",
@@ -191,6 +191,12 @@ export const LOG_EVENTS = {
     meaning:
       "A list in `allowedAddresses` could not be read or kept. The last good one stays in use. Logged once for each error.",
     fields: ["list", "error"],
+  },
+  delivery_malformed: {
+    level: "warn",
+    meaning:
+      "The body of a verified delivery is not what its Content-Type says. It is stored as it is, and read as far as it can be. `fault` says what is wrong.",
+    fields: ["requestId", "source", "eventId", "fault"],
   },
   delivery_conflict: {
     level: "warn",

@@ -114,6 +114,8 @@ export const EventAnswer = v.object({
   secret: v.string(),
   contentType: v.string(),
   headers: v.record(v.string(), v.string()),
+  /** Why the payload is not what its media type says. */
+  malformed: v.nullable(v.string()),
   jobs: v.array(JobItem),
   conflicts: v.array(ConflictItem),
   repeats: v.array(RepeatItem),

@@ -1,5 +1,5 @@
 import type { AttemptRecord } from "../events/job.ts";
-import { detailJson, payloadText } from "../events/json.ts";
+import { detailJson, malformedOf, payloadText } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
@@ -47,6 +47,8 @@ function printDetail(event: EventDetail, time: FormatTime): void {
   for (const conflict of event.conflicts) printConflict(conflict, time);
   for (const repeat of event.repeats) printRepeat(repeat, time);
   for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
+  const malformed = malformedOf(event);
+  if (malformed !== null) printFact("malformed", styled("yellow", `the payload ${malformed}`));
   printFact("payload", `${counted(payload.length, "byte")} of ${printable(event.contentType)}`);
   printData(printableLines(payloadText(payload)));
 }

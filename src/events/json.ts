@@ -1,3 +1,4 @@
+import { bodyFault } from "../lib/body-fault.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { Chart, OUTCOMES } from "./stats.ts";
 import type { EventDetail, EventSummary, JobDetail, OpenJob } from "./store.ts";
@@ -17,6 +18,11 @@ export function summaryJson(event: EventSummary) {
   };
 }
 
+/** Why the payload is not what its media type says; null if it is. */
+export function malformedOf({ payload, contentType }: Pick<EventDetail, "payload" | "contentType">): string | null {
+  return bodyFault(Buffer.from(payload), contentType);
+}
+
 /** An event with its jobs, conflicts and repeats in JSON output, without its payload. */
 export function detailJson(event: EventDetail) {
   return {
@@ -25,6 +31,7 @@ export function detailJson(event: EventDetail) {
     secret: event.secret,
     contentType: event.contentType,
     headers: event.headers,
+    malformed: malformedOf(event),
     jobs: event.jobs.map(jobJson),
     conflicts: event.conflicts.map(({ number, payloadSha256, deliveries, firstAt, lastAt, address, payload }) => ({
       number,

@@ -27,23 +27,31 @@ const JSON_ONLY = ["application/json"];
  * request may have none.
  */
 export function requireMediaType(request: IncomingMessage, accepted: readonly string[]): string {
-  if (request.headers["content-encoding"] !== undefined) throw unsupported(accepted);
+  const { "content-encoding": encoding } = request.headers;
+  if (encoding !== undefined) throw unsupported(accepted, "content_encoding", encoding);
   return requireEncodableType(request, accepted);
 }
 
-/** As {@link requireMediaType}, of a request that may have a Content-Encoding. */
-export function requireEncodableType(request: IncomingMessage, accepted: readonly string[]): string {
+/** As {@link requireMediaType}, of a request that may have a Content-Encoding, and with `anyCharset` JSON in any. */
+export function requireEncodableType(
+  request: IncomingMessage,
+  accepted: readonly string[],
+  { anyCharset = false } = {},
+): string {
   const { "content-type": announced = "" } = request.headers;
   // Limits the work that an unverified client can cause.
-  const isReadable =
-    announced.length <= MAX_TYPE_LENGTH && headerValues(request.rawHeaders, "content-type").length <= 1;
-  const mediaType = isReadable ? readMediaType(announced) : null;
-  if (mediaType === null || !isInRanges(mediaType, accepted)) throw unsupported(accepted);
-  return mediaType;
+  if (announced.length > MAX_TYPE_LENGTH) throw unsupported(accepted, "content_type_too_long");
+  if (headerValues(request.rawHeaders, "content-type").length > 1) throw unsupported(accepted, "several_content_types");
+  const { type, isUtf8 } = readMediaType(announced);
+  const isReadable = isUtf8 || anyCharset || !isJson(type);
+  if (isReadable && isInRanges(type, accepted)) return type;
+  if (announced === "") throw unsupported(accepted, "no_content_type");
+  throw unsupported(accepted, isReadable ? "content_type" : "charset", announced);
 }
 
-function unsupported(accepted: readonly string[]): AppError {
-  return new AppError("unsupported_media_type", { headers: { "Accept-Post": accepted.join(", ") } });
+/** `sent` is what the request has. */
+function unsupported(accepted: readonly string[], reason: string, sent?: string): AppError {
+  return new AppError("unsupported_media_type", { headers: { "Accept-Post": accepted.join(", ") }, reason, sent });
 }
 
 /** Returns the coding of a request. Throws `unsupported_media_type` unless there is none, or it is one of those accepted. */
@@ -55,12 +63,16 @@ export function requireCoding(
   if (header === undefined) return null;
   const coding = codingIn(header);
   if (coding === null || (coding !== undefined && accepted.includes(coding))) return coding;
-  throw new AppError("unsupported_media_type", { headers: { "Accept-Encoding": accepted.join(", ") || "identity" } });
+  throw new AppError("unsupported_media_type", {
+    headers: { "Accept-Encoding": accepted.join(", ") || "identity" },
+    reason: "content_encoding",
+    sent: header,
+  });
 }
 
-/** Returns the media type without its parameters; null for JSON in another charset than UTF-8. */
-function readMediaType(announced: string): string | null {
-  if (announced === "application/json") return announced;
+/** The media type without its parameters, and whether no other charset than UTF-8 is named. */
+function readMediaType(announced: string): { type: string; isUtf8: boolean } {
+  if (announced === "application/json") return { type: announced, isUtf8: true };
   const [type = "", ...parameters] = announced.split(";").map((part) =>
     part
       .replace(/^[ \t]+|[ \t]+$/g, "")
@@ -68,8 +80,7 @@ function readMediaType(announced: string): string | null {
       .toLowerCase(),
   );
   const charsets = parameters.filter((parameter) => parameter.startsWith("charset="));
-  const isUtf8 = charsets.every((charset) => /^charset=(?:utf-?8|"utf-?8")$/.test(charset));
-  return isUtf8 || !isJson(type) ? type : null;
+  return { type, isUtf8: charsets.every((charset) => /^charset=(?:utf-?8|"utf-?8")$/.test(charset)) };
 }
 
 /** Requests whose senders wait for `100 Continue` before they send the body (RFC 9110, 10.1.1). */
@@ -104,7 +115,8 @@ function abortError(request: IncomingMessage): AppError {
  */
 export function readRawBody(request: IncomingMessage, limitBytes: number, address = ""): Promise<Buffer> {
   const expected = Number(request.headers["content-length"] ?? limitBytes);
-  if (expected > limitBytes) return Promise.reject(new AppError("payload_too_large"));
+  if (expected > limitBytes)
+    return Promise.reject(new AppError("payload_too_large", { reason: "content_length", sent: String(expected) }));
   if (request.destroyed) return Promise.reject(abortError(request));
   sendContinue(request);
   return request.complete

@@ -88,6 +88,8 @@ export type MatchedRoute = Pick<Route, "quiet" | "onProblem" | "headersFor" | "i
   handler: Handler;
 };
 
+const MAX_SENT_LENGTH = 100;
+
 /** Handles one request: runs the handler, turns errors into problems, logs, and writes the response. Never throws. */
 export async function handleRequest(
   { path = "-", handler, quiet = false, onProblem, headersFor, isBodiless = false }: MatchedRoute,
@@ -103,13 +105,14 @@ export async function handleRequest(
   let result: Reply;
   let code: ErrorCode | undefined;
   let reason: string | undefined;
+  let sent: string | undefined;
   try {
     result = await handler({ request, requestId, address, params });
   } catch (error) {
     const failure = problem(error, requestId);
     result = failure;
     code = failure.code;
-    reason = error instanceof AppError ? error.reason : undefined;
+    if (error instanceof AppError) ({ reason, sent = undefined } = error);
     onProblem?.(code, reason);
     if (failure.status >= 500) {
       const line = {
@@ -128,7 +131,18 @@ export async function handleRequest(
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
     const { method } = request;
     log[level](
-      { event: "request_completed", requestId, method, path, status, code, reason, address, durationMs },
+      {
+        event: "request_completed",
+        requestId,
+        method,
+        path,
+        status,
+        code,
+        reason,
+        sent: sent?.slice(0, MAX_SENT_LENGTH),
+        address,
+        durationMs,
+      },
       "request completed",
     );
   }

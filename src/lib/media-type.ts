@@ -10,3 +10,22 @@ export function isInRanges(mediaType: string, ranges: readonly string[]): boolea
 export function isJson(mediaType: string): boolean {
   return mediaType === "application/json" || mediaType.endsWith("+json");
 }
+
+/** Whether a media type is a JSON value on each line (https://jsonlines.org). */
+export function isJsonLines(mediaType: string): boolean {
+  return /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/.test(mediaType);
+}
+
+export const FORM = "application/x-www-form-urlencoded";
+export const MULTIPART = "multipart/form-data";
+
+/** The media type in a `Content-Type`, in lower case, without its parameters. */
+export function mediaTypeIn(contentType: string): string {
+  const end = contentType.indexOf(";");
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+/** The charset that a `Content-Type` names, in lower case. */
+export function charsetIn(contentType: string): string | undefined {
+  return /;[ \t]*charset[ \t]*=[ \t]*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
+}

@@ -22,7 +22,7 @@ interface WorkerParts {
 }
 
 const openPayload: OpenPayload = ({ payload, contentType }) =>
-  openContent(Buffer.from(payload.buffer, payload.byteOffset, payload.length), contentType).member;
+  openContent(Buffer.from(payload.buffer, payload.byteOffset, payload.length), contentType).lenientMember;
 
 /** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
 export function openWorker(

@@ -1,5 +1,8 @@
 import { hash } from "node:crypto";
+import { bodyFault } from "../lib/body-fault.ts";
 import { valueAt } from "../lib/json-path.ts";
+import { type LenientJson, readJsonLines, readLenientJson } from "../lib/lenient-json.ts";
+import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../lib/media-type.ts";
 import { parseMultipart } from "../lib/multipart.ts";
 import { parseStrictJson, type StrictJson } from "../lib/strict-json.ts";
 
@@ -18,16 +21,22 @@ export interface Content {
    * members of the JSON in it, then `filename` and `size` of each file.
    */
   member(path: string): unknown;
+  /** As `member`, in what can be read of a body that is not quite JSON. Signatures are never read so. */
+  lenientMember(path: string): unknown;
+  /** The body as JSON or JSON Lines, as far as it can be read. */
+  lenientJson(): LenientJson;
+  /** Why the body is not what its `Content-Type` says, as the end of a sentence; null if it is, or may be. */
+  fault(): string | null;
 }
 
-export const FORM = "application/x-www-form-urlencoded";
-export const MULTIPART = "multipart/form-data";
+export { FORM, MULTIPART };
 
 /** Wraps a body with its `Content-Type`. */
 export function openContent(bytes: Buffer, contentType: string): Content {
   const mediaType = mediaTypeIn(contentType);
   const isForm = mediaType === FORM || mediaType === MULTIPART;
   let json: StrictJson | undefined;
+  let lenient: LenientJson | undefined;
   let form: OpenForm | undefined;
   const openForm = () => {
     form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(isForm ? bytes : EMPTY);
@@ -42,16 +51,21 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     },
     form: () => openForm().fields,
     member: (path) => (isForm ? openForm().member(path) : memberOfJson(content.json(), path)),
+    lenientMember: (path) => (isForm ? openForm().member(path) : valueAt(content.lenientJson().value, path)),
+    lenientJson() {
+      const charset = charsetIn(contentType);
+      lenient ??= isJsonLines(mediaType)
+        ? readJsonLines(bytes, charset)
+        : readLenientJson(bytes, charset, content.json);
+      return lenient;
+    },
+    fault: () =>
+      isJson(mediaType) || isJsonLines(mediaType) ? content.lenientJson().fault : bodyFault(bytes, contentType),
   };
   return content;
 }
 
 const EMPTY = Buffer.alloc(0);
-
-function mediaTypeIn(contentType: string): string {
-  const end = contentType.indexOf(";");
-  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
-}
 
 interface OpenForm {
   fields: URLSearchParams;

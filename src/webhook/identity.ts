@@ -9,7 +9,7 @@ import type { Content } from "./content.ts";
 import { BRAINTREE_CHALLENGE } from "./handshakes/answer.ts";
 import { signsChallenges } from "./handshakes/kind.ts";
 import { headersOf, type Place } from "./schemes.ts";
-import type { Source } from "./source.ts";
+import { isDefault, type Source } from "./source.ts";
 
 /** The identity of a delivered event within its source. */
 export interface Identity {
@@ -27,24 +27,27 @@ export interface Identity {
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
-/** Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. */
+/**
+ * Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. What a verified sender
+ * sends is kept, even if it is no JSON; only the source `default` is strict.
+ */
 export function requirePayload(
-  { contentTypes, isEnvelope, handshake }: Pick<Source, "contentTypes" | "isEnvelope" | "handshake">,
+  { preset, contentTypes, isEnvelope, handshake }: Pick<Source, "preset" | "contentTypes" | "isEnvelope" | "handshake">,
   content: Content,
 ): void {
   if (handshake?.kind === "braintree" && BRAINTREE_CHALLENGE.test(content.form().get("bt_payload") ?? ""))
     throw invalid("bt_payload", "must not be a challenge");
   // A source that takes any media type takes any bytes.
   if (!isJson(content.mediaType) || contentTypes.includes("*/*")) return;
+  const isStrict = isDefault({ preset, isEnvelope });
   const parsed = content.json();
-  if (!parsed.ok) throw invalid("", parsed.reason);
-  const { value } = parsed;
+  if (!parsed.ok && isStrict) throw invalid("", parsed.reason);
+  const { value } = parsed.ok ? parsed : content.lenientJson();
   // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
   if (handshake && signsChallenges(handshake.kind) && !isObject(value) && !Array.isArray(value))
     throw invalid("", "must be an object or an array");
-  if (!isEnvelope) return;
-  if (!isObject(value)) throw invalid("", "must be an object");
-  if (value.object === "event") requireEnvelope(value);
+  if (isStrict && !isObject(value)) throw invalid("", "must be an object");
+  if (isEnvelope && parsed.ok && isObject(value) && value.object === "event") requireEnvelope(value);
 }
 
 /**
@@ -115,8 +118,8 @@ function idOf(delivery: IdentifiedBy): Id | null {
   const signed = signedHeader && textOf(headers[signedHeader]);
   if (signed !== undefined) return { text: signed, isSigned: isDecided };
   // A provider's `id` is what its preset says. It may be that of the resource, which many events share.
-  const id = source.preset === null ? textOf(content.member("id")) : undefined;
-  const isEventShaped = id !== undefined && textOf(content.member("type")) !== undefined;
+  const id = source.preset === null ? textOf(content.lenientMember("id")) : undefined;
+  const isEventShaped = id !== undefined && textOf(content.lenientMember("type")) !== undefined;
   const isSigned = isDecided && covers.body;
   if (isEventShaped && (isSigned || !isReserved(id))) return { text: id, isSigned };
   const ofGitHub = usesHubHeader(verified) ? textOf(headers["x-github-delivery"]) : undefined;
@@ -148,7 +151,10 @@ function typeOf(delivery: IdentifiedBy): string {
     if (text !== undefined) return text;
   }
   return (
-    textOf(content.member("type")) ?? textOf(headers["x-event-type"]) ?? textOf(headers["x-github-event"]) ?? "unknown"
+    textOf(content.lenientMember("type")) ??
+    textOf(headers["x-event-type"]) ??
+    textOf(headers["x-github-event"]) ??
+    "unknown"
   );
 }
 
@@ -157,7 +163,7 @@ function textAt(place: Place, { verified, headers, content }: IdentifiedBy): str
   const [kind, name] = splitPlace(place);
   if (kind === "header") return textOf(headers[name]);
   if (kind === "claim") return textOf(verified.claims?.[name]);
-  const member = content.member(name);
+  const member = content.lenientMember(name);
   return Number.isSafeInteger(member) ? String(member) : textOf(member);
 }
 
@@ -190,5 +196,5 @@ function textOf(value: unknown): string | undefined {
 }
 
 function invalid(path: string, message: string): AppError {
-  return new AppError("invalid_payload", { errors: [{ path, message }] });
+  return new AppError("invalid_payload", { errors: [{ path, message }], reason: `${path || "the body"} ${message}` });
 }

@@ -30,7 +30,7 @@ import type { Retirement } from "./retirement.ts";
 import { asksForCredentials, headersOf, isInPath } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
 import type { Credential } from "./signature-check.ts";
-import { type DeliveryMethod, isInQuery, pathsOf, type Source } from "./source.ts";
+import { type DeliveryMethod, isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
 const ObjectBody = v.record(v.string(), v.unknown());
@@ -186,6 +186,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
   const { intake, log, trustedProxies, hold, acceptsSecret, onReceived, now = Date.now } = parts;
   const { acknowledgement, encoding = [] } = source;
   const verifier = createVerifier(source);
+  const anyCharset = !isDefault(source);
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
@@ -197,7 +198,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const { request, requestId, address } = context;
     const { headers, method = "" } = request;
     const query = isInQuery(method) ? payloadOfQuery(source, request.url) : undefined;
-    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes) : FORM;
+    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes, { anyCharset }) : FORM;
     const coding = query === undefined ? requireCoding(request, encoding) : null;
     requireAllowedAddress(source, context, parts);
     const read = verifier.read(headers, now());
@@ -229,10 +230,17 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     requirePayload(source, content);
     const answer = answerHandshake?.(context, content, verified.secret.name);
     if (answer) return answer;
+    const fault = content.fault();
     const event = eventOf({ source, verified, headers, content, address, receivedAt });
     const appended = await intake.append(event);
     const { eventId } = event;
     onReceived(source.name, verified.secret, receivedAt, appended);
+    if (fault !== null && !appended.duplicate) {
+      log.warn(
+        { event: "delivery_malformed", requestId, source: source.name, eventId: appended.eventId ?? eventId, fault },
+        `the body ${fault}; it is stored as it is`,
+      );
+    }
     if (appended.conflict) {
       log.warn(
         { event: "delivery_conflict", requestId, source: source.name, eventId, address },

@@ -72,6 +72,11 @@ export interface Source {
   acknowledgement?: { status: number; type: string; text: string };
 }
 
+/** Whether it is the source `default`, whose payloads must be right to the letter. */
+export function isDefault({ preset, isEnvelope }: Pick<Source, "preset" | "isEnvelope">): boolean {
+  return isEnvelope && preset === null;
+}
+
 export const DELIVERY_METHODS = ["POST", "PUT", "PATCH", "GET", "HEAD"] as const;
 
 export type DeliveryMethod = (typeof DELIVERY_METHODS)[number];

@@ -86,8 +86,10 @@ test("path, media type and size are told apart from genuineness", () => {
 });
 
 test("a genuine delivery with a payload that is refused has no event", () => {
-  const result = explain({ ...genuine, "x-sig": hmac(`${SECONDS}.{`) }, "{");
-  assert.deepEqual([result.genuine, result.eventId, failure(result)], [true, null, "payload: the body is not JSON"]);
+  const body = '{"order":"a\\u0000"}';
+  const result = explain({ ...genuine, "x-sig": hmac(`${SECONDS}.${body}`) }, body);
+  assert.deepEqual([result.genuine, result.eventId], [true, null]);
+  assert.match(failure(result), /^payload: .*must not hold U\+0000/);
 });
 
 suite("the reason of a delivery that is not genuine", () => {

@@ -159,3 +159,59 @@ suite("a signature", () => {
     assert.equal((await send(sent("other"))).status, 403);
   });
 });
+
+suite("what a verified sender sends is kept", () => {
+  const post = (body: string | Buffer, contentType: string): RequestInit => ({
+    method: "POST",
+    body,
+    headers: { ...SIGNED, "Content-Type": contentType },
+  });
+  for (const [what, body, contentType, eventId, fault] of [
+    ["a byte order mark", '\ufeff{"id":"e1","type":"a"}', "application/json; charset=utf-8", "e1", /byte order mark/],
+    ["a member twice", '{"id":"e1","type":"a","x":1,"x":2}', "application/json", "e1", /twice/],
+    ["NaN", '{"id":"e1","type":"a","x":NaN}', "application/json", "e1", /not JSON/],
+    [
+      "Latin-1",
+      Buffer.from('{"id":"\xe9","type":"a"}', "latin1"),
+      "application/json; charset=ISO-8859-1",
+      "é",
+      /iso-8859-1/,
+    ],
+    ["no JSON at all", "{", "application/json", null, /not JSON/],
+    ["an empty body", "", "application/json", null, /empty/],
+  ] as const) {
+    test(what, async (t) => {
+      const { send, stored, named } = await serveSource(t, `{ ${BY_TOKEN} }`);
+      const { status, text } = await send(post(body, contentType));
+      assert.equal(status, 200, text);
+      assert.deepEqual(Buffer.from(stored[0]?.payload ?? []), Buffer.from(body as string));
+      if (eventId === null) assert.match(stored[0]?.eventId ?? "", /^sha256:/);
+      else assert.equal(stored[0]?.eventId, eventId);
+      assert.match(String(named("delivery_malformed")[0]?.fault), fault);
+    });
+  }
+
+  test("JSON Lines have their values as members", async (t) => {
+    const entry = `{ ${BY_TOKEN}, contentTypes: [application/x-ndjson], id: body:0.id }`;
+    const { send, stored, named } = await serveSource(t, entry);
+    assert.equal((await send(post('{"id":"a"}\n{"id":"b"}\n', "application/x-ndjson"))).status, 200);
+    assert.equal(stored[0]?.eventId, "a");
+    assert.equal(named("delivery_malformed").length, 0);
+  });
+});
+
+suite("a refused request is logged with the reason and what was sent", () => {
+  for (const [what, headers, reason, sent] of [
+    ["no content type", {}, "no_content_type", undefined],
+    ["another one", { "Content-Type": "text/plain" }, "content_type", "text/plain"],
+    ["a coding", { "Content-Type": "application/json", "Content-Encoding": "br" }, "content_encoding", "br"],
+  ] as const) {
+    test(what, async (t) => {
+      const { send, named } = await serveSource(t, `{ ${BY_TOKEN} }`);
+      const { status } = await send({ method: "POST", body: Buffer.from("{}"), headers: { ...SIGNED, ...headers } });
+      assert.equal(status, 415);
+      const [line] = named("request_completed");
+      assert.deepEqual([line?.reason, line?.sent], [reason, sent]);
+    });
+  }
+});

@@ -206,6 +206,7 @@ export const EN = {
     address: "Address",
     secret: "Signed with",
     contentType: "Content type",
+    malformed: "Malformed: the payload",
     received: "Received",
     processed: "Processed",
     jobs: "Attempts",

@@ -215,6 +215,7 @@ export const ES: Texts = {
     origin: "Origen",
     address: "Dirección",
     secret: "Firmado con",
+    malformed: "Mal formado: el contenido",
     contentType: "Tipo de contenido",
     received: "Recibido",
     processed: "Procesado",

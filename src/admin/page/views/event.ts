@@ -91,11 +91,12 @@ function payloadOf(event: EventDetail): VNode {
   return html`<div class="empty"><p>${t.event.tooLarge}</p><p><a class="button" href=${payloadUrl(event)} download>${t.event.download}</a></p></div>`;
 }
 
-const origin = ({ address, secret, contentType, receivedAt, processedAt }: EventDetail) =>
+const origin = ({ address, secret, contentType, malformed, receivedAt, processedAt }: EventDetail) =>
   terms([
     [t.event.received, exactly(receivedAt)],
     ...(processedAt === null ? [] : [[t.event.processed, exactly(processedAt)] as const]),
     [t.event.address, html`<code>${address}</code>`],
     [t.event.secret, html`<code>${secret}</code>`],
     [t.event.contentType, html`<code>${printable(contentType)}</code>`],
+    ...(malformed === null ? [] : [[t.event.malformed, malformed] as const]),
   ]);
