@@ -1,7 +1,7 @@
 import { nearest } from "../lib/nearest.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { PROVIDER_NAMES } from "../webhook/providers/index.ts";
-import { needsOf } from "../webhook/schemes.ts";
+import { needsOf, type Scheme } from "../webhook/schemes.ts";
 
 /** What to do about a name that is none of a preset. */
 export function remedyForPreset(name: string): string {
@@ -12,4 +12,11 @@ export function remedyForPreset(name: string): string {
 /** What a source of a provider sets: secrets or keys, and options. */
 export function needsOfProvider({ schemes, options = {} }: Provider): string[] {
   return [[...new Set(schemes.map(needsOf))].sort().reverse().join(" or "), ...Object.keys(options)];
+}
+
+/** What an operator must know of a sender that signs nothing; null for others. */
+export function noteOn(schemes: readonly Scheme[]): string | null {
+  if (schemes.some(({ type }) => type !== "token")) return null;
+  const isInUrl = schemes.every((scheme) => "query" in scheme || "path" in scheme);
+  return `It signs nothing. Only the secret in ${isInUrl ? "the URL" : "each delivery"} protects it.`;
 }

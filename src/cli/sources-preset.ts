@@ -4,7 +4,7 @@ import { FACT_NAMES } from "../webhook/provider-facts.ts";
 import { providerOf } from "../webhook/providers/index.ts";
 import { asksForCredentials } from "../webhook/schemes.ts";
 import { printData, printJson } from "./output.ts";
-import { needsOfProvider, remedyForPreset } from "./preset-words.ts";
+import { needsOfProvider, noteOn, remedyForPreset } from "./preset-words.ts";
 import { styled } from "./table.ts";
 
 /** Prints all that is known of a preset. */
@@ -37,6 +37,7 @@ function describe(name: string, provider: Provider) {
     types: [...new Set(schemes.map(({ type }) => type))],
     needs: needsOfProvider(provider),
     covers,
+    note: noteOn(schemes),
     id: (provider.id ?? []).map((place) => [place].flat().join(" + ")),
     type: provider.type ?? [],
     dedupe: provider.dedupe ?? { mode: "bytes", why: null, source: null },

@@ -7,7 +7,8 @@ import {
   sign,
 } from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
-import { type Content, FORM, isSha256Of, openContent } from "./content.ts";
+import { boundaryIn, formatMultipart } from "../lib/multipart.ts";
+import { type Content, isSha256Of, JSON_FIELDS, MULTIPART, openContent } from "./content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
 import { digestOf, type JwtScheme, type Scheme, type SignedScheme, type TokenScheme, usesSecret } from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";
@@ -23,6 +24,7 @@ export interface UnsignedDelivery {
   target: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
+  /** With the boundary of a body with several parts. */
   mediaType: string;
   body: Buffer;
 }
@@ -85,7 +87,7 @@ function withToken(
     throw new Error(`the address lacks ${"path" in scheme ? "the secret" : `?${scheme.query}= and the secret`}`);
   }
   const content = openContent(body, mediaType);
-  return { headers: { ...headers }, body: withValue(content, scheme, () => secret) };
+  return { headers: { ...headers }, body: withValue(content, mediaType, scheme, () => secret) };
 }
 
 function signText(
@@ -122,7 +124,8 @@ function signText(
     return headerValue(scheme, text, items, pairs);
   }
 
-  if (!("headers" in signature)) return { headers, body: withValue(content, signature, signatureOf) };
+  if (!("headers" in signature))
+    return { headers, body: withValue(content, delivery.mediaType, signature, signatureOf) };
   headers[signature.headers[0] as string] = signatureOf(content);
   return { headers, body: delivery.body };
 }
@@ -196,26 +199,43 @@ function headerValue(
   }
 }
 
-/** Puts a value into the body: into a field of a form, a member of JSON, or one of each item of a list. */
+/** Puts a value into the body: into a field of a form, a member of JSON or of the JSON in a form, or one of each item of a list. */
 function withValue(
   content: Content,
+  contentType: string,
   place: { json: string; each?: string } | { form: string },
   signatureOf: (content: Content) => string,
 ): Buffer {
-  if ("form" in place) {
-    const form = new URLSearchParams(content.mediaType === FORM ? content.form() : {});
-    form.set(place.form, signatureOf(content));
-    return Buffer.from(form.toString());
-  }
-  const body: unknown = JSON.parse(content.bytes.toString("utf8"));
-  const items = place.each === undefined ? [body] : valueAt(body, place.each);
-  if (!Array.isArray(items)) throw new Error(`the body lacks the list ${place.each}`);
+  if ("form" in place) return withField(content, contentType, place.form, signatureOf(content));
+  const field = JSON_FIELDS.find((name) => content.form().has(name));
+  const json = (field && content.form().get(field)) ?? content.bytes.toString("utf8");
+  const signed = withMember(json, content, place, signatureOf);
+  return field === undefined ? Buffer.from(signed) : withField(content, contentType, field, signed);
+}
+
+/** The form with another value in a field. */
+function withField(content: Content, contentType: string, name: string, value: string): Buffer {
+  const form = new URLSearchParams(content.form());
+  form.set(name, value);
+  const boundary = content.mediaType === MULTIPART ? boundaryIn(contentType) : null;
+  return Buffer.from(boundary === null ? String(form) : formatMultipart(form, boundary));
+}
+
+function withMember(
+  json: string,
+  content: Content,
+  { json: path, each }: { json: string; each?: string },
+  signatureOf: (content: Content) => string,
+): string {
+  const body: unknown = JSON.parse(json);
+  const items = each === undefined ? [body] : valueAt(body, each);
+  if (!Array.isArray(items)) throw new Error(`the body lacks the list ${each}`);
   for (const item of items) {
     const value = signatureOf({ ...content, member: (path) => valueAt(item, path) });
-    const names = place.json.split(".");
+    const names = path.split(".");
     const last = names.pop() as string;
     const object = names.length === 0 ? item : valueAt(item, names.join("."));
     (object as Record<string, unknown>)[last] = value;
   }
-  return Buffer.from(JSON.stringify(body));
+  return JSON.stringify(body);
 }

@@ -86,3 +86,9 @@ function standardKeySignature(prefix: "webhook" | "svix"): PublicKeyScheme {
 export function standardSchemes(...prefixes: ("webhook" | "svix")[]): Scheme[] {
   return prefixes.flatMap((prefix) => [standardWebhooks(prefix), standardKeySignature(prefix)]);
 }
+
+/** For senders that sign nothing. All that they keep is a URL, so that a secret is in it: `?token=SECRET`, or behind the path. */
+export const SECRET_IN_URL: readonly Scheme[] = [
+  { type: "token", query: "token" },
+  { type: "token", path: true },
+];

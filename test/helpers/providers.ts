@@ -46,8 +46,8 @@ export function verify(vector: Vector): Verified | RefusalReason {
   const read = verifier.read(headers, at ?? Date.now());
   if ("reason" in read) return read.reason;
   // Published deliveries often leave the media type out.
-  const mediaType = headers["content-type"]?.split(";")[0] ?? contentTypes[0] ?? "";
-  const content = openContent(Buffer.from(vector.body, "base64"), mediaType);
+  const contentType = headers["content-type"] ?? contentTypes[0] ?? "";
+  const content = openContent(Buffer.from(vector.body, "base64"), contentType);
   // The text after the host, as it was sent: a URL object would change some of it.
   const target = (vector.url ?? "").slice(url.origin.length) || "/";
   return verifier.verify({ method, origin: url.origin, target, headers, content }, read.candidates);

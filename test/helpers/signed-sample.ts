@@ -3,7 +3,7 @@ import { FORM } from "../../src/webhook/content.ts";
 import type { PublicKey } from "../../src/webhook/public-key.ts";
 import type { Sample } from "../../src/webhook/samples/index.ts";
 import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/schemes.ts";
-import { signDelivery, type UnsignedDelivery } from "../../src/webhook/sign.ts";
+import { addressWithSecret, signDelivery, type UnsignedDelivery } from "../../src/webhook/sign.ts";
 
 /** Text, hex and base64 at once. */
 export const SECRET = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -48,11 +48,13 @@ export function signSample(
   now: number,
 ): UnsignedDelivery & { headers: Record<string, string> } {
   const bodyHash = "bodyHash" in scheme ? { bodySHA256: hash("sha256", sample.body) } : {};
-  const query = new URLSearchParams({ "data.id": "77A", ...bodyHash, code: SECRET, token: SECRET });
+  const query = new URLSearchParams({ "data.id": "77A", ...bodyHash });
+  const origin = "https://hooks.example.com";
+  const address = addressWithSecret(scheme, secretFor(scheme), `${origin}/webhook/sender?${query}`);
   const unsigned = {
     method: "POST",
-    origin: "https://hooks.example.com",
-    target: `/webhook/sender?${query}`,
+    origin,
+    target: address.slice(origin.length),
     headers: sample.headers,
     mediaType: sample.contentType,
     body: Buffer.from(sample.body),

@@ -1,7 +1,7 @@
 import https from "node:https";
 import { Readable } from "node:stream";
 import { mock } from "node:test";
-import type { Delivery, Package, Provider } from "./delivery.ts";
+import { type Delivery, hmac256, type Package, type Provider, seconds } from "./delivery.ts";
 import { RSA_CERTIFICATE, RSA_PUBLIC_PEM, signRsa } from "./keys.ts";
 
 const ADYEN_KEY = "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056";
@@ -30,6 +30,11 @@ const SNS_NOTIFICATION = {
 const SNS_ADDRESSES = {
   SigningCertURL: "https://sns.us-west-2.amazonaws.com/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem",
   UnsubscribeURL: "https://sns.us-west-2.amazonaws.com/?Action=Unsubscribe",
+};
+
+const dropboxEvent = (apiKey: string, at: number) => {
+  const event = { event_time: seconds(at), event_type: "signature_request_signed", event_metadata: {} };
+  return { ...event, event_hash: hmac256(apiKey, "hex", event.event_time + event.event_type) };
 };
 
 /** Providers with the signature in the body. */
@@ -77,6 +82,25 @@ export const inBody: Provider[] = [
       };
     },
     accepts: snsAccepts,
+  },
+  {
+    preset: "dropbox_sign",
+    package: "@dropbox/sign",
+    how: "checked",
+    secret: "f1e2d3c4b5a697887766554433221100ffeeddccbbaa99887766554433221100",
+    send: (_lib, secret, at) => {
+      const json = JSON.stringify({
+        event: dropboxEvent(secret, at),
+        account_guid: "63522885f9261e2b04eea043933ee7313eb674fd",
+      });
+      const body = ["--xYzZY", 'Content-Disposition: form-data; name="json"', "", json, "--xYzZY--", ""].join("\r\n");
+      return { headers: { "content-type": "multipart/form-data; boundary=xYzZY" }, body };
+    },
+    accepts: (lib, { body }, secret) => {
+      const { EventCallbackHelper, EventCallbackRequest } = lib;
+      return EventCallbackHelper.isValid(secret, EventCallbackRequest.init(JSON.parse(/\{.*\}/.exec(body)?.[0] ?? "")));
+    },
+    alter: (delivery) => ({ ...delivery, body: delivery.body.replace("request_signed", "request_declined") }),
   },
 ];
 

@@ -19,6 +19,8 @@ function braintree(
   });
 }
 
+const pathOf = (url: string) => url.slice(new URL(url).origin.length);
+
 /** The signatures of HubSpot without a time. */
 function hubspotOlder(version: "v1" | "v2"): Provider {
   return {
@@ -78,6 +80,22 @@ export const signed: Provider[] = [
       },
     }),
     accepts: (lib, { body, headers }, secret) => lib.verify(secret, body, headers["x-hub-signature-256"]),
+  },
+  {
+    preset: "contentful",
+    package: "@contentful/node-apps-toolkit",
+    how: "signed",
+    secret: "q3Wc0Zt7yR1uVn5pXb9sKd2gHf6jLm8aEo4iTz-_QwErTyUiOpAsDfGhJkLzXcVb",
+    send: (lib, secret, at, url) => {
+      const headers = {
+        "content-type": "application/vnd.contentful.management.v1+json",
+        "x-contentful-topic": "ContentManagement.Entry.publish",
+      };
+      const request = { method: "POST", path: pathOf(url), headers, body: EVENT };
+      return { headers: { ...headers, ...lib.signRequest(secret, request, at) } };
+    },
+    accepts: (lib, { url, method, headers, body }, secret) =>
+      lib.verifyRequest(secret, { method, path: pathOf(url), headers, body }),
   },
   {
     preset: "twilio",

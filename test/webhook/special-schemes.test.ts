@@ -240,3 +240,57 @@ test("Persona repeats time and signature for each of its secrets", () => {
   assert.equal(verdict("persona", { headers, body: "{}" }), "genuine");
   assert.equal(verdict("persona", { headers, body: "[]" }), "signature_mismatch");
 });
+
+suite("Contentful", () => {
+  const text = (topic: string, body = "{}") =>
+    `POST\n/webhook/sender\nx-contentful-signed-headers:${LIST};x-contentful-timestamp:${NOW * 1000};x-contentful-topic:${topic}\n${body}`;
+  const LIST = "x-contentful-signed-headers,x-contentful-timestamp,x-contentful-topic";
+  const sent = (signed: string, changed: Record<string, string> = {}) => ({
+    body: "{}",
+    headers: {
+      "x-contentful-signed-headers": LIST,
+      "x-contentful-timestamp": String(NOW * 1000),
+      "x-contentful-topic": "Entry.publish",
+      "x-contentful-signature": createHmac("sha256", SECRET).update(signed).digest("hex"),
+      ...changed,
+    },
+  });
+
+  test("signs method, path, the headers that it lists, and the body", () => {
+    assert.equal(verdict("contentful", sent(text("Entry.publish"))), "genuine");
+    assert.equal(verdict("contentful", sent(text("Entry.save"))), "signature_mismatch");
+    assert.equal(verdict("contentful", sent(text("Entry.publish", "[]"))), "signature_mismatch");
+  });
+
+  test("signs nothing without its time and its list", () => {
+    const signed = "POST\n/webhook/sender\nx-contentful-topic:Entry.publish\n{}";
+    const list = { "x-contentful-signed-headers": "x-contentful-topic" };
+    assert.equal(verdict("contentful", sent(signed, list)), "signature_mismatch");
+  });
+});
+
+test("Dropbox Sign signs time and type of the event, in the JSON of a form", () => {
+  const event = { event_time: String(NOW), event_type: "signature_request_sent" };
+  const event_hash = createHmac("sha256", SECRET)
+    .update(event.event_time + event.event_type)
+    .digest("hex");
+  const bodyOf = (json: object) => String(new URLSearchParams({ json: JSON.stringify({ event: json }) }));
+  const verdictOf = (json: object) => verdict("dropbox_sign", { body: bodyOf(json), mediaType: FORM });
+  assert.equal(verdictOf({ ...event, event_hash }), "genuine");
+  assert.equal(verdictOf({ ...event, event_hash, event_type: "signature_request_signed" }), "signature_mismatch");
+  assert.equal(verdictOf({ ...event, event_hash, event_time: String(NOW - 5 * 86_400) }), "timestamp_too_old");
+});
+
+test("Travis CI signs the payload in a form with RSA and SHA-1", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const headers = { signature: sign("sha1", Buffer.from('{"id":1}'), privateKey).toString("base64") };
+  const verdictOf = (payload: string) =>
+    verdict("travis", {
+      headers,
+      body: String(new URLSearchParams({ payload })),
+      mediaType: FORM,
+      by: { keys: [keyOf(publicKey)] },
+    });
+  assert.equal(verdictOf('{"id":1}'), "genuine");
+  assert.equal(verdictOf('{"id":2}'), "signature_mismatch");
+});

@@ -17,6 +17,7 @@ export type HandshakeKind =
   | "front"
   | "intercom"
   | "linkedin"
+  | "mailchimp"
   | "mandrill"
   | "meta"
   | "monday"

@@ -19,6 +19,8 @@ export type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "se
 // LinkedIn's signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.
 const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
 
+const isThere: AnswerRequest = () => text("");
+
 const echoChallenge: AnswerRequest = ({ query }) => text(challengeIn(query, "challenge"));
 
 /** Consents to a subscription, not to its end, which anybody could ask for. */
@@ -62,6 +64,7 @@ export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
   },
   "echo-query": ({ query }, { handshake }) => echoed(challengeIn(query, handshake?.name ?? ""), handshake),
   hub: subscribed,
+  mailchimp: isThere,
   "match-query": matched,
   meta: subscribed,
   nylas: echoChallenge,
@@ -75,8 +78,6 @@ export const GET_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {
     return json({ response_token: `sha256=${mac}` });
   },
 };
-
-const isThere: AnswerRequest = () => text("");
 
 /** The answers to HEAD, by kind. */
 export const HEAD_ANSWERS: Partial<Record<HandshakeKind, AnswerRequest>> = {

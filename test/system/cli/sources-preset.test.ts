@@ -24,6 +24,11 @@ test("sources presets NAME prints facts with their source, and what nobody has p
   assert.match(text.stdout, /^rotation {10}unknown$/m);
 });
 
+test("sources presets NAME says that a provider signs nothing", async () => {
+  const { stdout } = await authserve(["sources", "presets", "docker_hub"], { dir: workingDir() });
+  assert.match(stdout, /^note {14}It signs nothing\. Only the secret in the URL protects it\.$/m);
+});
+
 test("sources presets refuses an unknown name with the nearest one", async () => {
   const { code, stdout, stderr } = await authserve(["sources", "presets", "shopfy"], { dir: workingDir() });
   assert.deepEqual([code, stdout], [2, ""]);
