@@ -33,6 +33,11 @@ writeFileSync(
     id: claim:jti
   twilio: { preset: twilio, secrets: [env:SECRET] }
   adyen: { preset: adyen, secrets: [env:ADYEN_KEY] }
+  contentful: { preset: contentful, secrets: [env:SECRET] }
+  dropbox: { preset: dropbox_sign, secrets: [env:SECRET] }
+  kofi: { preset: kofi, secrets: [env:SECRET] }
+  plex: { preset: plex, secrets: [env:SECRET] }
+  inpath: { verify: { type: token, path: true }, secrets: [env:SECRET] }
 `,
 );
 const server = await startServer({
@@ -212,3 +217,12 @@ test("Adyen gets the answer that it expects", async () => {
   const { stdout, code } = await server.run(["send", "--source", "adyen"]);
   assert.deepEqual([code, stdout.trim()], [0, "[accepted]"]);
 });
+
+for (const source of ["contentful", "dropbox", "kofi", "plex", "inpath"]) {
+  test(`send delivers to ${source} as its sender does, and prints no secret`, async () => {
+    const { stdout, stderr, code } = await server.run(["send", "--source", source, "--json"]);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(JSON.parse(stdout).statuses, { 200: 1 });
+    assert.doesNotMatch(stdout + stderr, /a(?: |%20|\+)secret/);
+  });
+}

@@ -41,7 +41,11 @@ const SECONDS = String(NOW / 1000);
 
 const hmac = (text: string, key: string | Uint8Array = KEY) => createHmac("sha256", key).update(text).digest("hex");
 
-function explain(headers: Record<string, string>, body = BODY, { source = SOURCE, target = "/hooks/shop" } = {}) {
+function explain(
+  headers: Record<string, string>,
+  body = BODY,
+  { source = SOURCE, target = "/hooks/shop" }: { source?: Source; target?: string } = {},
+) {
   const lines = Object.entries({ "content-type": "application/json", "x-topic": "paid", ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}`).join("\n");
   const raw = parseRawRequest(Buffer.from(`POST ${target} HTTP/1.1\n${head}\n\n${body}`));
@@ -83,6 +87,15 @@ test("path, media type and size are told apart from genuineness", () => {
   const long = `{"order":"${"x".repeat(100)}"}`;
   assert.match(failure(explain({ ...genuine, "x-sig": hmac(`${SECONDS}.${long}`) }, long)), /^body: .* limit is 100$/);
   assert.equal(explain(genuine, BODY, { target: "/other" }).genuine, true);
+});
+
+test("a secret in the path is not shown", () => {
+  const source = { ...SOURCE, schemes: [{ type: "token", path: true }] } as const;
+  const explained = explain({}, BODY, { source, target: `/hooks/shop/${KEY}` });
+  assert.equal(explained.genuine, true);
+  assert.doesNotMatch(JSON.stringify(explained), new RegExp(KEY));
+  const without = "path: /hooks/shop, but the source is at /hooks/shop/SECRET";
+  assert.ok(explain({}, BODY, { source }).checks.some(({ name, detail }) => `${name}: ${detail}` === without));
 });
 
 test("a genuine delivery with a payload that is refused has no event", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { suite, test } from "node:test";
+import { formatMultipart } from "../../src/lib/multipart.ts";
 import { openContent } from "../../src/webhook/content.ts";
 import type { PublicKey } from "../../src/webhook/public-key.ts";
 import type { Scheme } from "../../src/webhook/schemes.ts";
@@ -293,4 +294,16 @@ test("Travis CI signs the payload in a form with RSA and SHA-1", () => {
     });
   assert.equal(verdictOf('{"id":1}'), "genuine");
   assert.equal(verdictOf('{"id":2}'), "signature_mismatch");
+});
+
+test("Mailgun signs time and token, also in the fields of a mail with attachments", () => {
+  const fields = { timestamp: String(NOW), token: "t0k3n" };
+  const signature = createHmac("sha256", SECRET).update(`${NOW}t0k3n`).digest("hex");
+  const verdictOf = (sent: Record<string, string>) =>
+    verdict("mailgun", {
+      body: formatMultipart(Object.entries(sent), "b"),
+      mediaType: "multipart/form-data; boundary=b",
+    });
+  assert.equal(verdictOf({ ...fields, signature }), "genuine");
+  assert.equal(verdictOf({ ...fields, signature, token: "other" }), "signature_mismatch");
 });

@@ -1,3 +1,4 @@
+import { MULTIPART } from "../content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base64url, hex, seconds } from "../samples/values.ts";
@@ -22,7 +23,8 @@ export default provider({
     ),
   ),
   covers: "part",
-  contentTypes: JSON_OR_FORM,
+  // With attachments, a form has several parts.
+  contentTypes: [...JSON_OR_FORM, MULTIPART],
   id: ["body:event-data.id"],
   type: ["body:event-data.event"],
   facts: says("https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhook-retries", {
