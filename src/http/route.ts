@@ -57,6 +57,8 @@ export interface Route {
   mediaTypes?: Readonly<Record<number, string | readonly string[]>>;
   /** The media type of a body that a response may have instead. */
   otherType?: string;
+  /** The path as the log has it, if not `path`. */
+  loggedPath?: string;
   /** Whether its responses have no body, also those of problems. */
   isBodiless?: boolean;
   /** Its error codes, besides those of any request. */
@@ -83,7 +85,7 @@ export interface RouteOptions {
 }
 
 /** What {@link handleRequest} needs of a route. Without `path`, no route matched. */
-export type MatchedRoute = Pick<Route, "quiet" | "onProblem" | "headersFor" | "isBodiless"> & {
+export type MatchedRoute = Pick<Route, "loggedPath" | "quiet" | "onProblem" | "headersFor" | "isBodiless"> & {
   path?: string;
   handler: Handler;
 };
@@ -92,7 +94,7 @@ const MAX_SENT_LENGTH = 100;
 
 /** Handles one request: runs the handler, turns errors into problems, logs, and writes the response. Never throws. */
 export async function handleRequest(
-  { path = "-", handler, quiet = false, onProblem, headersFor, isBodiless = false }: MatchedRoute,
+  { path = "-", loggedPath = path, handler, quiet = false, onProblem, headersFor, isBodiless = false }: MatchedRoute,
   response: ServerResponse,
   params: PathParams,
   { log, trustedProxies, watchForUnnamedProxy, stopping }: RouteOptions,
@@ -135,7 +137,7 @@ export async function handleRequest(
         event: "request_completed",
         requestId,
         method,
-        path,
+        path: loggedPath,
         status,
         code,
         reason,

@@ -59,12 +59,19 @@ export interface DeliveryParts extends ConfirmationParts {
 
 /** The routes of a source: the one of its deliveries, and those of its handshake. */
 export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
-  return placesOf(source).flatMap((path) => routesAt({ ...source, path }, parts));
+  return placesOf(source).flatMap((place) =>
+    routesAt({ ...source, path: place }, parts).map((route) => ({
+      ...route,
+      loggedPath: route.path.replace(SECRET_IN_PATH, "…"),
+    })),
+  );
 }
 
-/** The path of a source, and that with a secret behind it, as its schemes need. The log has the name for the secret. */
+const SECRET_IN_PATH = ":secret";
+
+/** The path of a source, and that with a secret behind it, as its schemes need. */
 function placesOf({ path, schemes }: Source): string[] {
-  const withSecret = schemes.some(isInPath) ? [`${path}/:secret`] : [];
+  const withSecret = schemes.some(isInPath) ? [`${path}/${SECRET_IN_PATH}`] : [];
   return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
 }
 

@@ -101,6 +101,7 @@ suite("a token", () => {
     for (const other of ["", "/", `/${encodeURIComponent(SECRET)}/`, `/a/${encodeURIComponent(SECRET)}`])
       assert.equal((await send(json, other)).status, 404, other);
     assert.doesNotMatch(JSON.stringify(lines), /a%20secret|a secret/);
+    assert.ok(lines.some(({ path }) => path === "/webhook/shop/…"));
   });
 
   for (const [place, body, type] of [
