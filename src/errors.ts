@@ -66,7 +66,7 @@ export const PROBLEMS = {
   not_found: {
     status: 404,
     detail: "There is nothing at this path",
-    when: "No route has exactly this path. `/metrics` also answers this to clients outside of `METRICS_ALLOWED_ADDRESSES`.",
+    when: "No route has exactly this path. `/metrics` also answers this to clients outside of `METRICS_ALLOWED_ADDRESSES`, and the handshake `match-query` to a wrong code.",
   },
   ambiguous_event: {
     status: 409,
@@ -116,7 +116,7 @@ export const PROBLEMS = {
   intake_paused: {
     status: 503,
     detail: "Deliveries are paused; deliver again later",
-    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Or a list in `allowedAddresses` of the source, which may have the address, has never been read. Deliveries are accepted again by themselves.",
+    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Or a list in `allowedAddresses` of the source, which may have the address, has never been read. Or a subscription of Amazon SNS could not be confirmed yet. Deliveries are accepted again by themselves.",
   },
   queue_full: {
     status: 503,

@@ -7,7 +7,7 @@ import airship from "../../src/webhook/providers/airship.ts";
 import braintree from "../../src/webhook/providers/braintree.ts";
 import type { Source } from "../../src/webhook/source.ts";
 import { secretOf } from "../helpers/secret.ts";
-import { SECRET, servedSource } from "../helpers/serve-source.ts";
+import { SECRET, servedSource, serveSource } from "../helpers/serve-source.ts";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
@@ -135,6 +135,19 @@ test("a hub that wants JSON gets its challenge in the member that it names", asy
   assert.deepEqual([status, headers.get("content-type")], [200, "application/json"]);
   assert.deepEqual(JSON.parse(text), { "hub.challenge": "15f7d1a91c1f40" });
   assert.equal((await send({}, query.replace("STRAVA", "other"))).status, 403);
+});
+
+test("a sender that signs nothing is checked and delivers at the path with the secret", async (t) => {
+  const entry =
+    "{ verify: { type: token, path: true }, secrets: [env:SECRET], handshake: { type: hub, token: env:OTHER, as: hub.challenge } }";
+  const { send, stored } = await serveSource(t, entry);
+  const query = "?hub.mode=subscribe&hub.challenge=15f7d1a91c1f40&hub.verify_token=another+secret+of+the+tests";
+  const path = `/${encodeURIComponent("a secret of the tests")}`;
+  assert.deepEqual(JSON.parse((await send({}, path + query)).text), { "hub.challenge": "15f7d1a91c1f40" });
+  const event = { aspect_type: "create", event_time: 1549560669, object_id: 1234567890, object_type: "activity" };
+  assert.equal((await send(post(event), path)).status, 200);
+  assert.equal((await send(post(event), "/other")).status, 403);
+  assert.equal(stored.length, 1);
 });
 
 test("a described GET is answered in JSON if the source names a member", async (t) => {
