@@ -16,7 +16,7 @@ export function addWebhookCommands(program: Command): void {
   const sources = program.command("sources").description("Show the senders of webhooks, and check their deliveries");
   sources
     .command("list")
-    .description("List the sources with what they received")
+    .description("List the sources with what they received, and once the secrets that handshakes brought")
     .option("--utc", "Show exact times instead of relative ones")
     .option("--json", "Print a JSON array")
     .action(async (options) => (await import("../sources-list.ts")).runSourcesList(options));
