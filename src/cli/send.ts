@@ -176,7 +176,8 @@ function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sende
   }
   const { schemes, options = {}, id = [], type = [], contentTypes = ["application/json"] } = preset;
   const [scheme] = schemes;
-  const needed = Object.keys(options).filter((name) => options[name]?.without === undefined);
+  const isNeeded = (name: string) => options[name]?.without === undefined && options[name]?.default === undefined;
+  const needed = Object.keys(options).filter(isNeeded);
   if (needed.length > 0 || scheme === undefined) {
     const found = `The preset ${slug} needs ${needed.join(", ")}`;
     throw new OperatorError({ found, remedy: "set it in a source, and give --source NAME" });

@@ -3,7 +3,7 @@ import { objectIn, splitJws } from "../lib/compact-jws.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import { isSha256Of } from "./content.ts";
-import { digestOf, JWT_KEY_TYPES, type JwtAlgorithm, type JwtScheme, usesSecret } from "./schemes.ts";
+import { digestOf, JWT_KEY_TYPES, type JwtAlgorithm, type JwtScheme, requiredClaims, usesSecret } from "./schemes.ts";
 import type { Credential, Credentials } from "./signature-check.ts";
 import { withoutScheme } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
@@ -26,6 +26,8 @@ interface GenuineToken {
  * `jose` would wait in the thread pool for password hashes.
  */
 export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
+  const required = requiredClaims(scheme, source.options);
+
   function readToken(text: string, now: number): GenuineToken | RefusalReason {
     const token = splitJws(text, MAX_TOKEN_LENGTH);
     const header = token && objectIn(token.header);
@@ -60,11 +62,13 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
       if (isMissing ? !mayLack : !isSha256Of(request.content, claims[bodyClaim])) return false;
     }
     const addresses = addressesOf(request, source.publicOrigin);
+    const urls = addresses.map(({ origin, target }) => origin + target);
     if (audience !== undefined) {
       const audiences = [claims.aud].flat();
-      const wanted = audience === "url" ? addresses.map(({ origin, target }) => origin + target) : [audience.text];
+      const wanted = audience === "url" ? urls : [audience.text];
       if (!wanted.some((one) => audiences.includes(one))) return false;
     }
+    if (!holdsClaims(claims, required, urls)) return false;
     return Object.entries(requestClaims).every(([name, textsOf]) =>
       addresses.some((address) => textsOf(address).some((text) => text === claims[name])),
     );
@@ -83,6 +87,22 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
     },
   };
 }
+
+/** Whether a token has each required claim: one of its texts, or a list with one of them. */
+function holdsClaims(
+  claims: Record<string, unknown>,
+  required: Readonly<Record<string, readonly string[]>>,
+  urls: readonly string[],
+): boolean {
+  // Anybody may give an account an address that is not confirmed.
+  if ("email" in required && String(claims.email_verified) === "false") return false;
+  return Object.entries(required).every(([name, texts]) => {
+    const wanted = texts.flatMap((text) => (text === "{url}" ? urls : text));
+    return [claims[name]].flat().some((value) => isScalar(value) && wanted.includes(String(value)));
+  });
+}
+
+const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
 
 /** The secret or key that signed a token. */
 function credentialOf(

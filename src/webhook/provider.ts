@@ -20,8 +20,13 @@ export interface Provider {
   docs: string;
   /** How it signs its deliveries. Any one of them is enough. */
   schemes: readonly Scheme[];
-  /** What a source sets besides secrets or keys: what each option is, and what happens without it, if it may be left out. */
-  options?: Readonly<Record<string, { is: string; without?: string }>>;
+  /**
+   * What a source sets besides secrets or keys: what each option is. One that may be left out has what happens without it, as a
+   * warning, or its default.
+   */
+  options?: Readonly<Record<string, { is: string; without?: string; default?: string }>>;
+  /** Where its public keys are, if a source need not set them. */
+  keysUrl?: string;
   /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
   covers: "body" | "part" | "none";
   /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */

@@ -94,6 +94,11 @@ export interface JwtScheme {
   issuer?: string;
   /** What `aud` must be or hold: a text, or the address of the delivery. */
   audience?: { text: string } | "url";
+  /**
+   * What further claims must be or hold: one of these texts. `{option:NAME}` is an option of the source, and `{url}` the address
+   * of the delivery.
+   */
+  claims?: Readonly<Record<string, readonly string[]>>;
   /** The claim with the SHA-256 of the body in hex. Without it, the body is not covered. */
   bodyClaim?: string;
   /** Whether `bodyClaim` is left out without a body. */
@@ -174,6 +179,18 @@ export function asksForCredentials(schemes: readonly Scheme[]): boolean {
 export function needsOf(scheme: Scheme): "secrets" | "keys" {
   if (scheme.type === "jwt") return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";
   return scheme.type === "hmac" || scheme.type === "token" || scheme.type === "basic" ? "secrets" : "keys";
+}
+
+/** The texts of each claim that a scheme requires, with the options of a source. */
+export function requiredClaims(
+  { claims = {} }: JwtScheme,
+  options: Readonly<Record<string, string>> = {},
+): Record<string, string[]> {
+  const textsOf = (text: string) => {
+    const option = /^\{option:(.+)\}$/.exec(text)?.[1];
+    return option === undefined ? text : (options[option] ?? []);
+  };
+  return Object.fromEntries(Object.entries(claims).map(([name, texts]) => [name, texts.flatMap(textsOf)]));
 }
 
 export function usesSecret(algorithm: JwtAlgorithm): boolean {

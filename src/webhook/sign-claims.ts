@@ -1,5 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
-import type { JwtScheme, RequestLine } from "./schemes.ts";
+import { type JwtScheme, type RequestLine, requiredClaims } from "./schemes.ts";
+import type { Options } from "./signed-text.ts";
 
 const LIFETIME_SECONDS = 300;
 
@@ -9,12 +10,19 @@ interface CoveredDelivery extends RequestLine {
 }
 
 /** The claims of a token that signs a delivery, made at `now` in Unix milliseconds. */
-export function claimsFor(scheme: JwtScheme, delivery: CoveredDelivery, now: number): Record<string, unknown> {
+export function claimsFor(
+  scheme: JwtScheme,
+  delivery: CoveredDelivery,
+  now: number,
+  options: Options = {},
+): Record<string, unknown> {
   const { issuer, audience, bodyClaim, isBodyOptional, requestClaims = {} } = scheme;
   const { origin, target, body } = delivery;
   const url = origin + target;
   const iat = Math.floor(now / 1000);
+  const required = Object.entries(requiredClaims(scheme, options));
   return {
+    ...Object.fromEntries(required.map(([name, [text]]) => [name, text === "{url}" ? url : text])),
     iat,
     exp: iat + LIFETIME_SECONDS,
     jti: randomUUID(),

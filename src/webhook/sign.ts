@@ -54,7 +54,7 @@ export function signDelivery(
     case "basic":
       return { headers: { ...headers, authorization: `Basic ${Buffer.from(secret).toString("base64")}` }, body };
     case "jwt":
-      return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now) }, body };
+      return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now, options) }, body };
     default:
       return signText(scheme, secret, delivery, now, options);
   }
@@ -161,12 +161,12 @@ function jwkIn(text: string): (JsonWebKeyInput["key"] & { kid?: string }) | null
   return text.trimStart().startsWith("{") ? JSON.parse(text) : null;
 }
 
-function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number): string {
+function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number, options: Options): string {
   const [alg] = scheme.algorithms;
   if (!alg) throw new Error("the scheme has no algorithm");
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const kid = usesSecret(alg) ? undefined : jwkIn(secret)?.kid;
-  const signed = `${part({ alg, typ: "JWT", kid })}.${part(claimsFor(scheme, delivery, now))}`;
+  const signed = `${part({ alg, typ: "JWT", kid })}.${part(claimsFor(scheme, delivery, now, options))}`;
   const digest = digestOf(alg);
   const signature =
     usesSecret(alg) && digest !== null

@@ -107,6 +107,41 @@ suite("a signed token", () => {
     assert.equal(verdict(tokenOf(atProxy), { audience: "url" }, { publicOrigin: "https://public.example" }), "genuine");
   });
 
+  test("has the claims that are required, as a text or in a list", () => {
+    const claims = { email: ["push@example.com", "other@example.com"], email_verified: ["true"] };
+    const genuine = { email: "push@example.com", email_verified: true };
+    assert.equal(verdict(tokenOf(genuine), { claims }), "genuine");
+    assert.equal(
+      verdict(tokenOf({ ...genuine, email: ["x@example.com", "other@example.com"] }), { claims }),
+      "genuine",
+    );
+    for (const wrong of [
+      {},
+      { email: "push@example.com" },
+      { ...genuine, email: "evil@example.com" },
+      { ...genuine, email: { "push@example.com": true } },
+      { ...genuine, email_verified: "yes" },
+    ])
+      assert.equal(verdict(tokenOf(wrong), { claims }), "signature_mismatch", JSON.stringify(wrong));
+  });
+
+  test("does not have an email that is not verified", () => {
+    const claims = { email: ["push@example.com"] };
+    assert.equal(verdict(tokenOf({ email: "push@example.com" }), { claims }), "genuine");
+    for (const email_verified of [false, "false"])
+      assert.equal(verdict(tokenOf({ email: "push@example.com", email_verified }), { claims }), "signature_mismatch");
+  });
+
+  test("has claims that are options of the source, or the address", () => {
+    const claims = { email: ["{option:email}"], aud: ["{option:audience}"] };
+    const token = tokenOf({ email: "push@example.com", aud: URL_OF_RECEIVER });
+    const withOptions = (options: Record<string, string>) => verdict(token, { claims }, { options });
+    assert.equal(withOptions({ email: "push@example.com", audience: "{url}" }), "genuine");
+    assert.equal(withOptions({ email: "push@example.com", audience: URL_OF_RECEIVER }), "genuine");
+    assert.equal(withOptions({ email: "push@example.com", audience: "https://example.com/" }), "signature_mismatch");
+    assert.equal(withOptions({ audience: "{url}" }), "signature_mismatch");
+  });
+
   test("covers the body and the address by their digests", () => {
     const covered = {
       bodyClaim: "payload_hash",

@@ -17,7 +17,7 @@ const KEYS: Record<Type, readonly (keyof Verify)[]> = {
   ed25519: LAYOUT,
   ecdsa: [...LAYOUT, "algorithm"],
   rsa: [...LAYOUT, "algorithm"],
-  jwt: ["header", "prefix", "algorithms", "issuer", "audience", "bodyClaim", "tolerance"],
+  jwt: ["header", "prefix", "algorithms", "issuer", "audience", "claims", "bodyClaim", "tolerance"],
   token: ["prefix", ...PLACES_OF_TOKENS],
   basic: [],
 };
@@ -144,7 +144,7 @@ function layoutOf(verify: Verify): Layout {
 }
 
 function jwtScheme(verify: Verify): JwtScheme {
-  const { header = "authorization", algorithms = ["HS256"], prefix, issuer, audience, bodyClaim } = verify;
+  const { header = "authorization", algorithms = ["HS256"], prefix, issuer, audience, claims, bodyClaim } = verify;
   return {
     type: "jwt",
     header,
@@ -152,6 +152,10 @@ function jwtScheme(verify: Verify): JwtScheme {
     algorithms,
     ...(issuer !== undefined && { issuer }),
     ...(audience !== undefined && { audience: audience === "{url}" ? "url" : { text: audience } }),
+    ...(claims !== undefined && { claims: textsOf(claims) }),
     ...(bodyClaim !== undefined && { bodyClaim }),
   };
 }
+
+const textsOf = (claims: NonNullable<Verify["claims"]>) =>
+  Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, [value].flat().map(String)]));

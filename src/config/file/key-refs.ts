@@ -75,9 +75,10 @@ export function readOptions({ preset, options = {} }: SourceEntry, context: Entr
     if (value !== null && "fault" in value) faults.push({ path, message: value.fault });
     else read[name] = value?.secret.value ?? text;
   }
-  for (const [name, { is, without }] of Object.entries(needed)) {
+  for (const [name, { is, without, default: usual }] of Object.entries(needed)) {
     if (Object.hasOwn(options, name)) continue;
-    if (without === undefined) faults.push({ path: ["options", name], message: `missing, expected ${is}` });
+    if (usual !== undefined) read[name] = usual;
+    else if (without === undefined) faults.push({ path: ["options", name], message: `missing, expected ${is}` });
     else warnings.push({ path: [], message: `options.${name} is not set: ${without}. Set it to ${is}` });
   }
   return { options: read as Options, faults, warnings };

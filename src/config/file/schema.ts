@@ -61,6 +61,20 @@ const timestamp = v.strictObject({
   unit: key(oneOf("s", "ms", "iso"), "Unix seconds, Unix milliseconds or ISO 8601. Default: `s`."),
 });
 
+const claim = v.union([v.string(), v.number(), v.boolean()]);
+
+const CLAIMS_EXPECTATION = "expected a map of claims, such as { email: push@example.iam.gserviceaccount.com }";
+
+const claims = v.pipe(
+  v.record(
+    // A list would be a map of numbers.
+    v.pipe(v.string(), v.regex(/^\D/, CLAIMS_EXPECTATION)),
+    v.union([claim, v.pipe(v.array(claim), v.minLength(1))], "expected a text or a list of texts"),
+    CLAIMS_EXPECTATION,
+  ),
+  v.check((value) => Object.keys(value).length > 0, "expected at least one claim"),
+);
+
 const verify = v.strictObject({
   type: key(
     oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "token", "basic"),
@@ -107,6 +121,10 @@ const verify = v.strictObject({
   ),
   issuer: key(TEXT, "`jwt`: what `iss` must be."),
   audience: key(TEXT, "`jwt`: what `aud` must be or hold; `{url}` is the address of the delivery."),
+  claims: key(
+    claims,
+    "`jwt`: what further claims must be or hold, by name, each a text or a list of which one suffices. Of an issuer that signs for everybody, such as Google, `email` or `sub` is needed.",
+  ),
   bodyClaim: key(TEXT, "`jwt`: the claim with the SHA-256 of the body in hex. Without it, the body is not covered."),
 });
 

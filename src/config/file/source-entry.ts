@@ -5,6 +5,7 @@ import type { HeldBounds } from "../../webhook/held-store.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
 import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
+import { identityClaimsOf } from "../../webhook/shared-issuers.ts";
 import { coversBody } from "../../webhook/signed-text.ts";
 import type { Handshake, Secret, Source } from "../../webhook/source.ts";
 import { readAllowedAddresses } from "./address-entry.ts";
@@ -33,7 +34,12 @@ export function readEntry(name: string, entry: SourceEntry, context: EntryContex
   const { handshake, ...ofHandshake } = readHandshake(entry, context);
   const ofMethods = { faults: methodFaults(entry, handshake), warnings: [] };
   const read = [ofSecrets, ofKeys, ofOptions, ofAddresses, ofHandshake, ofMethods];
-  const faults = [...unknown, ...needFaults(entry, schemes), ...read.flatMap((part) => part.faults)];
+  const faults = [
+    ...unknown,
+    ...needFaults(entry, schemes),
+    ...claimFaults(entry),
+    ...read.flatMap((part) => part.faults),
+  ];
   const warnings = [
     ...secretWarnings(entry),
     ...coverWarnings(entry, schemes),
@@ -95,6 +101,19 @@ function algorithmWarnings({ verify }: SourceEntry): PathFault[] {
 function isBodyCovered(scheme: Scheme): boolean {
   if (scheme.type === "jwt") return scheme.bodyClaim !== undefined;
   return !("signed" in scheme) || coversBody(scheme);
+}
+
+/** What a described token of an issuer that signs for everybody does not require. */
+function claimFaults({ verify, keys = [] }: SourceEntry): PathFault[] {
+  if (verify?.type !== "jwt") return [];
+  const { issuer, claims = {} } = verify;
+  const issuers = [issuer ?? [], claims.iss ?? []].flat().map(String);
+  const places = keys.flatMap((key) => (typeof key === "string" ? key.replace(/^url:/, "") : []));
+  const identity = identityClaimsOf(issuers, places);
+  if (identity === null || identity.some((name) => claims[name] !== undefined)) return [];
+  const found = verify.claims === undefined ? "missing" : "found without an identity";
+  const message = `${found}, expected ${identity.join(" or ")}: anybody gets tokens of this issuer, for any audience`;
+  return [{ path: ["verify", "claims"], message }];
 }
 
 /** What is wrong about which of secrets and keys the entry has. */

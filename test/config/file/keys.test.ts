@@ -146,3 +146,47 @@ suite("keys", () => {
     test(`names the fault of ${what}`, () => assert.equal(faultsOf(entry)[0], fault));
   }
 });
+
+suite("the claims of a described token", () => {
+  const jwk = JSON.stringify(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ format: "jwk" }));
+  const source = (verify: string, keys = jwk) =>
+    `{ verify: { type: jwt, algorithms: [RS256], ${verify} }, keys: [${quoted(keys)}] }`;
+
+  test("are texts, numbers or booleans, or a list of them", () => {
+    const [scheme] = sourceIn(
+      source("claims: { email: [a@example.com, b@example.com], email_verified: true, n: 1 }"),
+    ).schemes;
+    assert.deepEqual(scheme && "claims" in scheme ? scheme.claims : null, {
+      email: ["a@example.com", "b@example.com"],
+      email_verified: ["true"],
+      n: ["1"],
+    });
+  });
+
+  for (const [what, verify] of [
+    ["issuer", "issuer: https://accounts.google.com, audience: https://hooks.example.com/"],
+    ["the claim iss", "claims: { iss: [accounts.google.com], aud: https://hooks.example.com/ }"],
+    ["the claim iss, with email_verified", "claims: { iss: https://accounts.google.com, email_verified: true }"],
+  ]) {
+    test(`are needed of an issuer that signs for everybody, by ${what}`, () => {
+      assert.match(
+        faultsOf(source(verify ?? "")).join(),
+        /^verify\.claims: (?:missing|found without an identity), expected email or sub: anybody gets tokens of this issuer/,
+      );
+    });
+  }
+
+  for (const claim of ["email: push@example.com", 'sub: "113774264463038321964"']) {
+    test(`are enough with ${claim}`, () => {
+      sourceIn(source(`issuer: https://accounts.google.com, claims: { ${claim} }`));
+    });
+  }
+
+  for (const [claims, fault] of [
+    ["{}", "expected at least one claim"],
+    ["{ email: { is: a } }", "expected a text or a list of texts"],
+    ["[email]", "expected a map of claims"],
+  ] as const) {
+    test(`are not ${claims}`, () => assert.match(faultsOf(source(`claims: ${claims}`)).join(), new RegExp(fault)));
+  }
+});
