@@ -3,20 +3,12 @@ import type { BlockList } from "node:net";
 import { systemCode } from "../errors.ts";
 import { blockListOf, parseRange } from "../lib/address-range.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
+import type { FollowedDocument } from "./followed-documents.ts";
 
 /** A list of addresses outside of the configuration file, as data. */
-export interface AddressList {
-  /** Identifies the list by its place and its member. */
-  id: string;
-  /** Names the list in messages and logs. The query of a URL is left out. */
-  name: string;
-  kind: "file" | "url";
-  /** A URL, or an absolute path. */
-  place: string;
+export interface AddressList extends FollowedDocument {
   /** The member of a JSON document with the addresses: names with dots between them. Empty: all of the document. */
   member: string;
-  /** How often a URL is fetched. */
-  refreshMs: number;
 }
 
 /** Why a list cannot be used, to follow its name in a message. */
