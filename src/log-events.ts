@@ -198,6 +198,17 @@ export const LOG_EVENTS = {
       "The body of a verified delivery is not what its Content-Type says. It is stored as it is, and read as far as it can be. `fault` says what is wrong.",
     fields: ["requestId", "source", "eventId", "fault"],
   },
+  key_set_changed: {
+    level: "info",
+    meaning: "The public keys at a URL in `keys` are others than before. `count` is their number.",
+    fields: ["keys", "count"],
+  },
+  key_set_error: {
+    level: "warn",
+    meaning:
+      "The public keys at a URL in `keys` could not be read or kept. The last good ones stay in use. Logged once for each error.",
+    fields: ["keys", "error"],
+  },
   delivery_conflict: {
     level: "warn",
     meaning: "A delivery has the id of a stored event, but different bytes.",

@@ -26,6 +26,7 @@ import { openAdmission } from "./serve/admission.ts";
 import { openAlerts, readCertificateEnd, readWatchedSources } from "./serve/alerts.ts";
 import { openBrowser } from "./serve/browser.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
+import { openKeySets } from "./serve/key-sets.ts";
 import { connectionLimitsOf, tlsFilesOf } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
 import { openSharing } from "./serve/sharing.ts";
@@ -131,6 +132,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     sessions: () => sessions.check(user.id),
     intake: admission.requireOpen,
   });
+  const keySets = openKeySets(wiring);
   const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
@@ -142,6 +144,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       trustedProxies,
       now: stores.now,
       addressLists: addresses,
+      keySets,
       hold: holding.hold,
       keepSecret: (source: Source, { value, address }: { value: string; address: string }) =>
         keepReceivedSecret(stores.sources, source, { value, address, receivedAt: stores.now() }),
@@ -171,7 +174,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     stopping: stopping.signal,
   });
   await admission.check();
-  await addresses.tried();
+  await Promise.all([addresses.tried(), keySets.tried()]);
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
@@ -200,6 +203,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     instanceFile.update({ configFault: fault });
     if (fault !== null) return;
     addresses.apply(file);
+    keySets.apply(file);
     replaceRoutes(routesFor(file));
     applyRoutes(file);
     purger.apply(retentionOf(file));
@@ -228,6 +232,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     await intake.flush();
     await holding.stop();
     await addresses.stop();
+    await keySets.stop();
     await retirement.stop();
     await counter.flush();
     await worker.stop(Math.max(0, deadline - performance.now()));

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
 export interface OutgoingRequest {
@@ -17,6 +17,7 @@ export interface OutgoingRequest {
 /** An answer. `isCut` if it was longer than was read. */
 export interface Answer {
   status: number;
+  headers: IncomingHttpHeaders;
   text: string;
   isCut: boolean;
 }
@@ -44,7 +45,8 @@ export function sendRequest({
       : requestHttp(url, options);
     const fail = (error: Error) => reject(error.name === "AbortError" ? new Error("no response in time") : error);
     request.on("response", (response) => {
-      contentOf(response, maxBytes).then((content) => resolve({ status: response.statusCode ?? 0, ...content }), fail);
+      const { statusCode: status = 0, headers } = response;
+      contentOf(response, maxBytes).then((content) => resolve({ status, headers, ...content }), fail);
     });
     request.on("error", fail);
     request.end(body);
@@ -53,7 +55,7 @@ export function sendRequest({
 
 const NEVER = new AbortController().signal;
 
-async function contentOf(response: IncomingMessage, maxBytes: number): Promise<Pick<Answer, "text" | "isCut">> {
+async function contentOf(response: IncomingMessage, maxBytes: number): Promise<Omit<Answer, "status" | "headers">> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -1,12 +1,11 @@
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { sendRequest } from "../lib/send-request.ts";
-import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 import { openAddressCopies } from "../webhook/address-copies.ts";
-import { type AddressList, AddressListError, MAX_LIST_BYTES, readListFile } from "../webhook/address-list.ts";
+import { type AddressList, MAX_LIST_BYTES, readListFile } from "../webhook/address-list.ts";
 import { type AddressLists, createAddressLists } from "../webhook/address-lists.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
+import { fetchDocument } from "./fetch-document.ts";
 
 /** The lists of addresses of the sources. */
 export interface SourceAddresses extends Pick<AddressLists, "find" | "start" | "stop"> {
@@ -15,8 +14,6 @@ export interface SourceAddresses extends Pick<AddressLists, "find" | "start" | "
   /** Resolves when the lists without which deliveries would be refused have been tried, after ten seconds at the latest. */
   tried(): Promise<void>;
 }
-
-const TIMEOUT_MS = 10_000;
 
 /** Begins to read the lists of all sources. */
 export function openAddresses({ settings, config, stores, log }: Wiring): SourceAddresses {
@@ -36,18 +33,5 @@ export function openAddresses({ settings, config, stores, log }: Wiring): Source
 }
 
 async function readList({ kind, place }: AddressList, signal: AbortSignal): Promise<string> {
-  if (kind === "file") return readListFile(place);
-  if (place.startsWith("https:")) trustSystemAuthorities();
-  const { status, text, isCut } = await sendRequest({
-    url: place,
-    isLocal: false,
-    timeoutMs: TIMEOUT_MS,
-    signal,
-    // GitHub refuses requests without it.
-    headers: { "user-agent": "authserve" },
-    maxBytes: MAX_LIST_BYTES,
-  });
-  if (status !== 200) throw new AddressListError(`the answer was ${status}, not 200`);
-  if (isCut) throw new AddressListError("exceeds 8 MiB");
-  return text;
+  return kind === "file" ? readListFile(place) : (await fetchDocument(place, MAX_LIST_BYTES, signal)).text;
 }

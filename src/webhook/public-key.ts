@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
 import { isObject } from "../lib/strict-json.ts";
+import type { FollowedDocument } from "./followed-documents.ts";
 import { type DigestEncoding, keyTypesOf, type PublicKeyScheme } from "./schemes.ts";
 
 /** A public key of a sender, and where it is set. One place may hold several keys. */
@@ -9,6 +10,8 @@ export interface PublicKey {
   /** Changes when the keys do, see secret-mark.ts. */
   mark: string;
   keys: readonly IdentifiedKey[];
+  /** Where the keys are fetched from, if they are not set. `keys` are the last good ones. */
+  set?: FollowedDocument;
 }
 
 export interface IdentifiedKey {
@@ -64,19 +67,30 @@ function keyOfBlock(label: string, der: Buffer): IdentifiedKey {
   }
 }
 
-/** Reads a JWK, a list of them, or an object with `keys` or `key`. Keys that the sender has expired are left out. */
+/**
+ * Reads a JWK, a list of them, or an object with `keys` or `key`. Left out are keys that the sender has expired, those for
+ * encryption, and in a list those of an unknown type (RFC 7517, 5).
+ */
 function keysOfJson(value: unknown): IdentifiedKey[] | null {
   const entries = Array.isArray(value) ? value : isObject(value) ? (value.keys ?? value.key ?? value) : null;
   const keys = (Array.isArray(entries) ? entries : [entries])
     .filter((entry) => isObject(entry))
     // Plaid marks its old keys so.
-    .filter((entry) => typeof entry.expired_at !== "number")
-    .map((entry): IdentifiedKey => {
+    .filter((entry) => typeof entry.expired_at !== "number" && entry.use !== "enc")
+    .flatMap((entry): IdentifiedKey[] => {
       if ("d" in entry || "k" in entry) throw new Error("a private key");
-      const key = createPublicKey({ key: entry, format: "jwk" });
-      return { key, id: typeof entry.kid === "string" ? entry.kid : null, endsAt: null };
+      const key = keyOfJwk(entry);
+      return key === null ? [] : [{ key, id: typeof entry.kid === "string" ? entry.kid : null, endsAt: null }];
     });
   return keys.length > 0 ? keys : null;
+}
+
+function keyOfJwk(jwk: object): KeyObject | null {
+  try {
+    return createPublicKey({ key: jwk, format: "jwk" });
+  } catch {
+    return null;
+  }
 }
 
 /** The DER of a key in hex or base64; a key of 32 bytes is of Ed25519. */

@@ -25,6 +25,7 @@ import {
 import { type Holding, isKept } from "./holding.ts";
 import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
+import { type KeySets, keySetsOf } from "./key-sets.ts";
 import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
 import type { Retirement } from "./retirement.ts";
 import { asksForCredentials, headersOf, isInPath } from "./schemes.ts";
@@ -44,6 +45,7 @@ export interface DeliveryParts extends ConfirmationParts {
   intake: Intake;
   trustedProxies: BlockList | undefined;
   addressLists: Pick<AddressLists, "find">;
+  keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
   /** Keeps a refused delivery if its source asks for that. */
   hold: Holding["hold"];
   /** See {@link HandshakeParts}. */
@@ -184,15 +186,31 @@ function requireAllowedAddress(
 const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
 
 /**
+ * Whether the sender has published other keys since a signature matched none. Throws `intake_paused` if its keys have never
+ * been read: by the next delivery they may have been.
+ */
+async function mayHaveNewKey(
+  source: Source,
+  reason: RefusalReason,
+  keySets: DeliveryParts["keySets"],
+): Promise<boolean> {
+  if (reason !== "signature_mismatch" || keySetsOf(source).length === 0) return false;
+  const hasChanged = await keySets.renew(source);
+  if (keySets.isMissing(source))
+    throw new AppError("intake_paused", { reason: "keys_unknown", retryAfterSeconds: UNKNOWN_RETRY_SECONDS });
+  return hasChanged;
+}
+
+/**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
  * So no body is read without a plausible signature, unless it is kept, and none is parsed before it is verified, unless the
  * signature is in it.
  * The answer 200 is sent when the event is on disk.
  */
 function receive(source: Source, parts: DeliveryParts): Handler {
-  const { intake, log, trustedProxies, hold, acceptsSecret, onReceived, now = Date.now } = parts;
+  const { intake, log, trustedProxies, keySets, hold, acceptsSecret, onReceived, now = Date.now } = parts;
   const { acknowledgement, encoding = [] } = source;
-  const verifier = createVerifier(source);
+  const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);
   const anyCharset = !isDefault(source);
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
@@ -208,7 +226,8 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes, { anyCharset }) : FORM;
     const coding = query === undefined ? requireCoding(request, encoding) : null;
     requireAllowedAddress(source, context, parts);
-    const read = verifier.read(headers, now());
+    let read = verifier.read(headers, now());
+    if ("reason" in read && (await mayHaveNewKey(source, read.reason, keySets))) read = verifier.read(headers, now());
     if ("reason" in read && !isKept(source, read.reason)) {
       const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
       if (answer) return answer;
@@ -220,7 +239,9 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);
     const sent = { method, origin, target, headers, content: body.signed };
-    const found = "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
+    const judge = () => ("reason" in read ? read.reason : verifier.verify(sent, read.candidates));
+    const first = judge();
+    const found = typeof first === "string" && (await mayHaveNewKey(source, first, keySets)) ? judge() : first;
     const mayBeRetired = typeof found === "object" && source.retireMs !== undefined;
     const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
     const verified = isRetired ? "secret_retired" : found;

@@ -1,15 +1,16 @@
 import { type Environment, readSettings } from "../../config/settings.ts";
 import { readSources } from "../../config/sources.ts";
 import { openAddressCopies } from "../../webhook/address-copies.ts";
+import { openKeySetCopies } from "../../webhook/key-set.ts";
 import { rotationFindings } from "../../webhook/rotation.ts";
 import type { Source } from "../../webhook/source.ts";
 import { counted } from "../output.ts";
 import { sourceRecords } from "../stores.ts";
-import { checkAddressLists } from "./addresses.ts";
+import { checkAddressLists, checkKeySets } from "./documents.ts";
 import { type Finding, ok, warning, wrongSettings } from "./finding.ts";
 
 /**
- * Checks the configuration file, the lists of addresses and, if the database can be read, whether the senders use the newest
+ * Checks the configuration file, the lists of addresses, the public keys at URLs and, if the database can be read, whether the senders use the newest
  * secrets.
  */
 export async function checkSources(environment: Environment, canRead: boolean, now: number): Promise<Finding[]> {
@@ -22,10 +23,11 @@ export async function checkSources(environment: Environment, canRead: boolean, n
   const records = canRead ? await sourceRecords(environment) : [];
   const bySource = new Map(records.map((record) => [record.source, record]));
   const rotations = sources.flatMap((source) => rotationFindings(source, bySource.get(source.name), now));
-  const copies = openAddressCopies(readSettings(environment, ["DATA_DIR"]).DATA_DIR);
+  const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);
   return [
     ok("sources", counted(sources.length, "source")),
     ...rotations.map(({ found, remedy }) => warning("secrets", found, remedy)),
-    ...checkAddressLists(sources, copies, now),
+    ...checkAddressLists(sources, openAddressCopies(dataDir), now),
+    ...checkKeySets(sources, openKeySetCopies(dataDir), now),
   ];
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { isLoopback } from "../../http/listen.ts";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
 import { openAddressCopies } from "../../webhook/address-copies.ts";
 import { type AddressList, AddressListError, parseAddressList, readListFile } from "../../webhook/address-list.ts";
 import type { Source } from "../../webhook/source.ts";
+import { documentUrl, nameOfUrl } from "./document-url.ts";
 import type { PathFault } from "./faults.ts";
 import type { EntryContext } from "./reading.ts";
 import type { SourceEntry } from "./schema.ts";
@@ -58,15 +58,11 @@ function listOf(item: string, refreshMs: number, { folder }: EntryContext): Addr
     const place = resolve(folder, path);
     return { id: idOf(place, member), name: item, kind: "file", place, member, refreshMs };
   }
-  const url = URL.parse(item);
-  if (url === null) return "found a URL that is not valid, expected https://HOST/PATH";
-  if (url.username !== "" || url.password !== "") return "found a URL with a password, expected one without";
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return "found http, by which anybody on the way can change the list, expected https";
-  }
+  const url = documentUrl(item, "the list");
+  if (typeof url === "string") return url;
   const member = decoded(url.hash.slice(1));
   if (member === null) return "found a URL whose fragment is not valid, expected the name of a member after #";
-  const name = `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}${url.hash}`;
+  const name = `${nameOfUrl(url)}${url.hash}`;
   url.hash = "";
   return { id: idOf(url.href, member), name, kind: "url", place: url.href, member, refreshMs };
 }

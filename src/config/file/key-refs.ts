@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
+import { DEFAULT_REFRESH_MS, type KeySet, openKeySetCopies } from "../../webhook/key-set.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
 import { fingerprintOf, type IdentifiedKey, type PublicKey, readPublicKeys } from "../../webhook/public-key.ts";
 import { keyTypesOf, type Scheme } from "../../webhook/schemes.ts";
 import { markOf } from "../../webhook/secret-mark.ts";
 import type { Options } from "../../webhook/signed-text.ts";
+import { documentUrl, nameOfUrl } from "./document-url.ts";
 import type { PathFault } from "./faults.ts";
 import type { EntryContext } from "./reading.ts";
 import type { SourceEntry } from "./schema.ts";
@@ -37,6 +40,8 @@ const EXPECTED = "expected one in hex, base64, PEM or JWK";
 
 function readKey(entry: KeyEntry, context: EntryContext): PublicKey | { fault: string } {
   const given = typeof entry === "string" ? entry : JSON.stringify(entry);
+  if (given.startsWith("url:")) return readKeySet(given.slice("url:".length), context);
+  if (/^https?:/.test(given)) return { fault: "found a URL without url: before it, expected url:https://HOST/PATH" };
   const read = isReference(given) ? readSecretRef(given, context) : null;
   if (read !== null && "fault" in read) return read;
   const text = read?.secret.value ?? given;
@@ -50,8 +55,20 @@ function readKey(entry: KeyEntry, context: EntryContext): PublicKey | { fault: s
   return { name: read === null ? fingerprintOf(first) : given, mark: markOf(text), keys };
 }
 
-/** What is wrong with the types of keys; null if one of them fits a scheme. */
-function typeFault({ keys }: PublicKey, schemes: readonly Scheme[]): string | null {
+/** The set at a URL, with its last good keys. It is not fetched. */
+function readKeySet(text: string, { dataDir }: EntryContext): PublicKey | { fault: string } {
+  const url = documentUrl(text, "the keys");
+  if (typeof url === "string") return { fault: url };
+  if (url.hash !== "") return { fault: "found a URL with a fragment, expected one without" };
+  const { href: place } = url;
+  const id = createHash("sha256").update(place).digest("hex").slice(0, 32);
+  const set: KeySet = { id, name: nameOfUrl(url), kind: "url", place, refreshMs: DEFAULT_REFRESH_MS };
+  return { name: `url:${set.name}`, mark: markOf(place), keys: openKeySetCopies(dataDir).read(set)?.keys ?? [], set };
+}
+
+/** What is wrong with the types of keys; null if one of them fits a scheme, or they are not known before the start. */
+function typeFault({ keys, set }: PublicKey, schemes: readonly Scheme[]): string | null {
+  if (set) return null;
   const wanted = [...new Set(schemes.flatMap(keyTypesOf))];
   const isWanted = ({ key }: IdentifiedKey) => wanted.includes(key.asymmetricKeyType ?? "");
   if (wanted.length === 0 || keys.some(isWanted)) return null;

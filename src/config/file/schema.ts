@@ -176,7 +176,7 @@ export const SourceSchema = v.strictObject(
         ),
         v.minLength(1, "expected at least one public key"),
       ),
-      "The sender's public keys, the newest first: hex, base64, `whpk_…`, PEM or JWK, as it is or at `env:NAME` or `file:PATH`.",
+      "The sender's public keys, the newest first: hex, base64, `whpk_…`, PEM or JWK, as it is or at `env:NAME` or `file:PATH`; or a set of them at `url:https://…`, which is fetched and refreshed. Default: the provider's URL, if the preset has one.",
     ),
     options: key(
       v.record(v.string(), TEXT, "expected a map of names and texts"),

@@ -28,7 +28,7 @@ export interface ReadEntry {
 export function readEntry(name: string, entry: SourceEntry, context: EntryContext): ReadEntry {
   const { schemes, faults: unknown } = schemesOf(entry);
   const { secrets, ...ofSecrets } = readSecrets(entry.secrets ?? [], schemes, context);
-  const { keys, ...ofKeys } = readKeys(entry.keys ?? [], schemes, context);
+  const { keys, ...ofKeys } = readKeys(entry.keys ?? usualKeys(entry), schemes, context);
   const { options, ...ofOptions } = readOptions(entry, context);
   const { allowed, ...ofAddresses } = readAllowedAddresses(entry, context);
   const { handshake, ...ofHandshake } = readHandshake(entry, context);
@@ -71,6 +71,12 @@ function methodFaults({ methods = [] }: SourceEntry, handshake: Handshake | unde
         ]
       : [],
   );
+}
+
+/** Where the provider publishes its keys, for a source that sets neither keys nor secrets. */
+function usualKeys({ preset, secrets }: SourceEntry): string[] {
+  const url = secrets === undefined ? providerOf(preset)?.keysUrl : undefined;
+  return url === undefined ? [] : [`url:${url}`];
 }
 
 /** Whether the source waits for the handshake that makes its secret. */
@@ -118,7 +124,7 @@ function claimFaults({ verify, keys = [] }: SourceEntry): PathFault[] {
 
 /** What is wrong about which of secrets and keys the entry has. */
 function needFaults(entry: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
-  const { secrets, keys } = entry;
+  const { secrets, keys = usualKeys(entry).length > 0 ? [] : undefined } = entry;
   const [need, other] = new Set(schemes.map(needsOf));
   // Without a scheme there is a fault already, and with both kinds any of them is right.
   if (need === undefined) return [];

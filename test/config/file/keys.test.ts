@@ -128,6 +128,31 @@ suite("keys", () => {
       "keys.0: found a key of the type ec, expected ed25519",
     ],
     [
+      "a URL without url:",
+      "{ preset: discord, keys: ['https://example.com/jwks'] }",
+      "keys.0: found a URL without url: before it, expected url:https://HOST/PATH",
+    ],
+    [
+      "a URL by http",
+      "{ preset: discord, keys: ['url:http://example.com/jwks'] }",
+      "keys.0: found http, by which anybody on the way can change the keys, expected https",
+    ],
+    [
+      "a URL with a password",
+      "{ preset: discord, keys: ['url:https://user:password@example.com/jwks'] }",
+      "keys.0: found a URL with a password, expected one without",
+    ],
+    [
+      "a URL with a fragment",
+      "{ preset: discord, keys: ['url:https://example.com/jwks#keys'] }",
+      "keys.0: found a URL with a fragment, expected one without",
+    ],
+    [
+      "another address",
+      "{ preset: discord, keys: ['url:ftp://example.com/jwks'] }",
+      "keys.0: found a URL that is not valid, expected https://HOST/PATH",
+    ],
+    [
       "a missing option",
       "{ preset: paypal, keys: [file:sender.pem] }",
       "options.webhookId: missing, expected the id of the webhook in PayPal",
@@ -163,14 +188,15 @@ suite("the claims of a described token", () => {
     });
   });
 
-  for (const [what, verify] of [
+  for (const [what, verify, keys] of [
     ["issuer", "issuer: https://accounts.google.com, audience: https://hooks.example.com/"],
     ["the claim iss", "claims: { iss: [accounts.google.com], aud: https://hooks.example.com/ }"],
+    ["its keys", "audience: https://hooks.example.com/", "url:https://www.googleapis.com/oauth2/v3/certs"],
     ["the claim iss, with email_verified", "claims: { iss: https://accounts.google.com, email_verified: true }"],
-  ]) {
+  ] as [string, string, string?][]) {
     test(`are needed of an issuer that signs for everybody, by ${what}`, () => {
       assert.match(
-        faultsOf(source(verify ?? "")).join(),
+        faultsOf(source(verify, keys)).join(),
         /^verify\.claims: (?:missing|found without an identity), expected email or sub: anybody gets tokens of this issuer/,
       );
     });

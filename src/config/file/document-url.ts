@@ -1,0 +1,18 @@
+import { isLoopback } from "../../http/listen.ts";
+
+/** The URL of a document that decides whom to trust, or its fault. `what` it is belongs into the fault. */
+export function documentUrl(text: string, what: string): URL | string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return "found a URL that is not valid, expected https://HOST/PATH";
+  if (url.username !== "" || url.password !== "") return "found a URL with a password, expected one without";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return `found http, by which anybody on the way can change ${what}, expected https`;
+  }
+  return url;
+}
+
+/** The name of a document in messages and logs. Its query may have a password. */
+export function nameOfUrl(url: URL): string {
+  return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
+}
