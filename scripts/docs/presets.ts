@@ -33,7 +33,7 @@ export function presetsPage(): string {
       providers.map(([name, provider]) => [
         code(name),
         `[${provider.title}](${provider.docs})`,
-        needsOfProvider(provider).join(", "),
+        needsOfProvider(provider).join(", ") || "nothing",
         provider.covers,
         provider.dedupe
           ? `[${provider.dedupe.mode}](${linkOf(provider.dedupe.source)}): ${provider.dedupe.why}`

@@ -36,6 +36,7 @@ function describe(name: string, provider: Provider) {
     docs,
     types: [...new Set(schemes.map(({ type }) => type))],
     needs: needsOfProvider(provider),
+    keysUrl: provider.keysUrl ?? null,
     covers,
     note: noteOn(schemes),
     id: (provider.id ?? []).map((place) => [place].flat().join(" + ")),

@@ -36,7 +36,7 @@ export async function runSourcesPresets({ json }: { json?: boolean }): Promise<v
       name,
       title,
       type,
-      needs.join(" and "),
+      needs.join(" and ") || "nothing",
       covers,
       evidence,
       docs,

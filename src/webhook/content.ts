@@ -113,9 +113,10 @@ function withSigns(form: string): string {
   return form.replace(/(^|&)([^=&]+)(?=&|$)/g, "$1$2=");
 }
 
-/** Whether a text is the SHA-256 of a body in hex. */
-export function isSha256Of({ bytes }: Content, text: unknown): boolean {
-  return typeof text === "string" && text.toLowerCase() === hash("sha256", bytes);
+/** Whether a text is the SHA-256 of a body, in hex of any case or in base64. */
+export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | "base64" = "hex"): boolean {
+  if (typeof text !== "string") return false;
+  return (encoding === "hex" ? text.toLowerCase() : text) === hash("sha256", bytes, encoding);
 }
 
 function memberOfJson(parsed: StrictJson, path: string): unknown {

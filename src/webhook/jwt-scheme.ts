@@ -54,12 +54,12 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   }
 
   function isFor(claims: Record<string, unknown>, request: SignedRequest): boolean {
-    const { issuer, audience, bodyClaim, isBodyOptional, requestClaims = {} } = scheme;
+    const { issuer, audience, bodyClaim, bodyEncoding, isBodyOptional, requestClaims = {} } = scheme;
     if (issuer !== undefined && claims.iss !== issuer) return false;
     if (bodyClaim !== undefined) {
       const mayLack = isBodyOptional && request.content.bytes.length === 0;
       const isMissing = claims[bodyClaim] === undefined;
-      if (isMissing ? !mayLack : !isSha256Of(request.content, claims[bodyClaim])) return false;
+      if (isMissing ? !mayLack : !isSha256Of(request.content, claims[bodyClaim], bodyEncoding)) return false;
     }
     const addresses = addressesOf(request, source.publicOrigin);
     const urls = addresses.map(({ origin, target }) => origin + target);

@@ -99,8 +99,10 @@ export interface JwtScheme {
    * of the delivery.
    */
   claims?: Readonly<Record<string, readonly string[]>>;
-  /** The claim with the SHA-256 of the body in hex. Without it, the body is not covered. */
+  /** The claim with the SHA-256 of the body. Without it, the body is not covered. */
   bodyClaim?: string;
+  /** How that digest is written: in hex by default. */
+  bodyEncoding?: "base64";
   /** Whether `bodyClaim` is left out without a body. */
   isBodyOptional?: true;
   /**

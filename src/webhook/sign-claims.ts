@@ -16,7 +16,7 @@ export function claimsFor(
   now: number,
   options: Options = {},
 ): Record<string, unknown> {
-  const { issuer, audience, bodyClaim, isBodyOptional, requestClaims = {} } = scheme;
+  const { issuer, audience, bodyClaim, bodyEncoding, isBodyOptional, requestClaims = {} } = scheme;
   const { origin, target, body } = delivery;
   const url = origin + target;
   const iat = Math.floor(now / 1000);
@@ -28,7 +28,8 @@ export function claimsFor(
     jti: randomUUID(),
     ...(issuer !== undefined && { iss: issuer }),
     ...(audience !== undefined && { aud: audience === "url" ? url : audience.text }),
-    ...(bodyClaim !== undefined && !(isBodyOptional && body.length === 0) && { [bodyClaim]: hash("sha256", body) }),
+    ...(bodyClaim !== undefined &&
+      !(isBodyOptional && body.length === 0) && { [bodyClaim]: hash("sha256", body, bodyEncoding ?? "hex") }),
     ...Object.fromEntries(Object.entries(requestClaims).map(([name, textsOf]) => [name, textsOf(delivery)[0]])),
   };
 }

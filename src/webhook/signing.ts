@@ -1,4 +1,4 @@
-import type { HmacScheme, PublicKeyScheme, Scheme, TimeUnit } from "./schemes.ts";
+import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme, TimeUnit } from "./schemes.ts";
 
 /** Where a signature lies: one header, or a place as in `HmacScheme`. */
 type SignaturePlace = string | HmacScheme["signature"];
@@ -92,3 +92,31 @@ export const SECRET_IN_URL: readonly Scheme[] = [
   { type: "token", query: "token" },
   { type: "token", path: true },
 ];
+/** Where the public keys of {@link googleToken} are, as https://accounts.google.com/.well-known/openid-configuration says. */
+export const GOOGLE_KEYS = "https://www.googleapis.com/oauth2/v3/certs";
+
+/**
+ * A token by which Google says which service account sends. Anybody can have one made for any audience, so the account decides
+ * (https://developers.google.com/identity/openid-connect/openid-connect).
+ */
+export function googleToken(): JwtScheme {
+  return {
+    type: "jwt",
+    header: "authorization",
+    label: "Bearer ",
+    algorithms: ["RS256"],
+    claims: {
+      iss: ["https://accounts.google.com", "accounts.google.com"],
+      aud: ["{option:audience}"],
+      email: ["{option:email}"],
+      email_verified: ["true"],
+    },
+    needsExpiry: true,
+  };
+}
+
+/** What a source sets for {@link googleToken}. */
+export const GOOGLE_OPTIONS = {
+  email: { is: "the email of the service account that sends" },
+  audience: { is: "the audience of the token, if it is not the address of the source", default: "{url}" },
+};

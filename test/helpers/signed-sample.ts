@@ -9,7 +9,11 @@ import { addressWithSecret, signDelivery, type UnsignedDelivery } from "../../sr
 export const SECRET = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 /** What providers need besides. */
-export const OPTIONS = { webhookId: "4JH86294D6297924G" };
+export const OPTIONS = {
+  webhookId: "4JH86294D6297924G",
+  email: "push@example.iam.gserviceaccount.com",
+  audience: "{url}",
+};
 
 export function keyPairOf(type: "ed25519" | "rsa" | "ec"): [privateKey: string, publicKey: PublicKey] {
   const options = { modulusLength: 2048, namedCurve: "P-256" };

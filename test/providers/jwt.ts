@@ -1,6 +1,6 @@
 import { createHash, createSecretKey } from "node:crypto";
 import { type Delivery, EVENT, hmac256, type Provider, seconds } from "./delivery.ts";
-import { P256_PRIVATE, P256_PUBLIC_JWK } from "./keys.ts";
+import { P256_PRIVATE, P256_PUBLIC_JWK, RSA_PUBLIC_PEM, signRsa } from "./keys.ts";
 
 const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
@@ -20,6 +20,10 @@ const alterQuery = (delivery: Delivery): Delivery => ({
 const bearer = ({ headers }: Delivery) => headers.authorization?.replace("Bearer ", "");
 
 const PLAID_KEY_ID = "bfbd5111-8e33-4643-8ced-b2e642a72f3c";
+
+const GOOGLE_KEY_ID = "7d680d8c70d44e947133cbd499ebc1a61c3d5abc";
+const SERVICE_ACCOUNT = "eventarc@example.iam.gserviceaccount.com";
+const GOOGLE_ISSUERS = ["https://accounts.google.com", "accounts.google.com"];
 
 /** Providers that send a signed token. */
 export const jwt: Provider[] = [
@@ -87,6 +91,48 @@ export const jwt: Provider[] = [
     accepts: (lib, { url, headers }, secret) => lib.default.verify(headers.authorization, secret, { audience: url }),
     // The body is not covered.
     alter: alterQuery,
+  },
+  {
+    preset: "google_eventarc",
+    package: "google-auth-library",
+    how: "checked",
+    keys: [RSA_PUBLIC_PEM],
+    options: { email: SERVICE_ACCOUNT, audience: "{url}" },
+    send: (_lib, _key, at, url) => {
+      const iat = Number(seconds(at));
+      const account = { sub: "113774264463038321964", email: SERVICE_ACCOUNT, email_verified: true };
+      const claims = { aud: url, azp: account.sub, ...account, exp: iat + 3600, iat, iss: GOOGLE_ISSUERS[0] };
+      const signed = `${encode({ alg: "RS256", kid: GOOGLE_KEY_ID, typ: "JWT" })}.${encode(claims)}`;
+      const signature = Buffer.from(signRsa(signed), "base64").toString("base64url");
+      return { headers: { authorization: `Bearer ${signed}.${signature}` } };
+    },
+    accepts: async (lib, delivery, key) => {
+      const certificates = { [GOOGLE_KEY_ID]: key };
+      const ticket = await new lib.OAuth2Client().verifySignedJwtWithCertsAsync(
+        bearer(delivery),
+        certificates,
+        delivery.url,
+        GOOGLE_ISSUERS,
+      );
+      const { email, email_verified } = ticket.getPayload();
+      return email === SERVICE_ACCOUNT && email_verified;
+    },
+    // The body is not covered.
+    alter: alterQuery,
+  },
+  {
+    preset: "livekit",
+    package: "livekit-server-sdk",
+    how: "signed",
+    secret: "livekit api secret, at least 32 bytes",
+    send: async (lib, secret) => {
+      const token = new lib.AccessToken("APIwLeah7g4fuLYDYAJeaKsSE", secret, { ttl: 300 });
+      token.sha256 = createHash("sha256").update(EVENT).digest("base64");
+      const headers = { authorization: await token.toJwt(), "content-type": "application/webhook+json" };
+      return { headers, body: EVENT };
+    },
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.WebhookReceiver("APIwLeah7g4fuLYDYAJeaKsSE", secret).receive(body, headers.authorization),
   },
   {
     preset: "plaid",

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mock } from "node:test";
 import { EVENT, type Package, type Provider, seconds } from "./delivery.ts";
 import {
@@ -30,6 +31,33 @@ export const publicKey: Provider[] = [
     }),
     accepts: (lib, { body, headers }, key) =>
       lib.verifyKey(body, headers["x-signature-ed25519"], headers["x-signature-timestamp"], key),
+  },
+  {
+    preset: "fal",
+    package: "libsodium-wrappers",
+    prescribedBy: "https://fal.ai/docs/documentation/model-apis/inference/webhooks",
+    how: "checked",
+    keys: [ED25519_PUBLIC.toString("hex")],
+    send: (_lib, _key, at) => {
+      const [id, user] = ["5057fca7-2eb3-468f-b95d-cefe92b0b9d4", "github|4200"];
+      return {
+        headers: {
+          "x-fal-webhook-request-id": id,
+          "x-fal-webhook-user-id": user,
+          "x-fal-webhook-timestamp": seconds(at),
+          "x-fal-webhook-signature": signEd25519(falMessage(id, user, seconds(at), EVENT)).toString("hex"),
+        },
+      };
+    },
+    accepts: async ({ default: sodium }, { body, headers }, key) => {
+      await sodium.ready;
+      const named = ["request-id", "user-id", "timestamp"].map((name) => headers[`x-fal-webhook-${name}`]);
+      return sodium.crypto_sign_verify_detached(
+        Buffer.from(headers["x-fal-webhook-signature"] ?? "", "hex"),
+        Buffer.from(falMessage(...named, body)),
+        Buffer.from(key, "hex"),
+      );
+    },
   },
   {
     preset: "telnyx",
@@ -169,6 +197,12 @@ export const publicKey: Provider[] = [
     },
   },
 ];
+
+/** What fal signs of its headers and the body, the last of these. */
+function falMessage(...parts: (string | undefined)[]): string {
+  const body = parts.pop() ?? "";
+  return [...parts, createHash("sha256").update(body).digest("hex")].join("\n");
+}
 
 /** The base64 of a PEM alone, as Alipay shows it. */
 const bare = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, "");

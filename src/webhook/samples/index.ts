@@ -31,6 +31,7 @@ export function sampleOf(slug: string | null, { id, type, now }: SampleOptions, 
 const BOUNDARY = "sample-9vXH3cT0rQ5kZ1aY";
 
 function bodyOf(content: Template["content"], event: SampleEvent): Pick<Sample, "contentType" | "body"> {
+  if ("isEmpty" in content) return { contentType: "application/json", body: "" };
   if ("json" in content) return { contentType: "application/json", body: JSON.stringify(content.json(event)) };
   if ("form" in content) return { contentType: FORM, body: new URLSearchParams(content.form(event)).toString() };
   const fields = Object.entries(content.multipart(event));

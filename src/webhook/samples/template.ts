@@ -24,5 +24,6 @@ export interface Template {
     | { json: (event: SampleEvent) => unknown }
     | { form: (event: SampleEvent) => Record<string, string> }
     /** The fields of `multipart/form-data`. */
-    | { multipart: (event: SampleEvent) => Record<string, string> };
+    | { multipart: (event: SampleEvent) => Record<string, string> }
+    | { isEmpty: true };
 }

@@ -83,6 +83,20 @@ suite("keys", () => {
     });
   });
 
+  test("are those at the provider's URL if it has one, and none are set", () => {
+    const placesOf = (entry: string) => sourceIn(entry).keys?.map(({ name, set }) => set?.place ?? name);
+    assert.deepEqual(placesOf("{ preset: fal }"), ["https://rest.fal.ai/.well-known/jwks.json"]);
+    assert.deepEqual(placesOf("{ preset: fal, keys: ['url:https://example.com/jwks'] }"), ["https://example.com/jwks"]);
+    const source = "{ preset: google_pubsub, options: { email: push@example.iam.gserviceaccount.com } }";
+    assert.deepEqual(placesOf(source), ["https://www.googleapis.com/oauth2/v3/certs"]);
+    assert.deepEqual(sourceIn(source).options, { email: "push@example.iam.gserviceaccount.com", audience: "{url}" });
+    assert.match(faultsOf("{ preset: google_pubsub }")[0] ?? "", /^options\.email: missing, expected the email of the/);
+    assert.match(
+      faultsOf("{ preset: fal, secrets: [env:SECRET] }").join(),
+      /^keys: missing.*secrets: found where only/s,
+    );
+  });
+
   test("are beside secrets where a sender may use either", () => {
     const { keys, secrets } = sourceIn(
       `{ preset: standard_webhooks, secrets: [env:SECRET], keys: [${quoted(raw.toString("hex"))}] }`,

@@ -26,8 +26,9 @@ function knownBy(slug: string, sent: Sent, nth: number): string {
 }
 
 function identityOf(slug: string, { headers = {}, body }: Sent) {
-  const needs =
-    slug === "plaid"
+  const needs = slug.startsWith("google_p")
+    ? "options: { email: push@example.iam.gserviceaccount.com }"
+    : slug === "plaid"
       ? 'keys: [\'{"kty":"EC","crv":"P-256","x":"WKn-ZIGevcwGIyyrzFoZNBdaq9_TsqzGl96oc0CWuis","y":"y77t-RvAHRKTsSGdIYUfweuOvwrvDD-Q3Hv5J0fSKbE"}\']'
       : `secrets: [env:${slug === "onfleet" ? "HEX" : "SECRET"}]`;
   const source = sourceIn(`{ preset: ${slug}, ${needs} }`);
@@ -62,6 +63,12 @@ suite("of two deliveries", () => {
     ["clickup", "that share a history item", false, clickup("taskCreated"), clickup("taskStatusUpdated")],
     ["clickup", "that are the same", true, clickup("taskCreated"), clickup("taskCreated")],
     ["bolt", "that share a transaction", false, bolt("auth"), bolt("capture")],
+    ["google_pubsub", "with another deliveryAttempt", true, pubsub("1", 1), pubsub("1", 2)],
+    ["google_pubsub", "with two message ids", false, pubsub("1", 1), pubsub("2", 1)],
+    ["google_pubsub", "with the same bytes under two ids in headers", false, unwrapped("1"), unwrapped("2")],
+    ["google_channels", "with two message numbers", false, channel("1", "2"), channel("1", "3")],
+    ["google_channels", "of two channels", false, channel("1", "2"), channel("2", "2")],
+    ["google_channels", "that are the same", true, channel("1", "2"), channel("1", "2")],
     ["bolt", "that are the same", true, bolt("auth"), bolt("auth")],
     ["docusign", "that are one, with another count of repeats", true, docusign("a", 0), docusign("a", 1)],
     ["docusign", "of one envelope", false, docusign("a", 0), docusign("b", 0)],
@@ -150,6 +157,18 @@ function outpost(id: string): Sent {
 
 function viber(event: string): Sent {
   return { body: { event, message_token: 1457764197627 } };
+}
+
+function pubsub(messageId: string, deliveryAttempt: number): Sent {
+  return { body: { message: { data: "", messageId }, subscription: "s", deliveryAttempt } };
+}
+
+function unwrapped(id: string): Sent {
+  return { headers: { "x-goog-pubsub-message-id": id }, body: { changed: true } };
+}
+
+function channel(id: string, number: string): Sent {
+  return { headers: { "x-goog-channel-id": id, "x-goog-message-number": number }, body: {} };
 }
 
 /** Whether a source of a preset takes a delivery at NOW: `genuine`, or why not. */
