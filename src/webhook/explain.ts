@@ -184,7 +184,8 @@ function claimsOf({ schemes }: Source): string {
 /** E.g. `2 secrets`. */
 function credentialsOf({ secrets, keys = [] }: Source): string {
   const counts = [secrets.length > 0 && `${secrets.length} secrets`, keys.length > 0 && `${keys.length} keys`];
-  return counts.filter((count) => count !== false).join(" and ") || "0 secrets";
+  const missing = keys.filter((key) => key.set && key.keys.length === 0).map(({ name }) => ` (${name} was never read)`);
+  return (counts.filter((count) => count !== false).join(" and ") || "0 secrets") + missing.join("");
 }
 
 function placeOf(scheme: Scheme): string {

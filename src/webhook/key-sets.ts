@@ -52,7 +52,8 @@ export function createKeySets({ read, copies, log, now }: KeySetsOptions): KeySe
 
   function renewal(set: KeySet): Promise<void> {
     const last = renewals.get(set.id);
-    if (last && now() - last.at < RENEWAL_MS) return last.ended;
+    // The clock may have been set back.
+    if (last && Math.abs(now() - last.at) < RENEWAL_MS) return last.ended;
     const ended = sets.readAgain([set]);
     renewals.set(set.id, { at: now(), ended });
     return ended;

@@ -5,6 +5,7 @@ import { explainDelivery } from "../../src/webhook/explain.ts";
 import { parseRawRequest } from "../../src/webhook/raw-request.ts";
 import type { HmacScheme } from "../../src/webhook/schemes.ts";
 import type { Source } from "../../src/webhook/source.ts";
+import { sourceIn } from "../helpers/config-file.ts";
 import { secretOf } from "../helpers/secret.ts";
 
 const NOW = 1_800_000_000_000;
@@ -145,4 +146,15 @@ test("no text of an explanation has a secret or the signature that would be righ
   for (const secret of [...SOURCE.secrets.map(({ value }) => value), genuine["x-sig"]]) {
     assert.equal(text.includes(secret), false);
   }
+});
+
+test("a delivery to a source whose keys the server has never fetched is explained so", () => {
+  const source = sourceIn("{ preset: fal, path: /hooks/shop }");
+  const headers = { "x-fal-webhook-request-id": "r", "x-fal-webhook-user-id": "u" };
+  const signed = { ...headers, "x-fal-webhook-timestamp": SECONDS, "x-fal-webhook-signature": "ab".repeat(64) };
+  const { checks } = explain(signed, BODY, { source });
+  assert.equal(
+    checks.find(({ name }) => name === "signature")?.detail,
+    "made with none of the 1 keys (url:https://rest.fal.ai/.well-known/jwks.json was never read)",
+  );
 });
