@@ -1,7 +1,7 @@
 import { FORM } from "./content.ts";
 import type { OwnPart } from "./signed-text.ts";
 
-/** The fields of a form, sorted by name, each name followed by its value, as Twilio and Mandrill sign them. */
+/** The fields of a form, sorted by name, each name followed by its value, as Twilio, Mandrill and Plivo sign them. */
 export const SORTED_FORM: OwnPart = {
   read: ({ content }) => (content.mediaType === FORM ? sortedFields(content.form()) : null),
   covers: { body: true },

@@ -1,5 +1,5 @@
 import { mock } from "node:test";
-import { type Delivery, EVENT, hmac256, type Provider, seconds } from "./delivery.ts";
+import { type Delivery, EVENT, FORM, hmac256, type Provider, seconds } from "./delivery.ts";
 
 const ZOOM_EVENT = JSON.stringify({ event: "user.updated", payload: { account_id: "Zoë", object: { id: 4200 } } });
 
@@ -27,8 +27,70 @@ async function npmAccepts(
   }
 }
 
+const MESSAGE = {
+  MessageUUID: "4200",
+  From: "15550100001",
+  To: "15550100002",
+  Text: "Zoë – 日本",
+  Status: "delivered",
+};
+
+/** The text of Plivo's signature has the query decoded and sorted, and begins otherwise for an address without one. */
+function plivo(variant: "with a query" | "without a query"): Provider {
+  const fields = Object.entries(MESSAGE).sort(([one], [other]) => (one < other ? -1 : 1));
+  return {
+    preset: "plivo",
+    variant,
+    package: "plivo",
+    module: "plivo/dist/utils/v3Security.js",
+    how: "checked",
+    secret: "OTQ3ZjJhYzE4YmQ0ZTA2",
+    send: (_lib, secret, _at, address) => {
+      const [bare = ""] = address.split("?");
+      const [url, start] = variant === "with a query" ? [address, `${bare}?note=a b&tenant=7.`] : [bare, `${bare}?`];
+      return {
+        url,
+        headers: {
+          "content-type": FORM,
+          "x-plivo-signature-v3-nonce": "70712190561028",
+          "x-plivo-signature-v3": hmac256(secret, "base64", `${start}${fields.flat().join("")}.70712190561028`),
+        },
+        body: new URLSearchParams(MESSAGE).toString(),
+      };
+    },
+    accepts: (lib, { method, url, body, headers }, secret) =>
+      lib.validateV3Signature(
+        method,
+        url,
+        headers["x-plivo-signature-v3-nonce"],
+        secret,
+        headers["x-plivo-signature-v3"],
+        Object.fromEntries(new URLSearchParams(body)),
+      ),
+  };
+}
+
 /** Providers whose package only checks: the recipe signs, and counts once the package accepts. */
 export const checked: Provider[] = [
+  plivo("without a query"),
+  plivo("with a query"),
+  {
+    preset: "elevenlabs",
+    package: "@elevenlabs/elevenlabs-js",
+    how: "checked",
+    secret: "wsec_7d1f0b6a9c3e48525a64",
+    send: (_lib, secret, at) => ({
+      headers: {
+        "elevenlabs-signature": `t=${seconds(at)},v0=${hmac256(secret, "hex", `${seconds(at)}.${EVENT}`)}`,
+      },
+    }),
+    accepts: (lib, { body, headers }, secret) =>
+      new lib.ElevenLabsClient({ apiKey: "unused" }).webhooks.constructEvent(
+        body,
+        headers["elevenlabs-signature"],
+        secret,
+      ),
+  },
   {
     preset: "slack",
     package: "@slack/bolt",

@@ -63,6 +63,8 @@ const load = (specifier: string) => import(specifier);
 
 export const URL_OF_RECEIVER = "https://hooks.example.com/webhooks/provider?tenant=7&note=a%20b";
 
+export const FORM = "application/x-www-form-urlencoded";
+
 /** An event with characters beyond ASCII, which a signature covers as UTF-8. */
 export const EVENT = JSON.stringify({
   id: "evt_5Hq2",

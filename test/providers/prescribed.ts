@@ -8,8 +8,10 @@ function prescribed(
   prefix: Prefix,
   prescribedBy: string,
   secret = SECRET,
+  /** What the package is given for the secret. */
+  keyOf = (key: string) => key,
 ): Provider {
-  const webhook = (lib: Package, key: string) => new lib.Webhook(key.replace("v1,", ""));
+  const webhook = (lib: Package, key: string) => new lib.Webhook(keyOf(key));
   return {
     preset,
     package: name,
@@ -54,5 +56,15 @@ export const prescriptions: Provider[] = [
     "https://www.supabase.com/docs/guides/functions/examples/auth-send-email-hook-react-email-resend",
     // So Supabase shows it; its documentation has the version before the secret removed.
     `v1,${SECRET}`,
+    (key) => key.replace("v1,", ""),
+  ),
+  prescribed(
+    "bigcommerce",
+    "standardwebhooks",
+    "webhook",
+    "https://github.com/bigcommerce/docs/blob/24f580ca6d2981728b7ed70a2049e00fc602c335/docs/integrations/webhooks/overview.mdx",
+    "3c1f5e07b8a24d9c6e0f7b21a4d8c5936f1e2a7b",
+    // Its documentation encodes the client secret, since the package decodes its key.
+    (key) => Buffer.from(key).toString("base64"),
   ),
 ];

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mock } from "node:test";
-import { EVENT, type Package, type Provider, seconds } from "./delivery.ts";
+import { EVENT, FORM, type Package, type Provider, seconds } from "./delivery.ts";
 import {
   ED25519_PUBLIC,
   P256_PUBLIC_DER,
@@ -10,8 +10,6 @@ import {
   signP256,
   signRsa,
 } from "./keys.ts";
-
-const FORM = "application/x-www-form-urlencoded";
 
 const ADOBE_CLIENT_ID = "f1b2c3d4e5f60718";
 const WECHAT_SERIAL = "5157F09EFDC096DE15EBE81A47057A7232F1B8E1";

@@ -1,6 +1,5 @@
-import { EVENT, type Package, type Provider, seconds } from "./delivery.ts";
+import { EVENT, FORM, type Package, type Provider, seconds } from "./delivery.ts";
 
-const FORM = "application/x-www-form-urlencoded";
 const BRAINTREE_PUBLIC_KEY = "integration_public_key";
 
 /** Twilio calls them parameters. The blank and the plus sign tell whether a form was decoded once. */

@@ -73,6 +73,15 @@ export const standard: Provider[] = [
       new lib.default({ apiKey: "unused", webhookSecret: secret }).webhooks.unwrap(body, headers),
   },
   {
+    preset: "anthropic",
+    package: "@anthropic-ai/sdk",
+    how: "checked",
+    secret: SECRET,
+    send: (_lib, _secret, at) => ({ headers: headersOf("webhook", at) }),
+    accepts: (lib, { body, headers }, key) =>
+      new lib.default({ apiKey: "unused" }).beta.webhooks.unwrap(body, { headers, key }),
+  },
+  {
     preset: "replicate",
     package: "replicate",
     how: "checked",

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { parse } from "node:querystring";
+import { FORM } from "../content.ts";
+import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
+import { isoSeconds } from "../samples/values.ts";
+import { base64OfBody } from "../signing.ts";
+import { SORTED_FORM } from "../sorted-form.ts";
+
+export default provider({
+  title: "Plivo",
+  docs: "https://docs.plivo.com/docs/voice/xml/request/validation",
+  // Version 3 of its signature, with the secret of the account or of its main account. Version 2 does not cover the body.
+  schemes: base64OfBody(
+    { headers: ["x-plivo-signature-v3", "x-plivo-signature-ma-v3"] },
+    {
+      format: "values",
+      signed: "{own:address}{own:form}.{header:x-plivo-signature-v3-nonce}",
+      parts: {
+        address: { read: ({ origin, target }) => addressIn(origin + target), readsAddress: true },
+        form: SORTED_FORM,
+      },
+      only: { mediaType: FORM },
+      isIdentity: true,
+      addressForms: ["port"],
+    },
+  ),
+  type: ["body:Status", "body:CallStatus", "body:Event"],
+  contentTypes: [FORM],
+  // It reads the answer of an address for calls as XML.
+  acknowledgement: { type: "text/xml", text: "<Response/>" },
+  facts: says("https://plivo.com/docs/voice/concepts/callbacks", { answerSeconds: 15 }),
+  evidence: { kind: "sdk", by: "plivo@4.79.0" },
+  sample: {
+    type: "delivered",
+    content: {
+      form: ({ type, now }) => {
+        const uuid = randomUUID();
+        const time = (ms: number) => `${isoSeconds(ms).replace("T", " ")}.000000`;
+        return {
+          DeliveryReportTime: time(now),
+          ErrorCode: "000",
+          From: "15550100001",
+          MCC: "310",
+          MNC: "004",
+          MessageTime: time(now - 3000),
+          MessageUUID: uuid,
+          ParentMessageUUID: uuid,
+          PartInfo: "1 of 1",
+          QueuedTime: time(now - 3000),
+          SentTime: time(now - 2000),
+          Status: type,
+          To: "15550100002",
+          TotalAmount: "0.00550",
+          TotalRate: "0.00550",
+          Type: "sms",
+          Units: "1",
+        };
+      },
+    },
+  },
+});
+
+/** The address as Plivo signs it before a form: with the parameters of its query decoded and sorted. */
+function addressIn(url: string): Uint8Array {
+  const at = url.indexOf("?");
+  if (at === -1) return Buffer.from(`${url}?`, "latin1");
+  const parameters = Object.entries(parse(url.slice(at + 1))).sort(([one], [other]) => (one < other ? -1 : 1));
+  const query = parameters.flatMap(([name, values = []]) =>
+    [values]
+      .flat()
+      .sort()
+      .map((value) => `${name}=${value}`),
+  );
+  return Buffer.concat([Buffer.from(url.slice(0, at + 1), "latin1"), Buffer.from(`${query.join("&")}.`)]);
+}
