@@ -76,7 +76,7 @@ const PACKAGES: Record<string, RegExp> = {
   tldts: /^config\/server-settings\.ts$/,
 };
 
-/** What the file of a provider may import: what describes providers, and no other provider. */
+/** What the file of a provider may import: what describes providers, and the one that it is another name of. */
 const OF_PROVIDERS = [
   "webhook/provider.ts",
   "webhook/provider-facts.ts",
@@ -103,8 +103,8 @@ function faultOf({ from, to }: Import): string | null {
   const [place, target] = [placeOf(from), placeOf(to)];
   const allowed = MAY_IMPORT[place];
   if (!allowed) return `${from} lies in a place that the architecture does not know`;
-  // It is loaded when it is asked for by name.
-  if (isProvider(to)) return `${from} imports ${to}`;
+  // It is loaded when it is asked for by name. Another name of it is a file that spreads it.
+  if (isProvider(to)) return isProvider(from) ? null : `${from} imports ${to}`;
   if (isProvider(from) && !OF_PROVIDERS.includes(to)) return `${from} imports ${to}`;
   if (place === target || allowed.includes(target)) return null;
   if (DRIVERS.includes(place) && PORTS.includes(to)) return null;

@@ -33,6 +33,7 @@ function describe(name: string, provider: Provider) {
   return {
     name,
     title,
+    aliasOf: provider.aliasOf ?? null,
     docs,
     types: [...new Set(schemes.map(({ type }) => type))],
     needs: needsOfProvider(provider),

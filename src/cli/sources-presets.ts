@@ -6,12 +6,13 @@ import { printTable } from "./table.ts";
 /** Prints the presets with what proves each of them. */
 export async function runSourcesPresets({ json }: { json?: boolean }): Promise<void> {
   const presets = allProviders().map(([name, provider]) => {
-    const { title, schemes, covers, docs, handshake = null, evidence } = provider;
+    const { title, schemes, covers, docs, handshake = null, evidence, aliasOf = null } = provider;
     const needs = needsOfProvider(provider);
     const type = schemes[0]?.type ?? "hmac";
     return {
       name,
       title,
+      aliasOf,
       type,
       needs,
       covers,

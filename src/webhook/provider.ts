@@ -16,6 +16,8 @@ export type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self
 /** All that is known of a provider. In the configuration file it is a preset. */
 export interface Provider {
   title: string;
+  /** The preset that it is another name of. What proves that one proves it. */
+  aliasOf?: string;
   /** The provider's page. */
   docs: string;
   /** How it signs its deliveries. Any one of them is enough. */

@@ -29,6 +29,26 @@ test("sources presets NAME says that a provider signs nothing", async () => {
   assert.match(stdout, /^note {14}It signs nothing\. Only the secret in the URL protects it\.$/m);
 });
 
+test("sources presets knows a preset by its other names", async () => {
+  const dir = workingDir();
+  const text = await authserve(["sources", "presets", "whatsapp"], { dir });
+  assert.match(text.stdout, /^title {13}WhatsApp \(Meta\)$/m);
+  assert.match(text.stdout, /^aliasOf {11}meta$/m);
+  const { stdout } = await authserve(["sources", "presets", "--json"], { dir });
+  const aliases = JSON.parse(stdout).filter(({ aliasOf }: { aliasOf: string | null }) => aliasOf !== null);
+  assert.deepEqual(
+    aliases.map(({ name, aliasOf }: { name: string; aliasOf: string }) => `${name} ${aliasOf}`),
+    [
+      "bitbucket_server bitbucket",
+      "codeberg forgejo",
+      "instagram meta",
+      "messenger meta",
+      "teams ms_teams",
+      "whatsapp meta",
+    ],
+  );
+});
+
 test("sources presets refuses an unknown name with the nearest one", async () => {
   const { code, stdout, stderr } = await authserve(["sources", "presets", "shopfy"], { dir: workingDir() });
   assert.deepEqual([code, stdout], [2, ""]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Provider } from "../../../src/webhook/provider.ts";
-import { allProviders, PROVIDER_NAMES } from "../../../src/webhook/providers/index.ts";
+import { allProviders, PROVIDER_NAMES, providerOf } from "../../../src/webhook/providers/index.ts";
 import type { Scheme, SignedScheme } from "../../../src/webhook/schemes.ts";
 import { coversBody, ownPartsOf, unknownPlaceholder } from "../../../src/webhook/signed-text.ts";
 import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
@@ -49,6 +49,16 @@ suite("the providers", () => {
       breaking(({ title, docs, schemes }) => title !== "" && new URL(docs).protocol === "https:" && schemes.length > 0),
       [],
     );
+  });
+
+  test("sign as the preset that they are another name of", () => {
+    const aliases = providers.filter(([, { aliasOf }]) => aliasOf !== undefined);
+    assert.ok(aliases.length >= 6);
+    for (const [slug, { aliasOf, schemes, title }] of aliases) {
+      const named = providerOf(aliasOf);
+      assert.deepEqual(schemes, named?.schemes, slug);
+      assert.ok(title.endsWith(`(${named?.title})`), slug);
+    }
   });
 
   test("name places and media types that can exist", () => {

@@ -48,10 +48,10 @@ for (const [what, vectors] of [
 test("the evidence of a provider is the best that the vectors give", () => {
   const sources = Map.groupBy(published, ({ preset }) => preset);
   const packages = Map.groupBy(ofPackages, ({ preset }) => preset);
-  for (const [slug, { evidence }] of allProviders()) {
+  for (const [slug, { evidence, aliasOf = slug }] of allProviders()) {
     const { kind, by } = evidence;
-    const addresses = sources.get(slug)?.map(({ source }) => source);
-    const versions = packages.get(slug)?.map(({ by }) => by);
+    const addresses = sources.get(aliasOf)?.map(({ source }) => source);
+    const versions = packages.get(aliasOf)?.map(({ by }) => by);
     assert.equal(kind, addresses ? "published" : versions ? "sdk" : "self-signed", slug);
     if (kind !== "self-signed") assert.ok((addresses ?? versions)?.includes(by ?? ""), slug);
   }
