@@ -1,4 +1,4 @@
-import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme, TimeUnit } from "./schemes.ts";
+import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme, TimeUnit, TokenScheme } from "./schemes.ts";
 
 /** Where a signature lies: one header, or a place as in `HmacScheme`. */
 type SignaturePlace = string | HmacScheme["signature"];
@@ -120,3 +120,5 @@ export const GOOGLE_OPTIONS = {
   email: { is: "the email of the service account that sends" },
   audience: { is: "the audience of the token, if it is not the address of the source", default: "{url}" },
 };
+/** The secret in the header `Authorization`, with or without `Bearer` before it. */
+export const BEARER_TOKEN: TokenScheme = { type: "token", header: "authorization", label: "Bearer " };

@@ -14,6 +14,7 @@ const file = join(dir, "authserve.yaml");
 export const ENVIRONMENT = {
   SECRET: "a secret of the tests",
   OTHER: "another secret of the tests",
+  PAIR: "user:a password of the tests",
   HEX: "00112233445566778899",
   BASIC: "user:a password of the tests",
 };

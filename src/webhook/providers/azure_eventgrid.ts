@@ -1,13 +1,11 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
+import { BEARER_TOKEN } from "../signing.ts";
 
 export default provider({
   title: "Azure Event Grid",
   docs: "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
-  schemes: [
-    { type: "token", query: "code" },
-    { type: "token", header: "authorization", label: "Bearer " },
-  ],
+  schemes: [{ type: "token", query: "code" }, BEARER_TOKEN],
   covers: "none",
   id: ["body:id", "body:0.id"],
   type: ["body:type", "body:0.eventType", "body:0.type"],

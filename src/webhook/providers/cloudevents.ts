@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer, iso } from "../samples/values.ts";
+import { BEARER_TOKEN } from "../signing.ts";
 
 export default provider({
   title: "CloudEvents",
   docs: "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
-  schemes: { type: "token", header: "authorization", label: "Bearer " },
+  schemes: BEARER_TOKEN,
   covers: "none",
   // An id is unique within the source of its event.
   id: [

@@ -19,6 +19,15 @@ interface Sent {
   body: object;
 }
 
+/** What a source needs, when not any secret. */
+const NEEDS: Record<string, string> = {
+  google_pubsub: "options: { email: push@example.iam.gserviceaccount.com }",
+  onfleet: "secrets: [env:HEX]",
+  pipedrive: "secrets: [env:PAIR]",
+  plaid:
+    'keys: [\'{"kty":"EC","crv":"P-256","x":"WKn-ZIGevcwGIyyrzFoZNBdaq9_TsqzGl96oc0CWuis","y":"y77t-RvAHRKTsSGdIYUfweuOvwrvDD-Q3Hv5J0fSKbE"}\']',
+};
+
 /** What a delivery is known by: deliveries with the same are one event. */
 function knownBy(slug: string, sent: Sent, nth: number): string {
   const { eventId, bytesSha256, sameWithinMs } = identityOf(slug, sent);
@@ -26,12 +35,7 @@ function knownBy(slug: string, sent: Sent, nth: number): string {
 }
 
 function identityOf(slug: string, { headers = {}, body }: Sent) {
-  const needs = slug.startsWith("google_p")
-    ? "options: { email: push@example.iam.gserviceaccount.com }"
-    : slug === "plaid"
-      ? 'keys: [\'{"kty":"EC","crv":"P-256","x":"WKn-ZIGevcwGIyyrzFoZNBdaq9_TsqzGl96oc0CWuis","y":"y77t-RvAHRKTsSGdIYUfweuOvwrvDD-Q3Hv5J0fSKbE"}\']'
-      : `secrets: [env:${slug === "onfleet" ? "HEX" : "SECRET"}]`;
-  const source = sourceIn(`{ preset: ${slug}, ${needs} }`);
+  const source = sourceIn(`{ preset: ${slug}, ${NEEDS[slug] ?? "secrets: [env:SECRET]"} }`);
   const [scheme] = source.schemes;
   assert.ok(scheme);
   const signed = "signed" in scheme ? scheme.signed.matchAll(/\{header:([^}]+)\}/g) : [];
@@ -86,6 +90,16 @@ suite("of two deliveries", () => {
     ["outpost", "with the same event id", true, outpost("1"), outpost("1")],
     ["mongodb_atlas", "with the body of a template", false, { body: { text: "Alert" } }, { body: { text: "Alert" } }],
     ["viber", "that say of one message that it arrived and was seen", false, viber("delivered"), viber("seen")],
+    ["attio", "of two changes of one attribute", false, attio("1"), attio("2")],
+    ["attio", "with the same idempotency key", true, attio("1"), attio("1")],
+    ["pipedrive", "that are two attempts", true, pipedrive("1", 1), pipedrive("1", 2)],
+    ["pipedrive", "of two changes", false, pipedrive("1", 1), pipedrive("2", 1)],
+    ["pipedrive", "of version 1 that are two attempts", true, pipedriveV1("1", 0), pipedriveV1("1", 1)],
+    ["pipedrive", "of version 1 of one object", false, pipedriveV1("1", 0), pipedriveV1("2", 0)],
+    ["alertmanager", "of an alert that goes on", false, { body: { status: "firing" } }, { body: { status: "firing" } }],
+    ["grafana", "of an alert that goes on", false, { body: { status: "firing" } }, { body: { status: "firing" } }],
+    ["webex", "of two changes", false, { body: { resource: "rooms" } }, { body: { resource: "rooms" } }],
+    ["harbor", "of two pulls in a second", false, { body: { occur_at: 1 } }, { body: { occur_at: 1 } }],
   ] as [string, string, boolean, Sent, Sent][]) {
     test(`of ${slug} ${what} ${areOne ? "the second is a duplicate" : "both are events"}`, () => {
       assert.equal(knownBy(slug, first, 1) === knownBy(slug, second, 2), areOne);
@@ -169,6 +183,19 @@ function unwrapped(id: string): Sent {
 
 function channel(id: string, number: string): Sent {
   return { headers: { "x-goog-channel-id": id, "x-goog-message-number": number }, body: {} };
+}
+
+function attio(key: string): Sent {
+  return { headers: { "idempotency-key": key }, body: { events: [{ event_type: "record.updated" }] } };
+}
+
+function pipedrive(id: string, attempt: number): Sent {
+  return { body: { meta: { id, correlation_id: "c", entity: "deal", attempt }, data: { id: 4410 } } };
+}
+
+function pipedriveV1(timestamp_micro: string, retry: number): Sent {
+  const meta = { id: 4410, webhook_id: "7", timestamp_micro };
+  return { body: { event: "updated.deal", meta, retry } };
 }
 
 /** Whether a source of a preset takes a delivery at NOW: `genuine`, or why not. */
@@ -270,6 +297,12 @@ suite("a genuine delivery is accepted", () => {
     ["terraform", { "x-tfc-task-signature": hmac(BODY, "hex", "sha512") }],
     ["mongodb_atlas", { "x-mms-signature": hmac(BODY, "hex", "sha1") }],
     ["front", { "x-front-signature": hmac(BODY, "base64", "sha1") }],
+    ["webex", { "x-spark-signature": hmac(BODY, "hex", "sha1") }],
+    ["attio", { "x-attio-signature": hmac(BODY) }],
+    ["buymeacoffee", { "x-signature-sha256": hmac(BODY) }],
+    ["alchemy", { "x-alchemy-signature": hmac(BODY) }],
+    ["sparkpost", { "x-messagesystems-webhook-token": SECRET }],
+    ["whatsapp", { "x-hub-signature-256": `sha256=${hmac(BODY)}` }],
   ] as [string, Record<string, string>][]) {
     test(`of ${slug} with ${Object.keys(headers)[0]}`, () => assert.equal(verdict(slug, headers, BODY), "genuine"));
   }
@@ -309,7 +342,65 @@ suite("a genuine delivery is accepted", () => {
     assert.equal(verdict("mailgun", {}, form(hmac(`${seconds}t2`)), mediaType), "signature_mismatch");
   });
 
-  for (const slug of ["gitea", "forgejo"]) {
+  test("of Grafana, with a signed time and without", () => {
+    const time = String(NOW / 1000);
+    const signed = (text: string) => ({ "x-grafana-alerting-signature": hmac(text) });
+    const timed = { ...signed(`${time}:${BODY}`), "x-grafana-alerting-timestamp": time };
+    for (const headers of [timed, signed(BODY)]) assert.equal(verdict("grafana", headers, BODY), "genuine");
+    assert.notEqual(verdict("grafana", signed(`${time}:${BODY}`), BODY), "genuine");
+  });
+
+  test("of Tailscale, which repeats it with the time of the event for a day", () => {
+    const at = (time: number) => ({ "tailscale-webhook-signature": `t=${time},v1=${hmac(`${time}.${BODY}`)}` });
+    assert.equal(verdict("tailscale", at(NOW / 1000 - 23 * 3600), BODY), "genuine");
+    assert.equal(verdict("tailscale", at(NOW / 1000 - 25 * 3600), BODY), "timestamp_too_old");
+  });
+
+  test("of RevenueCat, with the signatures of two secrets", () => {
+    const time = NOW / 1000;
+    const header = `t=${time},v1=${"0".repeat(64)},v1=${hmac(`${time}.${BODY}`)}`;
+    assert.equal(verdict("revenuecat", { "x-revenuecat-webhook-signature": header }, BODY), "genuine");
+  });
+
+  test("of Cloudflare Stream", () => {
+    const time = NOW / 1000;
+    const header = `time=${time},sig1=${hmac(`${time}.${BODY}`)}`;
+    assert.equal(verdict("cloudflare_stream", { "webhook-signature": header }, BODY), "genuine");
+  });
+
+  test("of Plivo, with the secret of the main account and an older one", () => {
+    const url = "https://hooks.example.com/webhook/shop";
+    const headers = (text: string) => ({
+      "x-plivo-signature-ma-v3": `${hmac("another", "base64")},${hmac(text, "base64")}`,
+      "x-plivo-signature-v3-nonce": "n",
+    });
+    const form = "application/x-www-form-urlencoded";
+    assert.equal(verdict("plivo", headers(`${url}?From1To2.n`), "To=2&From=1", form), "genuine");
+    const sorted = headers(`${url}?a=1&b=x y.From1To2.n`);
+    assert.equal(verdict("plivo", sorted, "To=2&From=1", form, "?b=x%20y&a=1"), "genuine");
+    assert.equal(verdict("plivo", sorted, "To=2&From=1", form, "?b=x%20y&a=2"), "signature_mismatch");
+    const same = headers(`${url}?a=1&a=2&b=Zo\u00eb.From1To2.n`);
+    assert.equal(verdict("plivo", same, "To=2&From=1", form, "?b=Zo%C3%AB&a=2&a=1"), "genuine");
+  });
+
+  test("of Figma, with its passcode in the body", () => {
+    assert.equal(verdict("figma", {}, JSON.stringify({ event_type: "PING", passcode: SECRET })), "genuine");
+    assert.equal(
+      verdict("figma", {}, JSON.stringify({ event_type: "PING", passcode: "another" })),
+      "signature_mismatch",
+    );
+  });
+
+  const basic = `Basic ${Buffer.from(SECRET).toString("base64")}`;
+  for (const slug of ["alertmanager", "brevo", "datadog", "grafana", "newrelic", "sparkpost"]) {
+    test(`of ${slug} with a token or a user and a password`, () => {
+      for (const authorization of [`Bearer ${SECRET}`, `bearer ${SECRET}`, SECRET, basic])
+        assert.equal(verdict(slug, { authorization }, BODY), "genuine", authorization);
+      assert.equal(verdict(slug, { authorization: "Bearer another" }, BODY), "signature_mismatch");
+    });
+  }
+
+  for (const slug of ["gitea", "gogs", "forgejo"]) {
     test(`of ${slug} as a form, of which it signs the payload`, () => {
       const form = `payload=${encodeURIComponent(BODY)}`;
       const headers = { [`x-${slug}-signature`]: hmac(BODY) };
