@@ -13,6 +13,10 @@ export default provider({
     why: "An event has no id or time of its own: an object that is changed twice can give the same bytes.",
     source: "https://developer.webex.com/docs/receive-and-verify-webhooks",
   },
+  evidence: {
+    kind: "published",
+    by: "https://github.com/valgaze/speedybot-mini/blob/52db23a483a710fa005c2c714dbd63b16623bf01/docs/webhooks.md",
+  },
   sample: {
     type: "messages",
     content: {
