@@ -13,8 +13,17 @@ import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
-import { APPLICATION_ID, BUSY, hasOnlyWal, inspectDatabase, isBusy, isDamage, sizeOf } from "./maintenance/inspect.ts";
-import { faultOfSchema, SCHEMA, stepsFrom } from "./schema.ts";
+import {
+  APPLICATION_ID,
+  BUSY,
+  hasOnlyWal,
+  inspectDatabase,
+  isBusy,
+  isDamage,
+  readSteps,
+  sizeOf,
+} from "./maintenance/inspect.ts";
+import { faultOfSchema, RECORD_STEPS, SCHEMA, STEP_DIGESTS, stepsFrom } from "./schema.ts";
 
 export type Database = Sqlite.Database;
 
@@ -181,8 +190,8 @@ const restoring = () =>
 const foreign = () =>
   new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
 
-function refuseUnreadable(schema: number): void {
-  const fault = faultOfSchema(schema);
+function refuseUnreadable(schema: number, steps: readonly string[] = []): void {
+  const fault = faultOfSchema(schema, steps);
   if (fault) {
     throw new OperatorError(`DATA_DIR/${DATABASE_FILE} ${fault.found}: ${fault.remedy}; nothing was changed`);
   }
@@ -215,12 +224,14 @@ function migrate(database: Database): void {
   const schemaOf = () => database.pragma("user_version", { simple: true }) as number;
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
   if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
-  refuseUnreadable(schemaOf());
-  if (schemaOf() === SCHEMA) return;
+  const steps = readSteps(database);
+  refuseUnreadable(schemaOf(), steps);
+  if (schemaOf() === SCHEMA && steps.length === STEP_DIGESTS.length) return;
   database
     .transaction(() => {
       // Read again inside the transaction: another process may have migrated meanwhile.
       for (const step of stepsFrom(schemaOf())) database.exec(step);
+      database.prepare(RECORD_STEPS).run(JSON.stringify(STEP_DIGESTS));
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.pragma(`user_version = ${SCHEMA}`);
     })

@@ -51,9 +51,8 @@ function versionFinding({ version, isSupported }: DatabaseFacts, address: Databa
   return wrong(CHECK, `${version} is too old`, "update it to 14 or newer");
 }
 
-function schemaFinding({ schema, newestSchema, mayCreate }: DatabaseFacts): Finding {
-  if (schema > newestSchema)
-    return wrong("schema", `${schema}, and this version knows up to ${newestSchema}`, "run the newer authserve");
+function schemaFinding({ schema: { version: schema, fault }, newestSchema, mayCreate }: DatabaseFacts): Finding {
+  if (fault) return wrong("schema", `the database ${fault.found}`, fault.remedy);
   if (schema === newestSchema) return ok("schema", `${schema}, the current one`);
   if (!mayCreate)
     return wrong("schema", "the user may not create the schema authserve", "run GRANT CREATE ON DATABASE … TO …");

@@ -71,13 +71,13 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
         ];
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
-  const { isOurs, schema } = inspection;
+  const { isOurs, schema, steps } = inspection;
   const damage = inspection.damage.map((found) => wrong("database", found, RESTORE));
   if (damage.length > 0) return { findings: damage, newestAt: null };
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "the database belongs to another program", "set another DATA_DIR"));
-  else findings.push(checkSchema(schema));
-  if (!isOurs || schema !== SCHEMA) return { findings, newestAt: null };
+  else findings.push(checkSchema(schema, steps));
+  if (!isOurs || schema !== SCHEMA || faultOfSchema(schema, steps)) return { findings, newestAt: null };
   const { newestAt, unreadable } = readEventFacts(file);
   if (unreadable > 0) {
     const found = `the events of ${counted(unreadable, "job")} cannot be read and are dead letters`;
@@ -86,8 +86,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   return { findings, newestAt };
 }
 
-function checkSchema(schema: number): Finding {
-  const fault = faultOfSchema(schema);
+function checkSchema(schema: number, steps: readonly string[]): Finding {
+  const fault = faultOfSchema(schema, steps);
   if (fault) return wrong("schema", fault.found, fault.remedy);
   if (schema === SCHEMA) return ok("schema", `${schema}, the current one`);
   return warning("schema", `${schema}, older than ${SCHEMA}`, "the next start migrates it");

@@ -1,13 +1,12 @@
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
 import { OLDEST_VERSION } from "../open.ts";
-import { SCHEMA, schemaVersion } from "../schema.ts";
+import { type FoundSchema, readSchema, SCHEMA } from "../schema.ts";
 
 /** What `authserve doctor` reports of a database. */
 export interface DatabaseFacts {
   version: string;
   isSupported: boolean;
-  /** 0 if there is none. */
-  schema: number;
+  schema: Pick<FoundSchema, "version" | "fault">;
   newestSchema: number;
   mayCreate: boolean;
   /** Settings with which a commit is not durable, e.g. `fsync is off`. */
@@ -76,7 +75,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
     const askedAt = Date.now();
     const [row] = await postgres.rows<Row>(FACTS);
     const answeredAt = Date.now();
-    const schema = await schemaVersion(postgres);
+    const schema = await readSchema(postgres);
     if (row === undefined) throw new Error("PostgreSQL gave no answer");
     if (server?.isPooled) await useSeveralConnections(postgres);
     return {

@@ -6,9 +6,9 @@ import { describeError, OperatorError } from "../../errors.ts";
 import { type CopiedRows, keyValues, type Position, positionOf } from "../../lib/copied-table.ts";
 import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
-import { SCHEMA } from "../schema.ts";
+import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { EXPORTED, type ExportedTable } from "./export-tables.ts";
-import { APPLICATION_ID, hasOnlyWal, isDamage, sizeOf } from "./inspect.ts";
+import { APPLICATION_ID, hasOnlyWal, isDamage, readSteps, sizeOf } from "./inspect.ts";
 
 /** The store of a data directory, as it is copied to another store. It is read and never changed. */
 export interface ExportedStore {
@@ -71,12 +71,17 @@ function lock(dataDir: string): () => void {
 }
 
 function requireSchema(database: Database, dataDir: string): void {
-  const schema = database.pragma("user_version", { simple: true });
-  const isOurs = database.pragma("application_id", { simple: true }) === APPLICATION_ID;
-  if (isOurs && schema === SCHEMA) return;
-  const found = `${dataDir}/${DATABASE_FILE} ${isOurs ? `has schema ${schema}` : "is another program's database"}`;
-  const remedy = isOurs ? "start the server of this version on it once, and stop it" : "name the DATA_DIR of a server";
-  throw new OperatorError({ found, remedy });
+  const name = `${dataDir}/${DATABASE_FILE}`;
+  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
+    const found = `${name} is another program's database`;
+    throw new OperatorError({ found, remedy: "name the DATA_DIR of a server" });
+  }
+  const schema = database.pragma("user_version", { simple: true }) as number;
+  const fault = faultOfSchema(schema, readSteps(database));
+  if (fault) throw new OperatorError({ found: `${name} ${fault.found}`, remedy: fault.remedy });
+  if (schema === SCHEMA) return;
+  const found = `${name} has schema ${schema}, older than ${SCHEMA}`;
+  throw new OperatorError({ found, remedy: "start the server of this version on it once, and stop it" });
 }
 
 function unreadable(dataDir: string, error: unknown): OperatorError {

@@ -186,7 +186,7 @@ function checkpointCopy(partial: string, name: string): void {
 }
 
 function assertRestorable(file: string, name: string): void {
-  const { isOurs, schema, damage } = inspectDatabase(file, { whole: true });
+  const { isOurs, schema, steps, damage } = inspectDatabase(file, { whole: true });
   if (damage.length > 0) {
     throw new OperatorError(
       `${name} is damaged or cut short (${damage[0]}): use another backup; nothing was changed`,
@@ -196,7 +196,7 @@ function assertRestorable(file: string, name: string): void {
   if (!isOurs || schema < 1) {
     throw new OperatorError(`${name} is not an authserve backup: use another file; nothing was changed`, 1);
   }
-  const fault = faultOfSchema(schema);
+  const fault = faultOfSchema(schema, steps);
   if (fault) throw new OperatorError(`${name} ${fault.found}: ${fault.remedy}; nothing was changed`, 1);
 }
 
