@@ -9,6 +9,7 @@ import {
   type Taken,
 } from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import { createTimeline, type PlausibleTime } from "../events/timeline.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
@@ -95,10 +96,26 @@ function expiry(database: Database): (row: CandidateRow, rule: PurgeRule) => Exp
   };
 }
 
+/** Returns what tells the times of a page of events. */
+function timelineOf(
+  database: Database,
+): (rows: readonly CandidateRow[], now: number) => (row: CandidateRow) => PlausibleTime {
+  const later = database.prepare<[number], number | null>(sql.LATER).pluck();
+  const earlier = database.prepare<[number, number], number | null>(sql.EARLIER).pluck();
+  return ([first], now) => {
+    const event = first?.event ?? 0;
+    const after = later.get(event) as number | null;
+    const before = earlier.get(event, Math.min(now, after ?? now)) as number | null;
+    const timeOf = createTimeline({ earlier: before, later: after }, now);
+    return ({ receivedAt }) => timeOf(receivedAt);
+  };
+}
+
 /** Finds and removes the next events. */
 function contentsPurge(database: Database) {
   const totals = database.prepare<unknown[], TotalsRow>(sql.TOTALS);
   const candidates = database.prepare<unknown[], CandidateRow>(sql.CANDIDATES);
+  const timeline = timelineOf(database);
   const expired = expiry(database);
   const remove = contentsRemoval(database);
 
@@ -109,11 +126,14 @@ function contentsPurge(database: Database) {
     let last = after;
     let isDone = false;
     const rows = candidates.all(after, found.routedTo, MAX_COMPARED);
+    const timeOf = timeline(rows, now);
     for (const row of rows) {
-      isDone = rule.isDoneAt(row.receivedAt);
+      const { at: receivedAt, isAhead } = timeOf(row);
+      const isYoung = rule.isDoneAt(receivedAt);
+      isDone = isYoung && !isAhead;
       if (isDone || events.length === limit) break;
       last = row.event;
-      const event = expired(row, rule);
+      const event = isYoung ? null : expired({ ...row, receivedAt }, rule);
       if (event) events.push(event);
     }
     if (!isDryRun) remove(events, now);
@@ -174,6 +194,7 @@ const NO_TOTALS: StoredTotals = { ...NOTHING_TAKEN, databaseBytes: 0 };
 /** Finds and removes the next ids whose events are removed. */
 function idsPurge(database: Database) {
   const oldIds = database.prepare<unknown[], IdRow>(sql.OLD_IDS);
+  const timeline = timelineOf(database);
   const expired = expiry(database);
   const removeId = database.prepare(sql.REMOVE_ID);
   const countRemoved = database.prepare(sql.TALLY_REMOVED_IDS);
@@ -181,7 +202,10 @@ function idsPurge(database: Database) {
   return ({ retention, now, limit, isDryRun = false }: PurgeRequest, position: Position): PurgedPage => {
     const cutoff = now - retention.idsMs;
     const rows = oldIds.all(position.after, MAX_COMPARED);
-    const old = rows.filter(({ receivedAt }) => receivedAt <= cutoff);
+    const timeOf = timeline(rows, now);
+    const timed = rows.map((row) => ({ ...row, ...timeOf(row) }));
+    const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
+    const old = timed.filter(({ at }) => at <= cutoff).map((row) => ({ ...row, receivedAt: row.at }));
     const rule = createPurgeRule(retention, NO_TOTALS, now);
     // In a dry run the expired events are still there.
     const isGone = (row: IdRow) => row.hasContents === 0 || (isDryRun && expired(row, rule) !== null);
@@ -191,7 +215,7 @@ function idsPurge(database: Database) {
       countRemoved.run(ids.length);
     }
     const isFull = ids.length === limit;
-    const hasMore = isFull || (rows.length === MAX_COMPARED && old.length > 0);
+    const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
     const after = (isFull ? ids.at(-1) : rows.at(-1))?.event ?? 0;
     const next: Position | null = hasMore ? { ...position, after } : isDryRun ? null : { ...START, phase: "space" };
     return { ...NOTHING, ids: ids.length, next: next && JSON.stringify(next) };

@@ -69,5 +69,5 @@ test("an error that is not the store's is not a lost change", (t) => {
   const { check, database, fail } = setUp(t);
   assert.throws(() => fail(new Error("a defect")), /a defect/);
   check();
-  assert.equal(database.prepare("SELECT count(*) FROM metadata").pluck().get(), 0);
+  assert.equal(database.prepare("SELECT count(*) FROM metadata WHERE key <> 'schema_steps'").pluck().get(), 0);
 });
