@@ -45,7 +45,12 @@ export interface Throttle {
  * limit, further ones wait up to 5 seconds, outside of `runTask`, and then throw `login_busy`. An error of the store is also
  * thrown to the attempts queued behind it: one after the other, each would wait for the same time-out.
  */
-export function createThrottle(store: ThrottleStore, userEmail: string, now: () => number = Date.now): Throttle {
+export function createThrottle(
+  store: ThrottleStore,
+  userEmail: string,
+  now: () => number = Date.now,
+  monotonic = () => performance.now(),
+): Throttle {
   /** The newest error of the store, and the number of errors. */
   let outages: { count: number; newest?: unknown } = { count: 0 };
 
@@ -98,11 +103,11 @@ export function createThrottle(store: ThrottleStore, userEmail: string, now: () 
 
     async attempt(address, email, verify, runTask = (task) => task()) {
       const { buckets } = await limitsFor(address, email);
-      const givesUpAt = now() + MAX_WAIT_MS;
+      const givesUpAt = monotonic() + MAX_WAIT_MS;
       for (;;) {
         const succeeded = await attemptQueued(buckets, verify, runTask);
         if (succeeded !== null) return succeeded;
-        if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
+        if (monotonic() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
         await delay(WAIT_STEP_MS);
       }
     },
