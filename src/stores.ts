@@ -26,6 +26,7 @@ import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { HeldStore } from "./webhook/held-store.ts";
 import type { SourceStore } from "./webhook/source-store.ts";
+import { withBoundTimes } from "./webhook/source-times.ts";
 
 /** The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there. */
 export interface Stores {
@@ -66,7 +67,7 @@ export async function openServerStores(settings: Settings, log: Log): Promise<Se
   const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
   // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
   void sessions.check(userId).catch(() => {});
-  return { ...stores, sessions, logBytes };
+  return { ...stores, sources: withBoundTimes(stores.sources, stores.now), sessions, logBytes };
 }
 
 /** Stores before Redis takes sessions and the throttle. */
