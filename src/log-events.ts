@@ -17,6 +17,11 @@ export const LOG_EVENTS = {
     meaning: "A setting is accepted, but probably not as intended. The message says why.",
     fields: [],
   },
+  clock_warning: {
+    level: "warn",
+    meaning: "At the start the clock was before this version was made, before the newest event, or 30 days after it.",
+    fields: [],
+  },
   proxy_not_trusted: {
     level: "warn",
     meaning: "A proxy on this machine or its network forwards clients and is not in `TRUSTED_PROXIES`. Logged once.",

@@ -8,6 +8,7 @@ import { watchConfigFile } from "./config/file/reload.ts";
 import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
+import { faultOfClock } from "./events/clock-fault.ts";
 import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
@@ -59,6 +60,8 @@ export async function serve(configuration: Configuration, log: Log): Promise<Run
   for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
   const config = watchConfigFile(configuration.file, configuration.readFile, log);
   const stores = await openServerStores(settings, log);
+  const clockFault = faultOfClock(stores.now(), stores.newestEventAt);
+  if (clockFault) log.warn({ event: "clock_warning" }, `the clock may be wrong: ${faultText(clockFault)}`);
   try {
     return await wire({ settings, environment, config, stores, log });
   } catch (error) {

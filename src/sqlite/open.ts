@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import { lockDataDir } from "./data-dir.ts";
 import { fileIdOf, type OpenOptions, openDatabase } from "./database.ts";
 import { watchLogSize } from "./log-size.ts";
+import { readNewest } from "./maintenance/inspect.ts";
 import { recoverRestore } from "./maintenance/restore.ts";
 import { createReadThread } from "./read-thread-client.ts";
 import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
@@ -23,6 +24,8 @@ export interface SqliteServerStores extends SqliteStores {
   id: string;
   /** The size of the write-ahead log. */
   logBytes(): number;
+  /** When the newest event before the start was received. */
+  newestEventAt: number | null;
 }
 
 /**
@@ -37,6 +40,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
     recoverRestore(dataDir);
     const reader = openDatabase(dataDir, { checked: true });
     try {
+      const newestEventAt = readNewest(reader);
       const file = fileIdOf(reader);
       const thread = await startStorageThread(startThread, { dataDir, file }, log);
       await releaseStaleLeases(thread, log);
@@ -50,7 +54,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
         unlock();
       };
       const stores = storesOnThreads({ thread, readThread, reader }, close);
-      return { ...stores, id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
+      return { ...stores, id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes, newestEventAt };
     } catch (error) {
       reader.close();
       throw error;

@@ -1,4 +1,5 @@
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
+import { readNewest } from "../event-reads.ts";
 import { OLDEST_VERSION } from "../open.ts";
 import { type FoundSchema, readSchema, SCHEMA } from "../schema.ts";
 
@@ -16,6 +17,8 @@ export interface DatabaseFacts {
   oldestSnapshotSeconds: number;
   /** The clock of the database minus that of this machine. */
   clockDifferenceMs: number;
+  /** When the newest event came. Null if there is none, or the schema is another one. */
+  newestEventAt: number | null;
   connections: { used: number; most: number };
   /** Null without a pooler in between. */
   pooler: "keeps statements" | "loses statements" | null;
@@ -88,6 +91,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
       oldestSnapshotSeconds: row.oldestSnapshotSeconds,
       clockDifferenceMs: row.now - (askedAt + answeredAt) / 2,
+      newestEventAt: schema.version === SCHEMA && schema.fault === null ? await readNewest(postgres) : null,
       connections: { used: row.used, most: row.most },
       pooler: server?.isPooled ? (isNamed ? "keeps statements" : "loses statements") : null,
       isEncrypted: row.isEncrypted,

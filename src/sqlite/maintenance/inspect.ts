@@ -94,13 +94,18 @@ export interface EventFacts {
   unreadable: number;
 }
 
+/** When the newest event was received. Null if there is none. */
+export function readNewest(database: Sqlite.Database): number | null {
+  const newest = database.prepare<[], number>("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
+  return (newest.get() as number | undefined) ?? null;
+}
+
 /** Reads the events of a database file of this version. */
 export function readEventFacts(file: string): EventFacts {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
   try {
-    const newest = database.prepare("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
     const unreadable = database.prepare(UNREADABLE).pluck();
-    return { newestAt: (newest.get() as number | undefined) ?? null, unreadable: unreadable.get() as number };
+    return { newestAt: readNewest(database), unreadable: unreadable.get() as number };
   } finally {
     database.close();
   }
