@@ -39,5 +39,5 @@ export function withBoundTimes(store: SourceStore, now: () => number): SourceSto
     };
   }
 
-  return { add: (counts, at) => store.add(counts, at), list: async () => (await store.list()).map(boundRecord) };
+  return { ...store, list: async () => (await store.list()).map(boundRecord) };
 }

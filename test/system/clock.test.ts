@@ -14,5 +14,8 @@ test("a server whose newest event is ahead of its clock says so at the start", a
   const database = new Sqlite(join(server.dir, "data", "authserve.db"));
   database.exec("UPDATE events SET received_at = received_at + 3600000").close();
   await using again = await startServer({ dir: server.dir });
-  assert.match(String((await again.logged("clock_warning")).message), /is before the newest event at .*: set the clock/);
+  assert.match(
+    String((await again.logged("clock_warning")).message),
+    /is before the newest event at .*: set the clock/,
+  );
 });

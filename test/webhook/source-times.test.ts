@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { silenceOf } from "../../src/alerts/rules.ts";
-import type { SourceRecord } from "../../src/webhook/source-store.ts";
+import type { SourceRecord, SourceStore } from "../../src/webhook/source-store.ts";
 import { withBoundTimes } from "../../src/webhook/source-times.ts";
 
 const NOW = 1_800_000_000_000;
@@ -19,7 +19,8 @@ function opened(lastReceivedAt: number | null, uses: Record<string, number> = {}
     lastSecret: secrets[0]?.name ?? null,
     secrets,
   };
-  const store = withBoundTimes({ add: async () => {}, list: async () => [record] }, () => clock.now);
+  const sources = { list: async () => [record] } as unknown as SourceStore;
+  const store = withBoundTimes(sources, () => clock.now);
   return { clock, record, read: async () => (await store.list())[0] as SourceRecord };
 }
 
