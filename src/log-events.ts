@@ -321,6 +321,18 @@ export const LOG_EVENTS = {
     meaning: "The storage thread ended with an error. A new one is started.",
     fields: ["error"],
   },
+  storage_file_fault: {
+    level: "error",
+    meaning:
+      "A file of `DATA_DIR` was removed, replaced or cut short while the server uses it. Deliveries and logins are refused. The message says what to do. Logged once for each fault.",
+    fields: ["error"],
+  },
+  storage_files_restored: { level: "info", meaning: "The files of `DATA_DIR` are in their places again.", fields: [] },
+  lock_file_renewed: {
+    level: "warn",
+    meaning: "`DATA_DIR/serve.lock` was removed, and the server locked the directory again.",
+    fields: [],
+  },
   database_log_large: {
     level: "warn",
     meaning:

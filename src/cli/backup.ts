@@ -9,7 +9,8 @@ import { backUp } from "../sqlite/maintenance/backup.ts";
 import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
 import { printJson, say } from "./output.ts";
 import { createProgressBar, megabytesPerSecond } from "./progress.ts";
-import { requireDatabase } from "./stores.ts";
+import { refuseIfServed } from "./served-dir.ts";
+import { requireDatabase, requireServedLog } from "./stores.ts";
 
 interface BackupOptions {
   force?: boolean;
@@ -21,6 +22,7 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   const { DATA_DIR, DATABASE_URL } = readSettings(readEnvironment(), ["DATA_DIR", "DATABASE_URL"]);
   if (DATABASE_URL !== undefined) throw usePgDump(`pg_dump --format=custom --schema=authserve --file=FILE ${URL_WORD}`);
   requireDatabase(DATA_DIR);
+  requireServedLog(DATA_DIR);
   const database = openDatabase(DATA_DIR);
   yieldToServer();
   const progress = createProgressBar(megabytesPerSecond);
@@ -61,6 +63,7 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
     );
   }
   requireBackup(file);
+  await refuseIfServed(DATA_DIR);
   const release = lockDataDir(DATA_DIR);
   const progress = createProgressBar(megabytesPerSecond);
   try {

@@ -46,6 +46,29 @@ function makeOne(dir: string): void {
   }
 }
 
+/** Identifies a file independently of its name. */
+export interface FileId {
+  dev: bigint;
+  ino: bigint;
+}
+
+/** The file of this name. Throws the system's error. */
+export function fileId(path: string): FileId {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return { dev, ino };
+}
+
+/** Whether this name still is that of the file. */
+export function isInPlace(path: string, { dev, ino }: FileId): boolean {
+  try {
+    const found = fileId(path);
+    return found.ino === ino && found.dev === dev;
+  } catch {
+    // Nothing is there, or this user may no longer look.
+    return false;
+  }
+}
+
 /** Flushes the content of a file, or the names in a folder, to disk (fsync). */
 export function flush(path: string): void {
   const fd = openSync(path, "r");

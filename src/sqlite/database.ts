@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, lstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
@@ -55,35 +45,6 @@ export interface OpenOptions {
    * ends all locks of the process on it (POSIX). Another program could then remove the WAL of a live database.
    */
   isOpen?: boolean;
-  /** The file that this process has opened there. Another file, or none, is refused. */
-  file?: FileId;
-}
-
-/** Identifies a file independently of its name. */
-export interface FileId {
-  dev: bigint;
-  ino: bigint;
-}
-
-/** The file of an open database. */
-export function fileIdOf(database: Database): FileId {
-  const { dev, ino } = statSync(database.name, { bigint: true });
-  return { dev, ino };
-}
-
-/**
- * Throws `store_unavailable` when this file is no longer the database of the data directory. SQLite goes on writing to
- * a removed file, and those writes would be lost.
- */
-export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
-  try {
-    const found = statSync(join(dataDir, DATABASE_FILE), { bigint: true });
-    if (found.ino === ino && found.dev === dev) return;
-  } catch {
-    // Nothing is there, or this user may no longer look.
-  }
-  const cause = new Error("DATA_DIR holds another database now, or none: put the database back, or restart the server");
-  throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
 }
 
 // Checked in 0.13 s when the file is cached. `authserve doctor` checks larger ones.
@@ -94,8 +55,7 @@ const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
  * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or has an unsupported schema.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
-  if (options.file) assertInPlace(dataDir, options.file);
-  else prepareDataDir(dataDir);
+  if (!options.isOpen) prepareDataDir(dataDir);
   let database: Database | undefined;
   let dir = dataDir;
   try {
@@ -109,7 +69,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     // Also before it is opened: SQLite creates the WAL and its index with the mode of the database.
     makePrivate(file);
     const isNew = sizeOf(file) === 0;
-    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
+    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.isOpen === true });
     // Returns the space of deleted rows to the disk. Has an effect only before the first page is written.
     if (isNew) database.pragma("auto_vacuum = INCREMENTAL");
     database.pragma("journal_mode = WAL");

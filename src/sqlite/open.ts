@@ -1,10 +1,12 @@
 import { describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { lockDataDir } from "./data-dir.ts";
-import { fileIdOf, type OpenOptions, openDatabase } from "./database.ts";
+import { holdDataDir } from "./data-dir.ts";
+import { type OpenOptions, openDatabase } from "./database.ts";
+import { watchFiles } from "./file-watch.ts";
 import { watchLogSize } from "./log-size.ts";
 import { readNewest } from "./maintenance/inspect.ts";
 import { recoverRestore } from "./maintenance/restore.ts";
+import { openFilesOf } from "./open-files.ts";
 import { createReadThread } from "./read-thread-client.ts";
 import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
 import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
@@ -35,32 +37,35 @@ export interface SqliteServerStores extends SqliteStores {
  */
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
   const { dataDir, startThread, startReadThread, log } = options;
-  const unlock = lockDataDir(dataDir);
+  const hold = holdDataDir(dataDir);
   try {
     recoverRestore(dataDir);
     const reader = openDatabase(dataDir, { checked: true });
     try {
       const newestEventAt = readNewest(reader);
-      const file = fileIdOf(reader);
-      const thread = await startStorageThread(startThread, { dataDir, file }, log);
+      const files = openFilesOf(reader);
+      const thread = await startStorageThread(startThread, { dataDir, files }, log);
       await releaseStaleLeases(thread, log);
       const readThread = createReadThread(startReadThread, reader.name);
       const logSize = watchLogSize(reader.name, log);
+      const fileWatch = watchFiles({ dataDir, files, hold, thread, log });
       const close = async () => {
+        fileWatch.stop();
         logSize.stop();
         await readThread.close();
         await thread.close();
         reader.close();
-        unlock();
+        hold.release();
       };
-      const stores = storesOnThreads({ thread, readThread, reader }, close);
-      return { ...stores, id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes, newestEventAt };
+      const stores = storesOnThreads({ thread, readThread, reader, requireHold: fileWatch.requireHold }, close);
+      const { dev, ino } = files[""];
+      return { ...stores, id: `${dev}-${ino}`, logBytes: logSize.bytes, newestEventAt };
     } catch (error) {
       reader.close();
       throw error;
     }
   } catch (error) {
-    unlock();
+    hold.release();
     throw error;
   }
 }

@@ -1,10 +1,12 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { AppError, describeError } from "../errors.ts";
 import { type RpcTargets, serveCalls } from "../lib/thread-rpc.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
-import { assertInPlace, type FileId, openDatabase, openReader } from "./database.ts";
+import { openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
+import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
@@ -13,17 +15,19 @@ import { monitorWrites } from "./writes.ts";
 /** What the storage thread is started with. */
 export interface StorageThreadData {
   dataDir: string;
-  /** The database that the server has opened. */
-  file: FileId;
+  /** The files of the database that the server has opened. */
+  files: OpenFiles;
 }
 
 /** Runs in the storage thread, which owns the only writing connection and answers calls to the stores on it. */
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file runs only as the storage thread");
-  const { dataDir, file } = workerData as StorageThreadData;
-  const database = openDatabase(dataDir, { isOpen: true, file });
-  const inPlace = () => assertInPlace(dataDir, file);
+  const { dataDir, files } = workerData as StorageThreadData;
+  const inPlace = () => assertInPlace(dataDir, files);
+  inPlace();
+  const database = openDatabase(dataDir, { isOpen: true });
+  const { assertWhole } = watchLogLength(database, files);
   const writes = monitorWrites(database, inPlace);
   const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);
@@ -62,8 +66,23 @@ function run(): void {
     held: {
       ...held,
       hold(batch: Parameters<typeof held.hold>[0]) {
+        inPlace();
         writes.requireRoom(batch.reduce((sum, { delivery }) => sum + delivery.body.length, 0));
         return held.hold(batch);
+      },
+    },
+    files: {
+      /** Why a file of the database is not in its place; null if all are. */
+      check(): string | null {
+        try {
+          // What a removed log holds would be lost at a kill. In the database it is safe.
+          if (isLogGone(dataDir, files)) database.pragma("wal_checkpoint(PASSIVE)");
+          inPlace();
+          assertWhole();
+          return null;
+        } catch (error) {
+          return describeError(error instanceof AppError ? error.cause : error);
+        }
       },
     },
     thread: {
@@ -72,7 +91,10 @@ function run(): void {
       close: () => void setImmediate(end),
     },
   };
-  serveCalls(targets, port, (call) => {
+  serveCalls(targets, port, (call, method) => {
+    // A checkpoint is no part of a transaction.
+    if (method === "files.check") return call();
+    if (!method.startsWith("thread.")) assertWhole();
     const result = writes.run(call);
     try {
       // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled

@@ -26,6 +26,7 @@ import {
 import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
 import { isDiskLow } from "../../webhook/admission.ts";
 import { counted } from "../output.ts";
+import { faultOfServedLog } from "../served-dir.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
@@ -59,6 +60,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     const remedy = "set DATA_DIR to a directory, or run this as the server's user";
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
+  const displaced = faultOfServedLog(dataDir);
+  if (displaced) return { findings: [wrong("database", displaced.found, displaced.remedy)], newestAt: null };
   let inspection: Inspection;
   try {
     inspection = inspectDatabase(file);
