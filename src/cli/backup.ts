@@ -4,7 +4,7 @@ import { readEnvironment } from "../config/env-file.ts";
 import { readSettings, usesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { lockDataDir } from "../sqlite/data-dir.ts";
-import { openDatabase } from "../sqlite/database.ts";
+import { openForCommands } from "../sqlite/database.ts";
 import { backUp } from "../sqlite/maintenance/backup.ts";
 import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
 import { printJson, say } from "./output.ts";
@@ -23,7 +23,7 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   if (DATABASE_URL !== undefined) throw usePgDump(`pg_dump --format=custom --schema=authserve --file=FILE ${URL_WORD}`);
   requireDatabase(DATA_DIR);
   requireServedLog(DATA_DIR);
-  const database = openDatabase(DATA_DIR);
+  const database = openForCommands(DATA_DIR);
   yieldToServer();
   const progress = createProgressBar(megabytesPerSecond);
   try {

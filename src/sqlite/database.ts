@@ -13,6 +13,7 @@ import {
   readSteps,
   sizeOf,
 } from "./maintenance/inspect.ts";
+import { isDiskReadOnly, openToRead } from "./read-only.ts";
 import { faultOfSchema, RECORD_STEPS, SCHEMA, STEP_DIGESTS, stepsFrom } from "./schema.ts";
 
 export type Database = Sqlite.Database;
@@ -86,6 +87,26 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   }
 }
 
+/**
+ * Opens the database for a command, with or without a server. On a read-only disk it is only read, and a change throws
+ * `SQLITE_READONLY`. Throws {@link OperatorError} as {@link openDatabase} does.
+ */
+export function openForCommands(dataDir: string, options: OpenOptions = {}): Database {
+  const file = databaseFile(dataDir);
+  if (options.isOpen || !isDiskReadOnly(file)) return openDatabase(dataDir, options);
+  let database: Database | undefined;
+  try {
+    refuseForeignFile(file);
+    database = openToRead(file, options.busyTimeoutMs);
+    const schema = schemaOf(database);
+    if (schema < SCHEMA) throw notMigrated(schema);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw error instanceof OperatorError ? error : openFailure(error);
+  }
+}
+
 /** Opens another, read-only connection to the file of a database that is open. */
 export function openReader(file: string): Database {
   return new Sqlite(file, { readonly: true, fileMustExist: true });
@@ -150,6 +171,12 @@ const restoring = () =>
 const foreign = () =>
   new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
 
+const notMigrated = (schema: number) =>
+  new OperatorError(
+    `DATA_DIR is on a read-only disk, and the schema of its ${DATABASE_FILE} is ${schema}, older than ${SCHEMA}: make the disk writable, or run the older authserve`,
+    1,
+  );
+
 function refuseUnreadable(schema: number, steps: readonly string[] = []): void {
   const fault = faultOfSchema(schema, steps);
   if (fault) {
@@ -179,18 +206,22 @@ function openFailure(error: unknown): OperatorError {
   );
 }
 
-function migrate(database: Database): void {
+/** The schema of an open database. Throws {@link OperatorError} if it is not ours, or this version cannot read it. */
+function schemaOf(database: Database): number {
   const applicationId = database.pragma("application_id", { simple: true });
-  const schemaOf = () => database.pragma("user_version", { simple: true }) as number;
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
   if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
-  const steps = readSteps(database);
-  refuseUnreadable(schemaOf(), steps);
-  if (schemaOf() === SCHEMA && steps.length === STEP_DIGESTS.length) return;
+  const schema = database.pragma("user_version", { simple: true }) as number;
+  refuseUnreadable(schema, readSteps(database));
+  return schema;
+}
+
+function migrate(database: Database): void {
+  if (schemaOf(database) === SCHEMA && readSteps(database).length === STEP_DIGESTS.length) return;
   database
     .transaction(() => {
       // Read again inside the transaction: another process may have migrated meanwhile.
-      for (const step of stepsFrom(schemaOf())) database.exec(step);
+      for (const step of stepsFrom(schemaOf(database))) database.exec(step);
       database.prepare(RECORD_STEPS).run(JSON.stringify(STEP_DIGESTS));
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.pragma(`user_version = ${SCHEMA}`);

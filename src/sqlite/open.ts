@@ -1,7 +1,7 @@
 import { describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { holdDataDir } from "./data-dir.ts";
-import { type OpenOptions, openDatabase } from "./database.ts";
+import { type OpenOptions, openDatabase, openForCommands } from "./database.ts";
 import { watchFiles } from "./file-watch.ts";
 import { watchLogSize } from "./log-size.ts";
 import { readNewest } from "./maintenance/inspect.ts";
@@ -85,5 +85,5 @@ async function releaseStaleLeases(thread: ThreadClient, log: Log): Promise<void>
 
 /** Opens the stores of a data directory for a command. A server may be running. */
 export function openForCommand(dataDir: string, options: OpenOptions): SqliteStores {
-  return localStores(openDatabase(dataDir, options));
+  return localStores(openForCommands(dataDir, options));
 }

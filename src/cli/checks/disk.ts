@@ -132,6 +132,12 @@ export function checkSpace(dataDir: string, minFreeBytes: number | undefined): F
   return free < LOW_BYTES ? warning("free disk", found, "make space") : ok("free disk", found);
 }
 
+const WRITE_REMEDIES: Record<string, string> = {
+  ENOSPC: "make space, or remove files",
+  EROFS:
+    "see the system's log for errors of the disk, which it then mounts read-only; back up to another disk, and repair it",
+};
+
 /** Measures how long a commit waits for the disk. */
 export function checkFsync(dataDir: string): Finding {
   if (!existsSync(dataDir)) return ok("fsync", "DATA_DIR does not exist yet");
@@ -156,7 +162,7 @@ export function checkFsync(dataDir: string): Finding {
     if (median > USELESS_FSYNC_MS) return wrong("fsync", found, remedy);
     return median > SLOW_FSYNC_MS ? warning("fsync", found, remedy) : ok("fsync", found);
   } catch (error) {
-    const remedy = systemCode(error) === "ENOSPC" ? "make space, or remove files" : "make it writable for this user";
+    const remedy = WRITE_REMEDIES[systemCode(error)] ?? "make it writable for this user";
     return wrong("fsync", `DATA_DIR cannot be written (${describeError(error)})`, remedy);
   }
 }

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { describeError, systemCode } from "../../errors.ts";
 import { UNREADABLE } from "../events-sql.ts";
+import { openToRead } from "../read-only.ts";
 import { RECORDED_STEPS } from "../schema.ts";
 
 /** "auth" as bytes: marks a database as ours (`PRAGMA application_id`). */
@@ -58,7 +59,7 @@ const NO_DAMAGE =
 export function inspectDatabase(file: string, { whole = false } = {}): Inspection {
   let database: Sqlite.Database | undefined;
   try {
-    database = new Sqlite(file, { readonly: true, fileMustExist: true });
+    database = openToRead(file);
     const found = database.pragma(whole ? "integrity_check(3)" : "quick_check(3)") as Record<string, string>[];
     const lines = found.flatMap((row) => Object.values(row)).flatMap((text) => text.split("\n"));
     const applicationId = database.pragma("application_id", { simple: true });
@@ -102,7 +103,7 @@ export function readNewest(database: Sqlite.Database): number | null {
 
 /** Reads the events of a database file of this version. */
 export function readEventFacts(file: string): EventFacts {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+  const database = openToRead(file);
   try {
     const unreadable = database.prepare(UNREADABLE).pluck();
     return { newestAt: readNewest(database), unreadable: unreadable.get() as number };
