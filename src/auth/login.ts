@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { networkOf } from "../lib/network.ts";
@@ -6,6 +5,7 @@ import type { Log } from "../log.ts";
 import { canonicalEmail } from "./email.ts";
 import { coarseOrigin } from "./login-origin.ts";
 import type { PasswordVerifier } from "./password.ts";
+import { createSessionId, type LoginWay } from "./session-id.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSignToken } from "./token.ts";
@@ -22,6 +22,7 @@ interface Requester {
   address: string;
   requestId: string;
   userAgent?: string | undefined;
+  way: LoginWay;
 }
 
 /** What the login depends on. `now` is in Unix milliseconds. */
@@ -70,7 +71,7 @@ export function createLogin(parts: LoginParts): Login {
       throw new AppError("invalid_credentials");
     }
 
-    const sid = randomUUID();
+    const sid = createSessionId(requester.way);
     // Both writes share one commit.
     const [replaced] = await Promise.all([
       sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, requester.userAgent)),

@@ -1,3 +1,4 @@
+import { trimSpace } from "./http-space.ts";
 /** Whether a media type, in lower case, is in one of the ranges: `text/*`, or exactly the type. */
 export function isInRanges(mediaType: string, ranges: readonly string[]): boolean {
   return ranges.some(
@@ -22,7 +23,7 @@ export const MULTIPART = "multipart/form-data";
 /** The media type in a `Content-Type`, in lower case, without its parameters. */
 export function mediaTypeIn(contentType: string): string {
   const end = contentType.indexOf(";");
-  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  return trimSpace(end === -1 ? contentType : contentType.slice(0, end)).toLowerCase();
 }
 
 /** The charset that a `Content-Type` names, in lower case. */

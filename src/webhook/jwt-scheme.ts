@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual, verify } from "node:crypto";
 import { objectIn, splitJws } from "../lib/compact-jws.ts";
+import { trimSpace } from "../lib/http-space.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import { isSha256Of } from "./content.ts";
@@ -78,7 +79,7 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
     read(headers, now) {
       const value = headers[scheme.header];
       if (typeof value !== "string") return "no_signature";
-      const token = readToken(withoutScheme(value, scheme.label).trim(), now);
+      const token = readToken(trimSpace(withoutScheme(value, scheme.label)), now);
       if (typeof token === "string") return token;
       const { claims, secret } = token;
       const covers = { body: scheme.bodyClaim !== undefined, members: [], headers: [] };

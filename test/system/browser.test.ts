@@ -212,7 +212,8 @@ suite("requests from other sites", () => {
 
   test("a cookie that another subdomain adds neither fixes nor replaces the session", async () => {
     const cookie = await logInOnPage(server);
-    for (const header of [`authserve=x; ${cookie}`, `${cookie}; authserve=a.b.c`])
+    const five = "authserve=a.b.c; ".repeat(5);
+    for (const header of [`authserve=x; ${cookie}`, `${cookie}; authserve=a.b.c`, `${five}${cookie}`])
       assert.equal((await open(server, "/auth/me", { headers: { cookie: header } })).status, 200);
   });
 
@@ -354,10 +355,14 @@ suite("renewal", () => {
   /** Logs in, and makes the session older. */
   async function logInBefore(seconds: number): Promise<string> {
     const cookie = await logInOnPage(renewing);
+    ageSession(seconds);
+    return agedBy(seconds, cookie);
+  }
+
+  function ageSession(seconds: number): void {
     const database = openDatabase(String(renewing.env.DATA_DIR));
     database.prepare("UPDATE sessions SET expires_at = expires_at - ?").run(seconds * 1000);
     database.close();
-    return agedBy(seconds, cookie);
   }
 
   test("a browser that goes on is sent over the renewal and keeps its session", async () => {
@@ -389,6 +394,19 @@ suite("renewal", () => {
     await logInOnPage(renewing);
     const answer = await open(renewing, "/login/renew?rd=%2Fx", { headers: { cookie: first } });
     assert.deepEqual([answer.status, answer.location, answer.cookie], [303, "/login?rd=%2Fx", null]);
+  });
+
+  test("a token of the API in the cookie is not renewed, and a session that is not due is not either", async () => {
+    const renew = (cookie: string) => open(renewing, "/login/renew?rd=%2Fx", { headers: { cookie } });
+    const fresh = await renew(await logInOnPage(renewing));
+    assert.deepEqual([fresh.status, fresh.location, fresh.cookie], [303, "/x", null]);
+    const ofApi = `__Host-authserve=${await logIn(renewing)}`;
+    ageSession(0.8 * TTL_SECONDS);
+    const cookie = agedBy(0.8 * TTL_SECONDS, ofApi);
+    const refused = await renew(cookie);
+    assert.deepEqual([refused.status, refused.location, refused.cookie], [303, "/x", null]);
+    const answer = await open(renewing, "/auth/verify/redirect", { headers: { ...original, cookie } });
+    assert.equal(answer.status, 200);
   });
 
   test("programs are not renewed", async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { trimSpace } from "../../lib/http-space.ts";
 
 /** The cookie that carries an access token. Its name and attributes depend on the address of the service. */
 export interface SessionCookie {
@@ -36,6 +37,6 @@ export function createSessionCookie(origin: string, cookieDomain: string | undef
 function valuesOf(header: string, name: string): string[] {
   return header.split(";").flatMap((pair) => {
     const at = pair.indexOf("=");
-    return at !== -1 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
+    return at !== -1 && trimSpace(pair.slice(0, at)) === name ? [trimSpace(pair.slice(at + 1))] : [];
   });
 }

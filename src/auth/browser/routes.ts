@@ -18,7 +18,7 @@ import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, homePage, loginPage } from "./pages.ts";
 import { type RedirectRules, redirectTarget } from "./redirect-target.ts";
-import { type Lifetimes, renewedExpiry } from "./renewal.ts";
+import { isRenewalDue, type Lifetimes, renewedExpiry } from "./renewal.ts";
 import { type Texts, textsFor } from "./texts.ts";
 
 /** What the pages use. `now` is in Unix milliseconds. */
@@ -64,7 +64,7 @@ export function loginFormRoute({ login, cookie, rules, lifetimes }: BrowserParts
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
     if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
     try {
-      const requester = { address, requestId, userAgent: request.headers["user-agent"] };
+      const requester = { address, requestId, userAgent: request.headers["user-agent"], way: "form" as const };
       const { accessToken } = await login(output, requester);
       return redirect(target, { "Set-Cookie": cookie.set(accessToken, lifetimes.ttlSeconds) });
     } catch (error) {
@@ -104,7 +104,10 @@ export function logoutFormRoute({ authenticate, sessions, cookie, trustedProxies
   };
 }
 
-/** Answers `GET /login/renew`: prolongs a live session, and redirects to `rd`. A session that has ended leads to the login page. */
+/**
+ * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
+ * login page.
+ */
 export function renewRoute(parts: BrowserParts): Handler {
   const { authenticate, sessions, cookie, rules, lifetimes, secret, trustedProxies, now } = parts;
   const sign = createSignToken(secret);
@@ -114,10 +117,10 @@ export function renewRoute(parts: BrowserParts): Handler {
     const path = `${removedPrefix(request, trustedProxies)}/login`;
     const toLogin = redirect(`${path}?rd=${encodeURIComponent(target)}`);
     if (!claims) return toLogin;
-    const at = Math.floor(now() / 1000);
-    const exp = renewedExpiry(claims, lifetimes, at);
     const { sub, email, sid, iat } = claims;
-    if (iat === undefined || exp <= claims.exp) return redirect(target);
+    const at = Math.floor(now() / 1000);
+    if (iat === undefined || !(await isRenewalDue(claims, lifetimes, sessions, at))) return redirect(target);
+    const exp = renewedExpiry(claims, lifetimes, at);
     if (!(await sessions.extendIf(sub, sid, exp - at))) return toLogin;
     const token = await sign({ sub, email, sid, iat, exp });
     return redirect(target, { "Set-Cookie": cookie.set(token, exp - at) });

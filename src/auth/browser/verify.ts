@@ -50,7 +50,7 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
     const authorization = headerValues(request.rawHeaders, "authorization");
     // An app's own Authorization header, e.g. Basic, is not for this service.
     const isBearer = authorization.some((value) => /^bearer(?![a-z])/i.test(value));
-    if (isBearer) return { claims: await authenticate(authorization), isByCookie: false };
+    if (isBearer) return { claims: await authenticate.byHeader(authorization), isByCookie: false };
     return { claims: await authenticateCookie(request, cookie, authenticate), isByCookie: true };
   }
 

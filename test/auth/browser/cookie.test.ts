@@ -22,6 +22,9 @@ suite("the session cookie", () => {
       const read = (header: string) => cookie.read({ headers: { cookie: header } } as IncomingMessage);
       assert.deepEqual(read(`a=b; ${name}=x;${name}=y; X${name}=z; ${name}`), ["x", "y"]);
       assert.deepEqual(read("a=b"), []);
+      // Browsers take 0xA0 for a part of the name, so the prefix does not keep another host from setting this cookie.
+      assert.deepEqual(read(`\u00a0${name}=x; ${name}\u00a0=y; \u000b${name}=z`), []);
+      assert.deepEqual(read(` \t${name} \t= \tx\u00a0 \t`), ["x\u00a0"]);
       assert.deepEqual(cookie.read({ headers: {} } as IncomingMessage), []);
     });
   }
