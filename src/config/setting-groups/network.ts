@@ -29,7 +29,7 @@ export const NETWORK = {
   TRUSTED_PROXIES: {
     schema: v.optional(networks),
     meaning:
-      "Proxies whose `X-Forwarded-For` names the client. Entries of that header may have ports. No other forwarding header is read.",
+      "Proxies that are believed: `X-Forwarded-For` names the client, and `X-Forwarded-Host`, `-Proto`, `-Prefix`, `-Uri`, `-Method`, `X-Original-URL` and `-Method` say what it asked for. A proxy must set or remove each of them, as the files in `deploy` do. An entry that is no address names nobody.",
     example: "127.0.0.1,10.0.0.0/8",
   },
   MAX_CONNECTIONS: {
