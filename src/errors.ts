@@ -78,6 +78,11 @@ export const PROBLEMS = {
     detail: "This path does not answer that method",
     when: "The route does not support this method. `Allow` lists its methods.",
   },
+  unknown_host: {
+    status: 421,
+    detail: "This service does not answer under this name; set PUBLIC_URL or ALLOWED_HOSTS",
+    when: "`Host` is not a name of this service: see [Security](../security.md). Deliveries, `/healthz` and `/readyz` answer under any name.",
+  },
   request_timeout: {
     status: 408,
     detail: "The request did not arrive in time",

@@ -12,6 +12,7 @@ import { faultOfClock } from "./events/clock-fault.ts";
 import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
+import { createHostCheck } from "./http/known-hosts.ts";
 import { hostOf, listen, publicOriginOf, urlOf } from "./http/listen.ts";
 import { createReadiness } from "./http/operations.ts";
 import { createRouter } from "./http/router.ts";
@@ -164,6 +165,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
+    checkHost: createHostCheck({
+      listeningHost: hostOf(settings),
+      publicUrl: settings.PUBLIC_URL,
+      allowedHosts: settings.ALLOWED_HOSTS,
+      trustedProxies,
+    }),
   };
   const authenticate = createAuthenticate(user, sessions, secrets, stores.now);
   const stopping = new AbortController();

@@ -49,6 +49,6 @@ export function sentTarget(request: IncomingMessage, trustedProxies: BlockList |
 }
 
 /** The first value of a header that each proxy may add to: the one that the client's proxy wrote. */
-function firstOf(value: string | undefined): string | undefined {
+export function firstOf(value: string | undefined): string | undefined {
   return value === undefined ? undefined : trimSpace(value.split(",", 1)[0] ?? "");
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { file, host, integer, networks } from "../fields.ts";
+import { file, host, hostNames, integer, networks } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the address, TLS and connections. */
@@ -14,6 +14,13 @@ export const NETWORK = {
     defaultText: "`127.0.0.1`; all addresses with `TLS_CERT_FILE`",
     meaning: "Address to listen on.",
     example: "10.0.0.5",
+  },
+  ALLOWED_HOSTS: {
+    schema: v.optional(hostNames, ""),
+    defaultText: "none",
+    meaning:
+      "Further names that requests may have in `Host`, besides IP addresses, the names of this machine and that of `PUBLIC_URL`. Deliveries, `/healthz` and `/readyz` answer under any name.",
+    example: "auth.internal",
   },
   TLS_CERT_FILE: {
     schema: v.optional(file),
