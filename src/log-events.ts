@@ -134,6 +134,12 @@ export const LOG_EVENTS = {
     meaning: "A login was refused after too many failures.",
     fields: ["requestId", "address"],
   },
+  browsers_forgotten: {
+    level: "info",
+    meaning:
+      "`throttle forget-browsers` revoked the marks of browsers that have logged in. Written to standard error of the command.",
+    fields: [],
+  },
   throttle_cleared: {
     level: "info",
     meaning:

@@ -190,7 +190,13 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
-  const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET, now: stores.now });
+  const browser = openBrowser(settings, url, {
+    ...parts,
+    authenticate,
+    secrets,
+    throttle: stores.throttle,
+    now: stores.now,
+  });
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
   const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
   const page = openPage(wiring, admin, browser !== null);

@@ -23,6 +23,8 @@ interface Requester {
   requestId: string;
   userAgent?: string | undefined;
   way: LoginWay;
+  /** The id in the mark of a browser that has logged in before. */
+  browser?: string | null;
 }
 
 /** What the login depends on. `now` is in Unix milliseconds. */
@@ -53,13 +55,16 @@ export function createLogin(parts: LoginParts): Login {
 
   return async ({ email, password }, requester) => {
     const wanted = canonicalEmail(email);
-    const { address, requestId } = requester;
+    const { address, requestId, browser = null } = requester;
     let isRight: boolean;
     try {
-      const { isKnown } = await throttle.check(address, wanted);
-      const rank = { isPreferred: isKnown, sender: networkOf(address) };
+      const { isKnown } = await throttle.check(address, wanted, browser);
+      const rank = { isPreferred: isKnown, sender: browser ?? networkOf(address) };
       const verify = () => verifyPassword(password, wanted === userEmail);
-      isRight = await throttle.attempt(address, wanted, verify, (task) => attempts.run(task, rank));
+      isRight = await throttle.attempt(address, wanted, verify, {
+        runTask: (task) => attempts.run(task, rank),
+        browser,
+      });
     } catch (error) {
       if (error instanceof AppError && error.code === "too_many_attempts") {
         log.warn({ event: "login_throttled", requestId, address }, "login refused: too many failures");

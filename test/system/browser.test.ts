@@ -34,6 +34,7 @@ async function open(server: Server, path: string, { headers = {}, method = "GET"
     location: response.headers.location ?? null,
     cookie: setCookie?.split(";")[0] ?? null,
     setCookie,
+    setCookies: response.headers["set-cookie"] ?? [],
   };
 }
 
@@ -135,6 +136,28 @@ suite("the login page", () => {
     assert.equal(refused.status, 429);
     assert.match(String(refused.headers.get("retry-after")), /^[1-9][0-9]*$/);
     assert.match(refused.text, /role="alert"/);
+  });
+
+  test("a browser that has logged in can do so from anywhere while others guess, until its mark is revoked", async () => {
+    const env = { PUBLIC_URL: "https://auth.example.com", TRUSTED_PROXIES: "127.0.0.1" };
+    await using server = await startServer({ env });
+    const from = (address: string) => ({ "x-forwarded-for": address });
+    const first = await send(server, "/login", CREDENTIALS, from("203.0.113.1"));
+    const [, mark = ""] = first.setCookies;
+    assert.match(mark, /^__Host-authserve-browser=[^;]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    const cookie = String(mark.split(";")[0]);
+    for (let n = 0; n < 100; n++)
+      await send(server, "/login", { email: EMAIL, password: `wrong ${n}!` }, from(`198.51.100.${Math.floor(n / 10)}`));
+    const elsewhere = from("198.51.100.1");
+    const attempt = async (headers: Record<string, string>) =>
+      (await send(server, "/login", CREDENTIALS, { ...elsewhere, ...headers })).status;
+    assert.equal(await attempt({}), 429);
+    assert.equal(await attempt({ cookie: cookie.replace(/[^.]+$/, "A".repeat(43)) }), 429);
+    assert.equal(await attempt({ cookie: `__Host-authserve-browser=x; ${cookie}` }), 303);
+    const forgotten = await server.run(["throttle", "forget-browsers", "--json"]);
+    assert.deepEqual([forgotten.code, JSON.parse(forgotten.stdout)], [0, { forgotten: true }]);
+    assert.equal(JSON.parse(forgotten.stderr).event, "browsers_forgotten");
+    assert.equal(await attempt({ cookie }), 429);
   });
 
   test("escapes what it shows", async () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { headerValues } from "../../http/headers.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { AccessClaims } from "../token.ts";
-import type { SessionCookie } from "./cookie.ts";
+import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 
 /** Authenticates a request by its `Authorization` header, else by its cookie. Throws the errors of {@link Authenticate}. */
@@ -14,7 +14,7 @@ export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessCl
  */
 export function createRequestGuard(
   authenticate: Authenticate,
-  cookie: SessionCookie | null,
+  cookie: Cookie | null,
   trustedOrigins: readonly string[],
 ): AuthenticateRequest {
   return async (request) => {
@@ -29,7 +29,7 @@ export function createRequestGuard(
 /** Authenticates a request by its cookie alone. */
 export function authenticateCookie(
   request: IncomingMessage,
-  cookie: SessionCookie,
+  cookie: Cookie,
   authenticate: Authenticate,
 ): Promise<AccessClaims> {
   return authenticate.byCookie(cookie.read(request).filter((token) => token !== ""));

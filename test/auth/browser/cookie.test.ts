@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { suite, test } from "node:test";
-import { createSessionCookie } from "../../../src/auth/browser/cookie.ts";
+import { createMarkCookie, createSessionCookie } from "../../../src/auth/browser/cookie.ts";
 
 suite("the session cookie", () => {
   for (const [what, origin, domain, name, attributes] of [
@@ -28,4 +28,11 @@ suite("the session cookie", () => {
       assert.deepEqual(cookie.read({ headers: {} } as IncomingMessage), []);
     });
   }
+});
+
+test("the mark of a browser is in a cookie of this host only, also with COOKIE_DOMAIN", () => {
+  const attributes = "Max-Age=60; Path=/; HttpOnly; SameSite=Lax";
+  const { set } = createMarkCookie("https://auth.example.com");
+  assert.equal(set("m", 60), `__Host-authserve-browser=m; ${attributes}; Secure`);
+  assert.equal(createMarkCookie("http://127.0.0.1:3000").set("m", 60), `authserve-browser=m; ${attributes}`);
 });

@@ -27,7 +27,7 @@ test("attempts queued while the store fails get its error without asking it agai
   const { throttle, asked } = open(t, () => Promise.reject(new AppError("store_unavailable")));
   const limit = createConcurrencyLimit({ width: 1, queueLimit: 10 });
   const attempts = Array.from({ length: 5 }, (_, n) =>
-    throttle.attempt(`192.0.2.${n}`, EMAIL, right, (task) => limit.run(task)),
+    throttle.attempt(`192.0.2.${n}`, EMAIL, right, { runTask: (task) => limit.run(task) }),
   );
   await Promise.all(attempts.map((attempt) => failsWith("store_unavailable", attempt)));
   assert.equal(asked(), 1);
