@@ -226,6 +226,8 @@ export interface PurgedPage {
   events: number;
   ids: number;
   bytes: number;
+  /** Whether it has removed something, or returned space to the disk. */
+  hasWorked: boolean;
   /** The cursor of the next page; null on the last page. */
   next: string | null;
 }

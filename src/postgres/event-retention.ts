@@ -97,7 +97,7 @@ async function purgeContents(
     ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
     : { ...START, phase: "ids" };
   const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-  return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+  return { events: events.length, ids: 0, bytes, hasWorked: events.length > 0, next: JSON.stringify(next) };
 }
 
 /** Returns what tells the times of a page of events. */
@@ -198,7 +198,8 @@ async function purgeIds(
   const isFull = ids.length === limit;
   const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
   const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
-  return { ...NOTHING, ids: removed, next: hasMore ? JSON.stringify({ ...position, after }) : null };
+  const next = hasMore ? JSON.stringify({ ...position, after }) : null;
+  return { ...NOTHING, ids: removed, hasWorked: removed > 0, next };
 }
 
 async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<number> {

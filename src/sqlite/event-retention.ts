@@ -75,8 +75,10 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
         return purgeContents(request, position);
       case "ids":
         return purgeIds(request, position);
-      case "space":
-        return { ...NOTHING, next: reclaim() ? JSON.stringify(position) : null };
+      case "space": {
+        const hasWorked = reclaim();
+        return { ...NOTHING, hasWorked, next: hasWorked ? JSON.stringify(position) : null };
+      }
     }
   };
   return { purge: atomic(database, purge) };
@@ -142,7 +144,7 @@ function contentsPurge(database: Database) {
       ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
       : { ...START, phase: "ids" };
     const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-    return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+    return { events: events.length, ids: 0, bytes, hasWorked: events.length > 0, next: JSON.stringify(next) };
   };
 }
 
@@ -218,7 +220,7 @@ function idsPurge(database: Database) {
     const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
     const after = (isFull ? ids.at(-1) : rows.at(-1))?.event ?? 0;
     const next: Position | null = hasMore ? { ...position, after } : isDryRun ? null : { ...START, phase: "space" };
-    return { ...NOTHING, ids: ids.length, next: next && JSON.stringify(next) };
+    return { ...NOTHING, ids: ids.length, hasWorked: ids.length > 0, next: next && JSON.stringify(next) };
   };
 }
 

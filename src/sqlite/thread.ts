@@ -19,6 +19,8 @@ export interface StorageThreadData {
   files: OpenFiles;
 }
 
+const IDLE_MS = 30_000;
+
 /** Runs in the storage thread, which owns the only writing connection and answers calls to the stores on it. */
 function run(): void {
   const port = parentPort;
@@ -34,7 +36,15 @@ function run(): void {
   const sessions = embeddedSessions(database);
   const held = sqliteHeld(database);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
+  const idling = setInterval(() => {
+    try {
+      writes.idle();
+    } catch {
+      // The next change reports the error.
+    }
+  }, IDLE_MS);
   const end = () => {
+    clearInterval(idling);
     reader.close();
     database.close();
     port.close();

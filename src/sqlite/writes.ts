@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { AppError, systemCode } from "../errors.ts";
 import { freeBytes } from "../lib/files.ts";
 import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
@@ -19,6 +20,11 @@ export interface MonitoredWrites {
    * while the disk is full or after damage, or else makes a test write.
    */
   check(): void;
+  /**
+   * Called from time to time, outside of {@link run}. If nothing has been written since the last call, it moves the write-ahead
+   * log into the database. Only then does the space of removed events return to the disk.
+   */
+  idle(): void;
 }
 
 // The next delivery may be this large.
@@ -89,6 +95,7 @@ export function monitorWrites(database: Database, inPlace: () => void): Monitore
       }
     },
     requireRoom: checkpoints.requireRoom,
+    idle: checkpoints.idle,
     check() {
       inPlace();
       if (!lost) return;
@@ -117,7 +124,7 @@ const MIN_PAGES = 64;
 const ADJUST_EVERY_MS = 1000;
 
 /** Limits the write-ahead log to a share of the free space. Otherwise it can fill a small disk by itself. */
-interface Checkpoints extends Pick<MonitoredWrites, "requireRoom"> {
+interface Checkpoints extends Pick<MonitoredWrites, "requireRoom" | "idle"> {
   /** Call before each transaction. `isFull` means that an earlier one found no room. */
   adjust(isFull: boolean): void;
 }
@@ -132,6 +139,7 @@ function createCheckpoints(database: Database): Checkpoints {
   let pages = CHECKPOINT_PAGES;
   let adjustedAt = Number.NEGATIVE_INFINITY;
   let lastFree = 0;
+  let lastLog = "";
 
   /** A delivery is written to the log first. The next checkpoint may add the whole log to the database. */
   const hasRoom = (bytes: number) =>
@@ -161,6 +169,12 @@ function createCheckpoints(database: Database): Checkpoints {
       if (lastFree > AMPLE_BYTES || hasRoom(bytes)) return;
       const cause = Object.assign(new Error("the disk has no room for the delivery"), { code: "SQLITE_FULL" });
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
+    },
+    idle() {
+      const { size, mtimeMs } = statSync(`${database.name}-wal`, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
+      const log = `${size} ${mtimeMs}`;
+      if (size > 0 && log === lastLog) emptyLog();
+      lastLog = log;
     },
     adjust(isFull) {
       const now = performance.now();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { statSync } from "node:fs";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { monitorWrites } from "../../src/sqlite/writes.ts";
@@ -14,6 +15,7 @@ function setUp(context: Cleanup) {
   const insert = database.prepare("INSERT INTO metadata (key, value) VALUES (?, ?)");
   return {
     database,
+    idle: () => writes.idle(),
     check: () => writes.run(() => writes.check()),
     write: (key: string, value: string) => writes.run(() => insert.run(key, value)),
     fail: (error: Error) =>
@@ -39,6 +41,21 @@ test("a check writes only after a lost change, until a change succeeds", (t) => 
   const after = changes();
   check();
   assert.equal(changes(), after);
+});
+
+test("the space of removed rows returns to the disk once nothing more is written", (t) => {
+  const { database, write, idle } = setUp(t);
+  const bytes = (end: string) => statSync(database.name + end).size;
+  write("large", LARGE.repeat(20));
+  for (const _ of ["written", "idle"]) idle();
+  const full = bytes("");
+  assert.equal(bytes("-wal"), 0);
+  database.exec("DELETE FROM metadata WHERE key = 'large'");
+  database.pragma("incremental_vacuum(100000)");
+  idle();
+  assert.ok(bytes("-wal") > 0);
+  idle();
+  assert.deepEqual([bytes("-wal"), bytes("") < full / 2], [0, true]);
 });
 
 test("a check fails while its test write fails", (t) => {
