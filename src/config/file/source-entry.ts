@@ -1,7 +1,7 @@
 import { defined } from "../../lib/defined.ts";
 import { makesSecret } from "../../webhook/handshakes/kind.ts";
 import { methodsOf } from "../../webhook/handshakes/requests.ts";
-import type { HeldBounds } from "../../webhook/held-store.ts";
+import { DEFAULT_HELD_BOUNDS, type HeldBounds } from "../../webhook/held-store.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
 import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
@@ -245,10 +245,8 @@ function limitOf({ facts }: Partial<Provider>, usual: number): number {
   return Math.max(usual, facts?.maxBodyBytes?.is ?? 0);
 }
 
-const DEFAULT_BOUNDS: HeldBounds = { count: 1000, bytes: 64 * 1024 ** 2, forMs: 7 * 86_400_000 };
-
 function boundsOf({ count, bytes, for: forMs }: NonNullable<SourceEntry["keepRejected"]>): HeldBounds {
-  return { ...DEFAULT_BOUNDS, ...defined({ count, bytes, forMs }) };
+  return { ...DEFAULT_HELD_BOUNDS, ...defined({ count, bytes, forMs }) };
 }
 
 /** The place that an entry names. Names of headers are in lower case. */
