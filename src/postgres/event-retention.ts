@@ -28,6 +28,8 @@ interface Position {
   taken: Taken;
 }
 
+type PageWork = Omit<PurgedPage, "fruitlessMs">;
+
 const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 const NOTHING = { events: 0, ids: 0, bytes: 0 };
 
@@ -59,11 +61,13 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
     async purge(request) {
       if (request.cursor === undefined && !request.isDryRun) await removeOldStats(postgres, request.now);
       const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
+      const startedAt = performance.now();
       const page = await (position.phase === "contents"
         ? purgeContents(postgres, request, position)
         : purgeIds(postgres, request, position));
       tally.note();
-      return page;
+      const hasWorked = page.events + page.ids > 0;
+      return { ...page, fruitlessMs: hasWorked ? 0 : performance.now() - startedAt };
     },
   };
 }
@@ -73,7 +77,7 @@ async function purgeContents(
   postgres: Postgres,
   { retention, now, limit, isDryRun = false }: PurgeRequest,
   { after, taken }: Position,
-): Promise<PurgedPage> {
+): Promise<PageWork> {
   const [totals] = await postgres.rows<TotalsRow>(TOTALS);
   const rule = createPurgeRule(retention, withoutTaken(totals as TotalsRow, taken), now);
   const rows = await postgres.rows<CandidateRow & { isUnrouted: boolean }>(sql.CANDIDATES, [after, MAX_COMPARED]);
@@ -97,7 +101,7 @@ async function purgeContents(
     ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
     : { ...START, phase: "ids" };
   const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-  return { events: events.length, ids: 0, bytes, hasWorked: events.length > 0, next: JSON.stringify(next) };
+  return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
 }
 
 /** Returns what tells the times of a page of events. */
@@ -179,7 +183,7 @@ async function purgeIds(
   postgres: Postgres,
   { retention, now, limit, isDryRun = false }: PurgeRequest,
   position: Position,
-): Promise<PurgedPage> {
+): Promise<PageWork> {
   const cutoff = now - retention.idsMs;
   const rows = await postgres.rows<CandidateRow & { hasContents: boolean }>(sql.OLD_IDS, [
     position.after,
@@ -199,7 +203,7 @@ async function purgeIds(
   const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
   const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
   const next = hasMore ? JSON.stringify({ ...position, after }) : null;
-  return { ...NOTHING, ids: removed, hasWorked: removed > 0, next };
+  return { ...NOTHING, ids: removed, next };
 }
 
 async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<number> {

@@ -68,6 +68,12 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
   const removeOldStats = statRemoval(database);
 
   const purge = (request: PurgeRequest): PurgedPage => {
+    const startedAt = performance.now();
+    const { hasWorked, ...page } = work(request);
+    return { ...page, fruitlessMs: hasWorked ? 0 : performance.now() - startedAt };
+  };
+
+  const work = (request: PurgeRequest): PageWork => {
     if (request.cursor === undefined && !request.isDryRun) removeOldStats(request.now);
     const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
     switch (position.phase) {
@@ -83,6 +89,9 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
   };
   return { purge: atomic(database, purge) };
 }
+
+/** A page, and whether something was removed or returned to the disk. */
+type PageWork = Omit<PurgedPage, "fruitlessMs"> & { hasWorked: boolean };
 
 const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 
@@ -121,7 +130,7 @@ function contentsPurge(database: Database) {
   const expired = expiry(database);
   const remove = contentsRemoval(database);
 
-  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, { after, taken }: Position): PurgedPage => {
+  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, { after, taken }: Position): PageWork => {
     const found = totals.get() as TotalsRow;
     const rule = createPurgeRule(retention, withoutTaken(found, taken), now);
     const events: Expired[] = [];
@@ -201,7 +210,7 @@ function idsPurge(database: Database) {
   const removeId = database.prepare(sql.REMOVE_ID);
   const countRemoved = database.prepare(sql.TALLY_REMOVED_IDS);
 
-  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, position: Position): PurgedPage => {
+  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, position: Position): PageWork => {
     const cutoff = now - retention.idsMs;
     const rows = oldIds.all(position.after, MAX_COMPARED);
     const timeOf = timeline(rows, now);

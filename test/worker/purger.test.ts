@@ -7,7 +7,7 @@ import { recordingLog } from "../helpers/log.ts";
 import { until } from "../helpers/until.ts";
 
 const SHORT = { ...DEFAULT_RETENTION, idsMs: 0 };
-const nothing = { events: 0, ids: 0, bytes: 0, hasWorked: false, next: null };
+const nothing = { events: 0, ids: 0, bytes: 0, fruitlessMs: 0, next: null };
 
 /** A purger on a store that answers with these pages, and then with empty ones. */
 function opened(pages: (PurgedPage | Error)[], onPurged?: OnPurged) {
@@ -49,8 +49,8 @@ suite("the purger", () => {
     const purges: [object, number][] = [];
     const { purger, requests, named } = opened(
       [
-        { events: 2, ids: 0, bytes: 10, hasWorked: true, next: "a" },
-        { events: 0, ids: 3, bytes: 0, hasWorked: true, next: "b" },
+        { events: 2, ids: 0, bytes: 10, fruitlessMs: 0, next: "a" },
+        { events: 0, ids: 3, bytes: 0, fruitlessMs: 0, next: "b" },
       ],
       (purged, at) => purges.push([purged, at]),
     );
