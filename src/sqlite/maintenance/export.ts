@@ -57,6 +57,9 @@ function requireFile(dataDir: string): string {
   return file;
 }
 
+/** How a command uses this store. While `DATABASE_URL` is set, as for a migration, all others use that database. */
+const onIt = (dataDir: string) => `with DATA_DIR=${dataDir} and without DATABASE_URL`;
+
 function lock(dataDir: string): () => void {
   try {
     const unlock = lockDataDir(dataDir);
@@ -67,7 +70,10 @@ function lock(dataDir: string): () => void {
     throw new OperatorError({ found: `a server uses ${dataDir}`, remedy: "stop it, and run this again" });
   }
   const found = `${dataDir} has an unfinished restore`;
-  throw new OperatorError({ found, remedy: "run authserve restore there again" });
+  throw new OperatorError({
+    found,
+    remedy: `start the server once ${onIt(dataDir)}: it undoes or finishes the restore; then stop it`,
+  });
 }
 
 function requireSchema(database: Database, dataDir: string): void {
@@ -81,12 +87,12 @@ function requireSchema(database: Database, dataDir: string): void {
   if (fault) throw new OperatorError({ found: `${name} ${fault.found}`, remedy: fault.remedy });
   if (schema === SCHEMA) return;
   const found = `${name} has schema ${schema}, older than ${SCHEMA}`;
-  throw new OperatorError({ found, remedy: "start the server of this version on it once, and stop it" });
+  throw new OperatorError({ found, remedy: `start the server of this version once ${onIt(dataDir)}, and stop it` });
 }
 
 function unreadable(dataDir: string, error: unknown): OperatorError {
   const found = `${dataDir}/${DATABASE_FILE} cannot be read (${describeError(error)})`;
-  const remedy = isDamage(error) ? "run authserve doctor with this DATA_DIR" : "run this as the server's user";
+  const remedy = isDamage(error) ? `run authserve doctor ${onIt(dataDir)}` : "run this as the server's user";
   return new OperatorError({ found, remedy }, 1);
 }
 
@@ -94,7 +100,7 @@ function exportedStore(database: Database, dataDir: string, unlock: () => void):
   const version = () => database.pragma("data_version", { simple: true });
   const { fingerprint, rows } = factsOf(database);
   const opened = version();
-  const read = pageReader(database);
+  const read = pageReader(database, dataDir);
 
   return {
     tables: EXPORTED,
@@ -155,7 +161,7 @@ function factsOf(database: Database): { fingerprint: string; rows: number } {
 const MAX_ROWS = 5000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-function pageReader(database: Database): ExportedStore["read"] {
+function pageReader(database: Database, dataDir: string): ExportedStore["read"] {
   return (table, after, now) => {
     const names = Object.keys(table.columns);
     const keys = table.key.map((name) => names.indexOf(name));
@@ -167,7 +173,7 @@ function pageReader(database: Database): ExportedStore["read"] {
     let bytes = 0;
     let last: unknown[] = [];
     for (const row of statement.iterate(values) as IterableIterator<unknown[]>) {
-      if (table.checksum) requireChecksum(database, table, row);
+      if (table.checksum) requireChecksum(database, dataDir, table, row);
       for (let index = 0; index < columns.length; index++) {
         (columns[index] as unknown[]).push(row[index]);
         bytes += sizeOfValue(row[index]);
@@ -200,11 +206,17 @@ function decodeBooleans({ columns: kinds }: ExportedTable, columns: unknown[][])
 /** The name of an event. */
 const NAME = "SELECT event_id AS eventId, source FROM events WHERE id = ?";
 
-function requireChecksum(database: Database, { columns }: ExportedTable, row: readonly unknown[]): void {
+function requireChecksum(
+  database: Database,
+  dataDir: string,
+  { columns }: ExportedTable,
+  row: readonly unknown[],
+): void {
   const names = Object.keys(columns);
   if (crc32(row[names.indexOf("payload")] as Uint8Array) === row[names.length]) return;
   const event = row[names.indexOf("event")];
   const name = database.prepare<[unknown], { eventId: string; source: string }>(NAME).get(event);
   const found = `the stored bytes of event ${name?.eventId} of source ${name?.source} do not match their checksum`;
-  throw new OperatorError({ found, remedy: "run authserve doctor with this DATA_DIR, and restore a backup" }, 1);
+  const remedy = `restore a backup from before ${onIt(dataDir)}, or run the server there until retention has removed the event`;
+  throw new OperatorError({ found, remedy }, 1);
 }
