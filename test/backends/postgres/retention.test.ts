@@ -123,7 +123,7 @@ suite("a purge on PostgreSQL", needsPostgres(), () => {
     await store.append(["first", "second"].map((eventId) => newEvent({ eventId })));
     const [, second] = numbersOf(await store.unrouted(2));
     await store.addJobs([second as number], []);
-    assert.deepEqual(await purge(store, NOW + 1e12), { events: 1, ids: 0, bytes: 28, next: null });
+    assert.deepEqual(await purge(store, NOW + 1e12), { events: 1, ids: 0, bytes: 28 });
     assert.equal((await store.get("first"))[0]?.status, "queued");
   });
 
