@@ -84,6 +84,7 @@ async function openMainStores(
   if (address === undefined) {
     const sqlite = await openForServer({
       dataDir,
+      minFreeBytes: settings.MIN_FREE_DISK,
       startThread: (options) => startThread("storage", options),
       startReadThread: (options) => startThread("reading", options),
       log,

@@ -171,6 +171,14 @@ export function freeBytes(file: string): number {
   return diskSpace(file).freeBytes;
 }
 
+const DEFAULT_FREE_BYTES = 256 * 1024 ** 2;
+const DEFAULT_FREE_SHARE = 0.05;
+
+/** The least free space of a disk of this size: the configured one, or the default. */
+export function leastFreeBytes(configured: number | undefined, sizeBytes: number): number {
+  return configured ?? Math.min(DEFAULT_FREE_BYTES, Math.floor(sizeBytes * DEFAULT_FREE_SHARE));
+}
+
 /** A file system without a limit reports 0 blocks. */
 function spaceOf({ blocks, bavail, bsize }: Pick<StatsFs, "blocks" | "bavail" | "bsize">): DiskSpace {
   if (blocks === 0) return { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };

@@ -14,6 +14,8 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
 import { PROMOTE } from "./events-sql.ts";
+import { type PurgeRoom, purgeRoom } from "./purge-room.ts";
+import { isSpaceLow } from "./reserve.ts";
 import * as sql from "./retention-sql.ts";
 import { statRemoval } from "./stats.ts";
 
@@ -62,9 +64,10 @@ interface Expired extends CandidateRow {
 
 /** Removes what retention does not keep, in small transactions. */
 export function eventRetention(database: Database): SyncPort<Pick<EventStore, "purge">> {
-  const purgeContents = contentsPurge(database);
-  const purgeIds = idsPurge(database);
-  const reclaim = spaceReclaim(database);
+  const room = purgeRoom(database);
+  const purgeContents = contentsPurge(database, room);
+  const purgeIds = idsPurge(database, room);
+  const reclaim = spaceReclaim(database, room);
   const removeOldStats = statRemoval(database);
 
   const purge = (request: PurgeRequest): PurgedPage => {
@@ -123,14 +126,15 @@ function timelineOf(
 }
 
 /** Finds and removes the next events. */
-function contentsPurge(database: Database) {
+function contentsPurge(database: Database, room: PurgeRoom) {
   const totals = database.prepare<unknown[], TotalsRow>(sql.TOTALS);
   const candidates = database.prepare<unknown[], CandidateRow>(sql.CANDIDATES);
   const timeline = timelineOf(database);
   const expired = expiry(database);
   const remove = contentsRemoval(database);
 
-  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, { after, taken }: Position): PageWork => {
+  return ({ retention, now, limit: most, isDryRun = false }: PurgeRequest, { after, taken }: Position): PageWork => {
+    const limit = isDryRun ? most : room.fitting(most);
     const found = totals.get() as TotalsRow;
     const rule = createPurgeRule(retention, withoutTaken(found, taken), now);
     const events: Expired[] = [];
@@ -147,7 +151,10 @@ function contentsPurge(database: Database) {
       const event = isYoung ? null : expired({ ...row, receivedAt }, rule);
       if (event) events.push(event);
     }
-    if (!isDryRun) remove(events, now);
+    if (!isDryRun && events.length > 0) {
+      room.make();
+      remove(events, now);
+    }
     const hasMore = !isDone && (events.length === limit || rows.length === MAX_COMPARED);
     const next: Position = hasMore
       ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
@@ -185,7 +192,6 @@ function contentsRemoval(database: Database): (events: readonly Expired[], now: 
   }
 
   return (events, now) => {
-    if (events.length === 0) return;
     tally.count((moves) => {
       for (const event of events) removeOne(event, now, moves);
     });
@@ -203,14 +209,15 @@ interface IdRow extends CandidateRow {
 const NO_TOTALS: StoredTotals = { ...NOTHING_TAKEN, databaseBytes: 0 };
 
 /** Finds and removes the next ids whose events are removed. */
-function idsPurge(database: Database) {
+function idsPurge(database: Database, room: PurgeRoom) {
   const oldIds = database.prepare<unknown[], IdRow>(sql.OLD_IDS);
   const timeline = timelineOf(database);
   const expired = expiry(database);
   const removeId = database.prepare(sql.REMOVE_ID);
   const countRemoved = database.prepare(sql.TALLY_REMOVED_IDS);
 
-  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, position: Position): PageWork => {
+  return ({ retention, now, limit: most, isDryRun = false }: PurgeRequest, position: Position): PageWork => {
+    const limit = isDryRun ? most : room.fitting(most);
     const cutoff = now - retention.idsMs;
     const rows = oldIds.all(position.after, MAX_COMPARED);
     const timeOf = timeline(rows, now);
@@ -222,6 +229,7 @@ function idsPurge(database: Database) {
     const isGone = (row: IdRow) => row.hasContents === 0 || (isDryRun && expired(row, rule) !== null);
     const ids = old.filter(isGone).slice(0, limit);
     if (!isDryRun && ids.length > 0) {
+      room.make();
       for (const { event } of ids) removeId.run(event);
       countRemoved.run(ids.length);
     }
@@ -233,14 +241,15 @@ function idsPurge(database: Database) {
   };
 }
 
-/** Returns free pages to the disk. Returns whether more can be returned. */
-function spaceReclaim(database: Database): () => boolean {
+/** Returns free pages to the disk: all of them if the disk is low. Returns whether more can be returned. */
+function spaceReclaim(database: Database, room: PurgeRoom): () => boolean {
   const freePages = () => database.pragma("freelist_count", { simple: true }) as number;
   const pages = () => database.pragma("page_count", { simple: true }) as number;
 
   return () => {
-    if (freePages() <= Math.max(SPARE_PAGES, SPARE_SHARE * pages())) return false;
-    database.pragma(`incremental_vacuum(${RECLAIMED_PAGES})`);
+    const spare = isSpaceLow(database.name) ? 0 : Math.max(SPARE_PAGES, SPARE_SHARE * pages());
+    if (freePages() <= spare) return false;
+    database.pragma(`incremental_vacuum(${room.fitting(RECLAIMED_PAGES, "page")})`);
     return true;
   };
 }

@@ -7,6 +7,7 @@ import { openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
+import { reserveBeside } from "./reserve.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
@@ -17,6 +18,8 @@ export interface StorageThreadData {
   dataDir: string;
   /** The files of the database that the server has opened. */
   files: OpenFiles;
+  /** `MIN_FREE_DISK`; undefined for the default. */
+  minFreeBytes: number | undefined;
 }
 
 const IDLE_MS = 30_000;
@@ -25,12 +28,12 @@ const IDLE_MS = 30_000;
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file runs only as the storage thread");
-  const { dataDir, files } = workerData as StorageThreadData;
+  const { dataDir, files, minFreeBytes } = workerData as StorageThreadData;
   const inPlace = () => assertInPlace(dataDir, files);
   inPlace();
   const database = openDatabase(dataDir, { isOpen: true });
   const { assertWhole } = watchLogLength(database, files);
-  const writes = monitorWrites(database, inPlace);
+  const writes = monitorWrites(database, { inPlace, minFreeBytes, reserve: reserveBeside(database.name) });
   const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);

@@ -1,18 +1,20 @@
 import { statSync } from "node:fs";
 import { AppError, systemCode } from "../errors.ts";
-import { freeBytes } from "../lib/files.ts";
+import { diskSpace, freeBytes, leastFreeBytes } from "../lib/files.ts";
 import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
 import { isDamage, sizeOf } from "./maintenance/inspect.ts";
 import { createMetadata } from "./metadata.ts";
+import type { Reserve } from "./reserve.ts";
 
 /** Runs transactions and remembers a failed one. Reads succeed on a full disk, so they cannot show the failure. */
 export interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
-   * Called inside {@link run} before a delivery of this size is stored. Throws `store_unavailable` unless the disk also has room
-   * for a checkpoint of the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing
-   * could be removed from the database any more.
+   * Called inside {@link run} before deliveries of this size are stored. Throws `intake_paused` below `MIN_FREE_DISK`, which
+   * the admission notices only within a second, and `store_unavailable` unless the disk also has room for a checkpoint of the
+   * write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
+   * database any more.
    */
   requireRoom(bytes: number): void;
   /**
@@ -39,10 +41,19 @@ interface LostChange {
   changes: unknown;
 }
 
-/** Monitors the transactions of the writing connection. `inPlace` throws when the file is not in its place. */
-export function monitorWrites(database: Database, inPlace: () => void): MonitoredWrites {
+export interface WriteOptions {
+  /** Throws when a file of the database is not in its place. */
+  inPlace(): void;
+  /** `MIN_FREE_DISK`; undefined for the default. */
+  minFreeBytes: number | undefined;
+  /** Kept while the disk has room for it. */
+  reserve?: Pick<Reserve, "keep">;
+}
+
+/** Monitors the transactions of the writing connection. */
+export function monitorWrites(database: Database, { inPlace, minFreeBytes, reserve }: WriteOptions): MonitoredWrites {
   const metadata = createMetadata(database);
-  const checkpoints = createCheckpoints(database);
+  const checkpoints = createCheckpoints(database, minFreeBytes, reserve);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
   const inTransaction = atomic(database, (group: () => unknown) => group());
   /** The newest change that was lost. */
@@ -134,19 +145,27 @@ const AMPLE_BYTES = 1024 ** 3;
 // What a delivery adds besides its bytes.
 const OVERHEAD_BYTES = 64 * 1024;
 
-function createCheckpoints(database: Database): Checkpoints {
+function createCheckpoints(
+  database: Database,
+  minFreeBytes: number | undefined,
+  reserve: WriteOptions["reserve"],
+): Checkpoints {
   const pageSize = database.pragma("page_size", { simple: true }) as number;
   let pages = CHECKPOINT_PAGES;
   let adjustedAt = Number.NEGATIVE_INFINITY;
   let lastFree = 0;
   let lastLog = "";
+  let leastFree = 0;
 
   /** A delivery is written to the log first. The next checkpoint may add the whole log to the database. */
   const hasRoom = (bytes: number) =>
     freeBytes(database.name) >= sizeOf(`${database.name}-wal`) + 2 * (bytes + OVERHEAD_BYTES);
 
   function limitLog(): void {
-    lastFree = freeBytes(database.name);
+    reserve?.keep();
+    const space = diskSpace(database.name);
+    lastFree = space.freeBytes;
+    leastFree = leastFreeBytes(minFreeBytes, space.sizeBytes);
     const fitting = Math.floor(lastFree / SHARE_OF_FREE / pageSize);
     const wanted = Math.max(MIN_PAGES, Math.min(fitting, CHECKPOINT_PAGES));
     if (wanted !== pages) database.pragma(`wal_autocheckpoint = ${wanted}`);
@@ -166,7 +185,9 @@ function createCheckpoints(database: Database): Checkpoints {
 
   return {
     requireRoom(bytes) {
-      if (lastFree > AMPLE_BYTES || hasRoom(bytes)) return;
+      if (lastFree > AMPLE_BYTES + leastFree) return;
+      if (freeBytes(database.name) < leastFree) throw new AppError("intake_paused", { retryAfterSeconds: 60 });
+      if (hasRoom(bytes)) return;
       const cause = Object.assign(new Error("the disk has no room for the delivery"), { code: "SQLITE_FULL" });
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
     },

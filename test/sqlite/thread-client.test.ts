@@ -26,6 +26,7 @@ async function openIn(dataDir: string) {
   const { log, lines } = recordingLog();
   const stores = await openForServer({
     dataDir,
+    minFreeBytes: undefined,
     // Without the loader of the tests a thread starts in half the time.
     startThread: (options) => startThread("storage", { ...options, execArgv: [] }),
     startReadThread: (options) => startThread("reading", { ...options, execArgv: [] }),
@@ -66,7 +67,7 @@ test("calls after the storage thread has closed are store_unavailable", async (t
 
 test("the storage thread answers the call that ends it", async (t) => {
   const { database, dataDir } = tempDatabase(t);
-  const workerData: StorageThreadData = { dataDir, files: openFilesOf(database) };
+  const workerData: StorageThreadData = { dataDir, files: openFilesOf(database), minFreeBytes: undefined };
   const thread = callThread(startThread("storage", { workerData }), "the storage thread");
   await thread.call("thread.close", []);
   await thread.died;

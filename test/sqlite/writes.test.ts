@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
+import { freeBytes } from "../../src/lib/files.ts";
 import { monitorWrites } from "../../src/sqlite/writes.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { throwsCode } from "../helpers/fails-with.ts";
@@ -11,7 +12,7 @@ const LARGE = "x".repeat(100_000);
 
 function setUp(context: Cleanup) {
   const { database } = tempDatabase(context);
-  const writes = monitorWrites(database, () => {});
+  const writes = monitorWrites(database, { inPlace() {}, minFreeBytes: 0 });
   const insert = database.prepare("INSERT INTO metadata (key, value) VALUES (?, ?)");
   return {
     database,
@@ -87,4 +88,14 @@ test("an error that is not the store's is not a lost change", (t) => {
   assert.throws(() => fail(new Error("a defect")), /a defect/);
   check();
   assert.equal(database.prepare("SELECT count(*) FROM metadata WHERE key <> 'schema_steps'").pluck().get(), 0);
+});
+
+test("deliveries below the least free space are refused at once, and not only when the next check of the disk notices", (t) => {
+  const { database } = tempDatabase(t);
+  const refuses = (minFreeBytes: number) => {
+    const writes = monitorWrites(database, { inPlace() {}, minFreeBytes });
+    writes.run(() => writes.requireRoom(1));
+  };
+  refuses(0);
+  throwsCode("intake_paused", () => refuses(freeBytes(database.name) + 1024 ** 3));
 });
