@@ -12,7 +12,7 @@ import { readAllowedAddresses } from "./address-entry.ts";
 import { describedScheme } from "./described-scheme.ts";
 import type { PathFault } from "./faults.ts";
 import { readHandshake } from "./handshake-entry.ts";
-import { readKeys, readOptions } from "./key-refs.ts";
+import { type KeyEntries, readKeys, readOptions } from "./key-refs.ts";
 import type { EntryContext } from "./reading.ts";
 import type { SourceEntry } from "./schema.ts";
 import { formFault, readSecretRef } from "./secret-refs.ts";
@@ -28,7 +28,7 @@ export interface ReadEntry {
 export function readEntry(name: string, entry: SourceEntry, context: EntryContext): ReadEntry {
   const { schemes, faults: unknown } = schemesOf(entry);
   const { secrets, ...ofSecrets } = readSecrets(entry.secrets ?? [], schemes, context);
-  const { keys, ...ofKeys } = readKeys(entry.keys ?? usualKeys(entry), schemes, context);
+  const { keys, ...ofKeys } = readKeys(keyEntriesOf(entry), schemes, context);
   const { options, ...ofOptions } = readOptions(entry, context);
   const { allowed, ...ofAddresses } = readAllowedAddresses(entry, context);
   const { handshake, ...ofHandshake } = readHandshake(entry, context);
@@ -73,10 +73,17 @@ function methodFaults({ methods = [] }: SourceEntry, handshake: Handshake | unde
   );
 }
 
-/** Where the provider publishes its keys, for a source that sets neither keys nor secrets. */
-function usualKeys({ preset, secrets }: SourceEntry): string[] {
-  const url = secrets === undefined ? providerOf(preset)?.keysUrl : undefined;
-  return url === undefined ? [] : [`url:${url}`];
+/** The public keys of a source, and where they are in its entry. */
+function keyEntriesOf({ keys, verify, ...rest }: SourceEntry): KeyEntries {
+  if (verify?.roots) return { path: ["verify", "roots"], entries: verify.roots };
+  return { path: ["keys"], entries: keys ?? usualKeys(rest) };
+}
+
+/** The provider's keys, or where it publishes them, for a source that sets neither keys nor secrets. */
+function usualKeys({ preset, secrets }: Pick<SourceEntry, "preset" | "secrets">): readonly string[] {
+  const { keysUrl, keys = [] } = providerOf(preset) ?? NO_PRESET;
+  if (secrets !== undefined) return [];
+  return keysUrl === undefined ? keys : [`url:${keysUrl}`];
 }
 
 /** Whether the source waits for the handshake that makes its secret. */
@@ -124,7 +131,9 @@ function claimFaults({ verify, keys = [] }: SourceEntry): PathFault[] {
 
 /** What is wrong about which of secrets and keys the entry has. */
 function needFaults(entry: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
-  const { secrets, keys = usualKeys(entry).length > 0 ? [] : undefined } = entry;
+  const { secrets, keys = keyEntriesOf(entry).entries.length > 0 ? [] : undefined, verify } = entry;
+  if (verify?.roots && entry.keys)
+    return [{ path: ["keys"], at: "key", message: "found beside verify.roots, expected nothing" }];
   const [need, other] = new Set(schemes.map(needsOf));
   // Without a scheme there is a fault already, and with both kinds any of them is right.
   if (need === undefined) return [];
