@@ -1,9 +1,16 @@
 import { trimSpace } from "./http-space.ts";
-/** Whether a media type, in lower case, is in one of the ranges: `text/*`, or exactly the type. */
+
+/** The media types of JSON with a name of their own (RFC 6839), such as `application/hal+json`, as a range. */
+export const NAMED_JSON = "application/*+json";
+
+/** Whether a media type, in lower case, is in one of the ranges: `text/*`, {@link NAMED_JSON}, or exactly the type. */
 export function isInRanges(mediaType: string, ranges: readonly string[]): boolean {
   return ranges.some(
     (range) =>
-      range === mediaType || range === "*/*" || (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1))),
+      range === mediaType ||
+      range === "*/*" ||
+      (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1))) ||
+      (range === NAMED_JSON && /^application\/.+\+json$/.test(mediaType)),
   );
 }
 

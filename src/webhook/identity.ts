@@ -164,7 +164,9 @@ function textAt(place: Place, { verified, headers, content }: IdentifiedBy): str
   const [kind, name] = splitPlace(place);
   if (kind === "header") return textOf(headers[name]);
   const member = kind === "claim" ? claimAt(verified.claims ?? {}, name) : content.lenientMember(name);
-  return Number.isSafeInteger(member) ? String(member) : textOf(member);
+  if (typeof member !== "number") return textOf(member);
+  if (Number.isSafeInteger(member)) return String(member);
+  return kind === "claim" ? undefined : content.longInteger(name);
 }
 
 /** Whether the signature covers a place. */

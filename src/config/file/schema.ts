@@ -206,14 +206,17 @@ export const SourceSchema = v.strictObject(
       v.pipe(
         v.array(
           v.pipe(
-            textLike(/^(?:\*\/\*|[\w.+-]+\/(?:\*|[\w.+-]+))$/, "expected a media type, e.g. application/json"),
+            textLike(
+              /^(?:\*\/\*|application\/\*\+json|[\w.+-]+\/(?:\*|[\w.+-]+))$/,
+              "expected a media type, e.g. application/json",
+            ),
             v.toLowerCase(),
           ),
           "expected a list",
         ),
         v.minLength(1, "expected at least one media type"),
       ),
-      'Accepted media types. `text/*` is a range, and `"*/*"` means any. Default: those of the preset, or JSON.',
+      'Accepted media types. `text/*` and `application/*+json` are ranges, and `"*/*"` means any. Default: those of the preset, or JSON, also under names such as `application/hal+json`.',
     ),
     methods: key(
       v.pipe(

@@ -1,4 +1,5 @@
 import { defined } from "../../lib/defined.ts";
+import { NAMED_JSON } from "../../lib/media-type.ts";
 import { makesSecret } from "../../webhook/handshakes/kind.ts";
 import { methodsOf } from "../../webhook/handshakes/requests.ts";
 import { DEFAULT_HELD_BOUNDS, type HeldBounds } from "../../webhook/held-store.ts";
@@ -202,6 +203,9 @@ function readSecret(reference: string, schemes: readonly Scheme[], context: Entr
 
 const NO_PRESET: Partial<Provider> = {};
 
+/** What a sender without a preset may send, unless the source says otherwise. */
+const ANY_JSON = ["application/json", NAMED_JSON];
+
 function sourceOf(
   name: string,
   entry: SourceEntry,
@@ -221,7 +225,7 @@ function sourceOf(
     id: [...(entry.id === undefined ? [] : [idOf(entry.id)]), ...(preset.id ?? [])],
     type: [...(entry.type === undefined ? [] : [placeOf(entry.type)]), ...(preset.type ?? [])],
     dedupe: entry.dedupe ?? preset.dedupe?.mode ?? "bytes",
-    contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
+    contentTypes: entry.contentTypes ?? preset.contentTypes ?? (slug === undefined ? ANY_JSON : ["application/json"]),
     ...defined({ encoding: entry.encoding ?? preset.encoding, signedOver: signedOverOf(entry, preset) }),
     isEnvelope: preset.isEnvelope ?? false,
     addressMode: entry.addressMode ?? "enforce",
