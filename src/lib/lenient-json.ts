@@ -10,7 +10,7 @@ export interface LenientJson {
 
 /**
  * Reads JSON as senders write it: also with a byte order mark, in another charset, with a member twice, of which the last one
- * counts, with line ends in strings, or with NaN and Infinity, which become null. A charset that is not known is read as UTF-8.
+ * counts, with line ends in strings, a comma behind the last item, or with NaN and Infinity, which become null. A charset that is not known is read as UTF-8.
  * `parseStrict` is for callers that may have parsed the bytes before.
  */
 export function readLenientJson(
@@ -58,11 +58,15 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text with null for numbers that JSON lacks, and with line ends and other control characters of strings escaped. */
+/**
+ * The text with null for numbers that JSON lacks, with line ends and other control characters of strings escaped, and without
+ * the comma that templates leave behind the last item.
+ */
 function mended(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.?)*(?:"|$)|\bNaN\b|-?\bInfinity\b/gs, (found) =>
-    found.startsWith('"') ? found.replace(CONTROL, escaped) : "null",
-  );
+  return text.replace(/"(?:[^"\\]|\\.?)*(?:"|$)|,(?=\s*[}\]])|\bNaN\b|-?\bInfinity\b/gs, (found) => {
+    if (found === ",") return "";
+    return found.startsWith('"') ? found.replace(CONTROL, escaped) : "null";
+  });
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a string of JSON must not have (RFC 8259, 7)

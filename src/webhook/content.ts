@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { bodyFault } from "../lib/body-fault.ts";
-import { valueAt } from "../lib/json-path.ts";
+import { dottedValueAt, valueAt } from "../lib/json-path.ts";
 import { type LenientJson, readJsonLines, readLenientJson } from "../lib/lenient-json.ts";
 import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../lib/media-type.ts";
 import { parseMultipart } from "../lib/multipart.ts";
@@ -21,7 +21,7 @@ export interface Content {
    * members of the JSON in it, then `filename` and `size` of each file.
    */
   member(path: string): unknown;
-  /** As `member`, in what can be read of a body that is not quite JSON. Signatures are never read so. */
+  /** As `member`, in what can be read of a body that is not quite JSON, and by names with dots. Signatures are never read so. */
   lenientMember(path: string): unknown;
   /** The digits of an integer at a path that is too large for a number; undefined for anything else. */
   longInteger(path: string): string | undefined;
@@ -53,7 +53,7 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     },
     form: () => openForm().fields,
     member: (path) => (isForm ? openForm().member(path) : memberOfJson(content.json(), path)),
-    lenientMember: (path) => (isForm ? openForm().member(path) : valueAt(content.lenientJson().value, path)),
+    lenientMember: (path) => (isForm ? openForm().member(path) : dottedValueAt(content.lenientJson().value, path)),
     longInteger: (path) => digitsAt(isForm ? openForm().json : bytes, path),
     lenientJson() {
       const charset = charsetIn(contentType);
@@ -127,7 +127,7 @@ export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | 
 /** The digits at a path, as they are written in a text of JSON. A number would round them. */
 function digitsAt(json: Buffer | null, path: string): string | undefined {
   try {
-    const value = valueAt(JSON.parse(String(json), withDigits), path);
+    const value = dottedValueAt(JSON.parse(String(json), withDigits), path);
     return value instanceof Digits ? value.text : undefined;
   } catch {
     return undefined;

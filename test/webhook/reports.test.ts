@@ -151,6 +151,43 @@ suite("JSON of a sender", () => {
     assert.deepEqual([status, event?.type, Buffer.from(event?.payload ?? []).toString()], [200, "ItemAdded", body]);
   });
 
+  // https://github.com/opensearch-project/alerting/issues/59, https://github.com/netdata/netdata/issues/16256
+  test("may have a comma behind the last item, as templates make it", async (t) => {
+    const body = '{"text":"a, ]","alerts":[{"name":"disk"},\n],\n}';
+    const { event } = await sendTo(t, "id: body:text, type: body:alerts.0.name", { headers: JSON_TYPE, body });
+    assert.deepEqual([event?.eventId, event?.type], ["a, ]", "disk"]);
+  });
+
+  for (const [path, body, report] of [
+    [
+      "properties.sonar.analysis.buildnumber",
+      '{"properties":{"sonar.analysis.buildnumber":"7"}}',
+      "adnanh/webhook/issues/333",
+    ],
+    [
+      "scan.report+json; version=1.0.severity",
+      '{"scan":{"report+json; version=1.0":{"severity":"7"}}}',
+      "adnanh/webhook/pull/526",
+    ],
+    [
+      "resource.fields.System.State",
+      '{"resource":{"fields":{"System":{"Id":1},"System.State":"7"}}}',
+      "microsoft/azure-pipelines-yaml/issues/579",
+    ],
+  ] as const) {
+    test(`may have names with dots, such as ${path} (https://github.com/${report})`, async (t) => {
+      assert.equal((await sendTo(t, `type: "body:${path}"`, { headers: JSON_TYPE, body })).event?.type, "7");
+    });
+  }
+
+  // https://github.com/adnanh/webhook/issues/238, https://github.com/windmill-labs/windmill/issues/2586
+  test("is not needed: XML is kept as it is", async (t) => {
+    const headers = { "Content-Type": "application/xml; charset=utf-8", "X-Event": "paid" };
+    const entry = "contentTypes: [application/xml, text/xml], type: header:x-event";
+    const { status, event } = await sendTo(t, entry, { headers, body: "<paid/>" });
+    assert.deepEqual([status, event?.type, String(Buffer.from(event?.payload ?? []))], [200, "paid", "<paid/>"]);
+  });
+
   // https://github.com/IsThereAnyDeal/IsThereAnyDeal-Issues/issues/3568
   test("may be a text", async (t) => {
     assert.equal((await sendTo(t, "dedupe: off", { headers: JSON_TYPE, body: '"pong"' })).status, 200);
