@@ -163,7 +163,8 @@ const MAX_SHOWN_BYTES = 1024 * 1024;
 /** Answers `GET /admin/api/events/:id`. */
 export function eventRoute(parts: AdminParts): Handler {
   return guarded(parts, async ({ request, params }) => {
-    const event = await findEvent(parts.events, params.id ?? "", readQuery(request, EventQuery).source);
+    const { id = params.id ?? "", source } = readQuery(request, EventQuery);
+    const event = await findEvent(parts.events, id, source);
     const isShown = event.payload.length <= MAX_SHOWN_BYTES;
     return reply(200, { ...detailJson(event), payload: isShown ? payloadText(event.payload) : null });
   });
@@ -172,7 +173,8 @@ export function eventRoute(parts: AdminParts): Handler {
 /** Answers `GET /admin/api/events/:id/payload`: the bytes, as a file. */
 export function payloadRoute(parts: AdminParts): Handler {
   return guarded(parts, async ({ request, params }) => {
-    const event = await findEvent(parts.events, params.id ?? "", readQuery(request, EventQuery).source);
+    const { id = params.id ?? "", source } = readQuery(request, EventQuery);
+    const event = await findEvent(parts.events, id, source);
     // Not the sender's media type: a browser must never show it as a page of ours.
     const headers = {
       "Content-Type": "application/octet-stream",

@@ -49,7 +49,15 @@ export const EventsQuery = v.object({
   cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this list"))),
 });
 
-export const EventQuery = v.object({ source: v.optional(text) });
+export const EventQuery = v.object({
+  source: v.optional(text),
+  id: v.optional(
+    v.pipe(
+      text,
+      v.description("The id of the event, instead of that in the path: no path can have the ids `.` and `..`."),
+    ),
+  ),
+});
 
 const EventItem = v.object({
   source: v.string(),

@@ -94,7 +94,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       method: "GET",
       path: "/admin/api/events/:id",
       summary:
-        "Shows an event with its jobs, attempts, conflicts and repeats. `?source=` chooses one of several sources that have the id. A payload above 1 MiB is null here.",
+        "Shows an event with its jobs, attempts, conflicts and repeats. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
       isGuarded: true,
       query: EventQuery,
       response: EventAnswer,

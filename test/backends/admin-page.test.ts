@@ -164,6 +164,21 @@ suite("the admin page in Chromium", needsChromium(), () => {
     });
   }
 
+  test("an event is opened whose id the browser takes for a step in the path", async (t) => {
+    const { server } = await startShop(t);
+    for (const id of [".", ".."]) await deliver(server, { id, type: "odd", note: `note of ${id}!` });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    for (const id of [".", ".."]) {
+      await page.goto(`${server.url}/admin/#/events`);
+      await page.getByRole("link", { name: id, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: id, exact: true }).waitFor();
+      await page.locator("main").getByText(`note of ${id}!`).first().waitFor();
+    }
+    assert.deepEqual(complaints, []);
+  });
+
   test("in Spanish if the browser asks for it", async () => {
     await using profile = await openProfile(browser, { locale: "es-ES" });
     const page = await openPage(profile, server.url);

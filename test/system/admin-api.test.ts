@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { adminApiSuite, startAdmin } from "../contract/admin-api.ts";
-import { ask, assertProblem, logIn, post } from "../helpers/client.ts";
+import { ask, assertProblem, deliver, logIn, post } from "../helpers/client.ts";
 
 adminApiSuite("SQLite", async () => ({}));
 
@@ -61,4 +61,19 @@ suite("the API of the page is closed", () => {
     const { get } = await startAdmin(t, { ADMIN_ALLOWED_ADDRESSES: "127.0.0.0/8" });
     assert.equal((await get("status")).status, 200);
   });
+});
+
+test("an event of any name can be read, also one that no path can have", async (t) => {
+  const { server, headers } = await startAdmin(t);
+  const names = [".", "..", "-", "%2E", "a/b", "?id=x", "..%2f.."];
+  for (const id of names) await deliver(server, { id, type: "odd", note: `of ${id}` });
+  for (const id of names) {
+    const segment = id === "." || id === ".." ? "-" : encodeURIComponent(id);
+    const query = segment === "-" ? `?id=${id}` : "";
+    const shown = await ask(server, `/admin/api/events/${segment}${query}`, { headers });
+    assert.deepEqual([shown.status, JSON.parse(shown.text).eventId], [200, id], id);
+    const payload = await ask(server, `/admin/api/events/${segment}/payload${query}`, { headers });
+    assert.equal(JSON.parse(payload.text).note, `of ${id}`);
+  }
+  assertProblem(await ask(server, "/admin/api/events/-?id=none", { headers }), 404, "not_found");
 });

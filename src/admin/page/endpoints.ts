@@ -17,6 +17,11 @@ import { apiUrl, get, post } from "./api.ts";
 
 type Paging = { limit?: number; cursor?: string | undefined };
 
+// Browsers take these for steps in the path, also encoded.
+const isStep = (id: string) => id === "." || id === "..";
+const segmentOf = (id: string) => (isStep(id) ? "-" : encodeURIComponent(id));
+const outsideOfPath = (id: string) => (isStep(id) ? id : undefined);
+
 export const readStatus = (signal?: AbortSignal) => get<Status>("status", {}, signal);
 export const readSources = (signal?: AbortSignal) => get<{ items: Source[] }>("sources", {}, signal);
 export const readAlerts = (signal?: AbortSignal) => get<{ items: Alert[] }>("alerts", {}, signal);
@@ -29,10 +34,10 @@ export const listEvents = (filter: EventFilter & Paging, signal?: AbortSignal) =
   get<EventsPage>("events", { ...filter }, signal);
 
 export const readEvent = (id: string, source: string | undefined, signal?: AbortSignal) =>
-  get<EventDetail>(`events/${encodeURIComponent(id)}`, { source }, signal);
+  get<EventDetail>(`events/${segmentOf(id)}`, { source, id: outsideOfPath(id) }, signal);
 
 export const payloadUrl = ({ eventId, source }: { eventId: string; source: string }) =>
-  apiUrl(`events/${encodeURIComponent(eventId)}/payload`, { source });
+  apiUrl(`events/${segmentOf(eventId)}/payload`, { source, id: outsideOfPath(eventId) });
 
 export const listFailedJobs = (query: { route: string; error?: string } & Paging, signal?: AbortSignal) =>
   get<JobsPage>("jobs", { status: "failed", ...query }, signal);

@@ -23,10 +23,20 @@ export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number):
   };
 }
 
+// `X-Original-` and these names mean something to apps, proxies and frameworks: a sender could choose it.
+const MEANINGFUL =
+  /^(?:ur[il]|path|query|method|scheme|proto|protocol|ssl|host|port|prefix|for|server|user|email|groups|client|forwarded(?:-.*)?|remote(?:-.*)?|(?:real-|client-)?ip|addr)$/;
+
+/** Whether a header has a meaning of its own behind our prefix. CGI folds `-` and `_`, and some servers also `.`. */
+const isMeaningful = (name: string) => MEANINGFUL.test(name.toLowerCase().replace(/[_.]/g, "-"));
+
 /** The sender's stored headers, the shortest first, as many as fit. */
 function originalHeaders(headers: string): OutgoingHttpHeaders {
   const stored = Object.entries(JSON.parse(headers) as Record<string, string>);
-  const named = stored.map(([name, value]) => [`X-Original-${name}`, value] as const).filter(isValid);
+  const named = stored
+    .filter(([name]) => !isMeaningful(name))
+    .map(([name, value]) => [`X-Original-${name}`, value] as const)
+    .filter(isValid);
   let bytes = 0;
   const fitting = named
     .sort((one, other) => sizeOf(one) - sizeOf(other))

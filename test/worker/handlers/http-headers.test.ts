@@ -31,6 +31,26 @@ suite("the headers of a forwarded event", () => {
     assert.deepEqual(names, ["X-Original-good"]);
   });
 
+  test("leave out headers of the sender that would have a meaning behind the prefix", () => {
+    const meaningful = [
+      "url",
+      "URL",
+      "uri",
+      "method",
+      "host",
+      "for",
+      "proto",
+      "prefix",
+      "forwarded-for",
+      "forwarded_for",
+    ];
+    const more = ["remote-user", "remote_addr", "path", "port", "user", "scheme", "forwarded"];
+    const kept = ["x-url", "x-forwarded-for", "user-agent", "x-host", "urls", "from"];
+    const headers = JSON.stringify(Object.fromEntries([...meaningful, ...more, ...kept].map((name) => [name, "1"])));
+    const names = Object.keys(headersOf(claimedJob({ headers }), null, 0)).filter((name) => /^X-Original/.test(name));
+    assert.deepEqual(names.sort(), kept.map((name) => `X-Original-${name}`).sort());
+  });
+
   test("have a signature that standardwebhooks verifies, for a whsec_ key and for text", () => {
     const payload = Buffer.from('{"ñ":"\u{1f600}"}');
     const now = Date.now();
