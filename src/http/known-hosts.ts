@@ -30,7 +30,8 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
   const isLocal = isLoopback(listeningHost ?? "");
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   const isNamed = own.length + allowedHosts.length > 0;
-  const names = new Set([...own, ...allowedHosts, hostname().toLowerCase(), "localhost"]);
+  const machine = [hostname(), listeningHost ?? ""].map((name) => name.toLowerCase()).filter((name) => name !== "");
+  const names = new Set([...own, ...allowedHosts, ...machine, "localhost"]);
 
   /** Nobody can make an IP address lead elsewhere. Names without a dot are those of a network of containers. */
   function isKnown(name: string): boolean {
