@@ -23,7 +23,7 @@ const HEADERS: OwnPart = {
     const names = [...new Set(headerText(headers, LISTED)?.toLowerCase().split(","))].sort();
     if (!names.includes(LISTED) || !names.includes(TIMESTAMP)) return null;
     const fields = names.flatMap((name) => {
-      const value = headerText(headers, name)?.replace(/^[ \t]+|[ \t]+$/g, "");
+      const value = headerText(headers, name);
       return value === undefined ? [] : [`${name}:${value}`];
     });
     return Buffer.from(fields.join(";"));
