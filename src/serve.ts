@@ -131,10 +131,18 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     now: stores.now,
   });
   const addresses = openAddresses(wiring);
+  const { events: tryEvents, sessions: trySessions, ...otherChecks } = stores.checks;
   const readiness = createReadiness({
-    events: () => events.check(),
-    sessions: () => sessions.check(user.id),
+    async events() {
+      await tryEvents?.();
+      await events.check();
+    },
+    async sessions() {
+      await trySessions?.();
+      await sessions.check(user.id);
+    },
     intake: admission.requireOpen,
+    ...otherChecks,
   });
   const keySets = openKeySets(wiring);
   const parts = {

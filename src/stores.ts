@@ -15,6 +15,7 @@ import { describeError, SettingsError } from "./errors.ts";
 import type { EventStore } from "./events/store.ts";
 import { makeDir } from "./lib/files.ts";
 import { faultOfAuthorities, readPemFile } from "./lib/pem.ts";
+import type { StoreChecks } from "./lib/store-fault.ts";
 import { trustSystemAuthorities } from "./lib/system-authorities.ts";
 import type { Log } from "./log.ts";
 import type { Leases, NodeStore } from "./nodes/store.ts";
@@ -45,6 +46,8 @@ export interface Stores {
 
 /** The stores of a server. */
 export interface ServerStores extends Stores {
+  /** Whether the tables of each part can be written. With Redis, sessions and the throttle have none. */
+  checks: StoreChecks;
   /** The size of SQLite's write-ahead log; 0 with PostgreSQL. */
   logBytes(): number;
   /** When the newest event before the start was received. Null if there was none. */
@@ -62,14 +65,22 @@ type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_D
 /** Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left open. */
 export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
-  const { main, server, logBytes, newestEventAt } = await openMainStores(settings, log);
+  const { main, server, checks, logBytes, newestEventAt } = await openMainStores(settings, log);
   const stores = await withAuthStores(main, settings, log, server);
   // An old session in the database would be valid again if the settings stop naming a Redis.
   if (usesRedis(settings)) await main.sessions.remove(userId).catch(() => {});
   const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
   // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
   void sessions.check(userId).catch(() => {});
-  return { ...stores, sources: withBoundTimes(stores.sources, stores.now), sessions, logBytes, newestEventAt };
+  const { sessions: _sessions, throttle: _throttle, ...others } = checks;
+  return {
+    ...stores,
+    sources: withBoundTimes(stores.sources, stores.now),
+    sessions,
+    checks: usesRedis(settings) ? others : checks,
+    logBytes,
+    newestEventAt,
+  };
 }
 
 /** Stores before Redis takes sessions and the throttle. */
@@ -79,7 +90,7 @@ type MainStores = Omit<Stores, "close">;
 async function openMainStores(
   settings: Settings,
   log: Log,
-): Promise<{ main: MainStores; server: string } & Pick<ServerStores, "logBytes" | "newestEventAt">> {
+): Promise<{ main: MainStores; server: string } & Pick<ServerStores, "checks" | "logBytes" | "newestEventAt">> {
   const { DATA_DIR: dataDir, DATABASE_URL: address } = settings;
   if (address === undefined) {
     const sqlite = await openForServer({
@@ -89,19 +100,19 @@ async function openMainStores(
       startReadThread: (options) => startThread("reading", options),
       log,
     });
-    const { id, logBytes, newestEventAt, ...stores } = sqlite;
-    return { main: { ...stores, shared: null, now: Date.now }, server: id, logBytes, newestEventAt };
+    const { id, checks, logBytes, newestEventAt, ...stores } = sqlite;
+    return { main: { ...stores, shared: null, now: Date.now }, server: id, checks, logBytes, newestEventAt };
   }
   const { openForServer: openPostgres } = await import("./postgres/open.ts");
   prepareInstanceDir(dataDir);
   // After a restart on this machine a server releases the attempts of its predecessor.
   const server = `${hostname()} ${resolve(dataDir)}`;
-  const { newestEventAt, ...stores } = await openPostgres({
+  const { newestEventAt, checks, ...stores } = await openPostgres({
     connection: postgresOptions(settings, address),
     log,
     server,
   });
-  return { main: { ...stores, shared: stores }, server, logBytes: () => 0, newestEventAt };
+  return { main: { ...stores, shared: stores }, server, checks, logBytes: () => 0, newestEventAt };
 }
 
 /** The server's instance file is there. Without it, commands cannot find this server, which is logged. */

@@ -78,7 +78,7 @@ function toError({ message, ...failure }: Failure): Error {
 /** The objects whose methods a thread serves, by target name. */
 export type RpcTargets = Record<string, object>;
 
-/** Runs one call of a method, `target.name`. */
+/** Runs one call of a method, which is named `target.name`. */
 export type RunCall = <T>(call: () => T, method: string) => T;
 
 /** Answers the calls that come through a port, in order. */

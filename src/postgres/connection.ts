@@ -33,6 +33,8 @@ export interface Postgres extends Queries {
    * are not needed is not awaited: it is sent with the next ones, and its error fails the transaction.
    */
   transaction<T>(statements: (queries: Queries) => Promise<T>): Promise<T>;
+  /** Like {@link transaction}, but nothing is changed: it is rolled back at the end. */
+  rolledBack<T>(statements: (queries: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -94,7 +96,8 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   return {
     rows: <Row>(text: string, values?: readonly unknown[]) => ask((queries) => queries.rows<Row>(text, values)),
     run: (text, values) => ask((queries) => queries.run(text, values)),
-    transaction: (statements) => ask((queries) => runTransaction(queries, statements)),
+    transaction: (statements) => ask((queries) => runTransaction(queries, statements, "COMMIT")),
+    rolledBack: (statements) => ask((queries) => runTransaction(queries, statements, "ROLLBACK")),
     close() {
       isClosed = true;
       return pool.close();
@@ -102,7 +105,11 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   };
 }
 
-async function runTransaction<T>(queries: Queries, statements: (queries: Queries) => Promise<T>): Promise<T> {
+async function runTransaction<T>(
+  queries: Queries,
+  statements: (queries: Queries) => Promise<T>,
+  end: "COMMIT" | "ROLLBACK",
+): Promise<T> {
   const sent: Promise<unknown>[] = [];
   /** Remembers a statement. Its error is thrown at the commit if nobody awaits it before. */
   function keep<Result>(result: Promise<Result>): Promise<Result> {
@@ -116,8 +123,8 @@ async function runTransaction<T>(queries: Queries, statements: (queries: Queries
       rows: (text, values) => keep(queries.rows(text, values)),
       run: (text, values) => keep(queries.run(text, values)),
     });
-    // After an error of a statement before it, this one rolls back.
-    void keep(queries.run("COMMIT"));
+    // After an error of a statement before it, a commit rolls back.
+    void keep(queries.run(end));
     await Promise.all(sent);
     return result;
   } catch (error) {

@@ -5,7 +5,7 @@ import { numbered } from "../events/free-number.ts";
 import { bringsOtherId } from "../events/repeat.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import * as sql from "./append-sql.ts";
-import { type Postgres, sqlState } from "./connection.ts";
+import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { freeNumberOf } from "./free-number-of.ts";
 import { addRepeats, type NewRepeat } from "./repeats.ts";
@@ -79,7 +79,8 @@ function notStorable(cause: unknown): Appended {
 /** Adds events. For each it tells whether it was added: it was not known, and the first of its identity in the batch. */
 type AddNew = (batch: readonly NewEvent[]) => Promise<boolean[]>;
 
-function addNew(postgres: Postgres): AddNew {
+/** Adds events through a connection. */
+export function addNew(postgres: Queries): AddNew {
   return async (batch) => {
     const names = new Set<string>();
     const first = [...batch.entries()].filter(([, event]) => {

@@ -10,6 +10,7 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { eventTally } from "./event-tally.ts";
+import { FULL } from "./sql-states.ts";
 import { statReads } from "./stats.ts";
 
 /** A write that changes nothing else: it fails on a full disk, and on a server that is read-only. */
@@ -20,11 +21,8 @@ ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 /** Any statement that a server answers. */
 const PING = "SELECT 1";
 
-/** SQLSTATE of a full disk. */
-const FULL = "53100";
-
-/** The event store on a database that the caller opens and closes. */
-export function postgresEvents(postgres: Postgres): EventStore {
+/** The event store on a database that the caller opens and closes. `onAppendFailed` is called when deliveries were not stored. */
+export function postgresEvents(postgres: Postgres, onAppendFailed = () => {}): EventStore {
   const tally = eventTally(postgres);
   const append = eventAppend(postgres, tally);
   /** Whether the last append found no room. A read would not show that. */
@@ -38,6 +36,7 @@ export function postgresEvents(postgres: Postgres): EventStore {
         return results;
       } catch (error) {
         isFull = sqlState(error) === FULL;
+        onAppendFailed();
         throw error;
       }
     },

@@ -3,6 +3,8 @@ import { AppError, OperatorError } from "../errors.ts";
 
 /** SQLSTATE of a server that does not take writes: it became a standby, or its disk is read-only. */
 export const READ_ONLY = "25006";
+/** SQLSTATE of a full disk. */
+export const FULL = "53100";
 /** SQLSTATE of a statement after a failed one in the same transaction. */
 export const ABORTED = "25P02";
 /** SQLSTATE of a server that has no place for another connection. */

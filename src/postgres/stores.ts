@@ -2,6 +2,7 @@ import type { AlertStore } from "../alerts/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore } from "../events/store.ts";
+import { checksOf, type StoreChecks } from "../lib/store-fault.ts";
 import type { Leases, NodeStore } from "../nodes/store.ts";
 import type { HeldStore } from "../webhook/held-store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
@@ -14,6 +15,7 @@ import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
 import { createPostgresSourceStore } from "./source-counts.ts";
 import { createPostgresThrottleStore } from "./throttle.ts";
+import { createTrial, PARTS } from "./trial.ts";
 
 /** The stores in a database. Closing `events` closes all of them. */
 export interface PostgresStores {
@@ -25,6 +27,7 @@ export interface PostgresStores {
   held: HeldStore;
   nodes: NodeStore;
   leases: Leases;
+  checks: StoreChecks;
   /** The database's clock in Unix milliseconds. Leases use it. */
   now(): number;
   close(): Promise<void>;
@@ -37,8 +40,9 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     return postgres.close();
   }
 
+  const trial = createTrial(postgres);
   return {
-    events: { ...postgresEvents(postgres), close },
+    events: { ...postgresEvents(postgres, trial.appendFailed), close },
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
@@ -46,6 +50,7 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     held: createPostgresHeldStore(postgres),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
+    checks: checksOf(PARTS, trial.run),
     now: clock.now,
     close,
   };

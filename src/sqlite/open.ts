@@ -1,5 +1,6 @@
 import { describeError } from "../errors.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import type { StoreChecks } from "../lib/store-fault.ts";
 import type { Log } from "../log.ts";
 import { holdDataDir } from "./data-dir.ts";
 import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
@@ -30,6 +31,7 @@ export interface ServerOptions {
 export interface SqliteServerStores extends SqliteStores {
   /** Identifies the database among servers that share a Redis. */
   id: string;
+  checks: StoreChecks;
   /** The size of the write-ahead log. */
   logBytes(): number;
   /** When the newest event before the start was received. */

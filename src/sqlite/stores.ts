@@ -4,6 +4,7 @@ import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { Stats } from "../events/stats.ts";
 import type { Appended, EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
+import { checksOf, type StoreChecks } from "../lib/store-fault.ts";
 import type { HeldStore } from "../webhook/held-store.ts";
 import type { SourceStore } from "../webhook/source-store.ts";
 import { sqliteAlerts } from "./alerts.ts";
@@ -18,6 +19,7 @@ import { sqliteSources } from "./source-counts.ts";
 import type { ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
 import { withAttemptsInFlight } from "./throttle-attempts.ts";
+import { PARTS } from "./trial.ts";
 
 /** The stores of a data directory, on one database. Closing `events` closes all of them. */
 export interface SqliteStores {
@@ -59,7 +61,7 @@ interface ServerConnections {
 export function storesOnThreads(
   { thread, readThread, reader, requireHold }: ServerConnections,
   close: () => Promise<void>,
-): SqliteStores {
+): SqliteStores & { checks: StoreChecks } {
   /** Makes every method of a store a call to the storage thread. */
   const onThread = <T extends object>(target: string, local: T): T =>
     Object.fromEntries(
@@ -110,5 +112,6 @@ export function storesOnThreads(
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
     held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
+    checks: checksOf(PARTS, () => thread.call("trial.run", [])),
   };
 }

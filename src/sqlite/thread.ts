@@ -11,6 +11,7 @@ import { reserveBeside } from "./reserve.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
+import { tryWrites } from "./trial.ts";
 import { monitorWrites } from "./writes.ts";
 
 /** What the storage thread is started with. */
@@ -23,6 +24,8 @@ export interface StorageThreadData {
 }
 
 const IDLE_MS = 30_000;
+// Deliveries wait as long when another program locks the database.
+const TRIAL_TIMEOUT_MS = 2000;
 
 /** Runs in the storage thread, which owns the only writing connection and answers calls to the stores on it. */
 function run(): void {
@@ -98,6 +101,7 @@ function run(): void {
         }
       },
     },
+    trial: { run: () => tryWrites(database, TRIAL_TIMEOUT_MS) },
     thread: {
       ready: () => {},
       // After the answer to this call is sent.
@@ -108,6 +112,8 @@ function run(): void {
     // A checkpoint is no part of a transaction.
     if (method === "files.check") return call();
     if (!method.startsWith("thread.")) assertWhole();
+    // It rolls back its own transaction.
+    if (method === "trial.run") return call();
     const result = writes.run(call);
     try {
       // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled

@@ -33,6 +33,12 @@ export async function ask(server: Target, path: string, init: RequestInit = {}):
 
 const seen = ({ status, headers }: Response) => ({ status, contentType: headers.get("content-type") ?? "" });
 
+/** The parts that an answer of `/readyz` names as unavailable. */
+export function notReady({ json }: Pick<Answer, "json">): string[] {
+  const parts = Object.entries(json.parts as Record<string, string>);
+  return parts.filter(([, state]) => state !== "ok").map(([name]) => name);
+}
+
 /** Posts a value as JSON; text and bytes are sent unchanged. */
 export function post(server: Target, path: string, body: Body, headers: HeaderValues = {}): Promise<Answer> {
   const sent = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);

@@ -5,7 +5,7 @@ import type { DatabaseAddress } from "../../postgres/address.ts";
 import type { DatabaseFacts } from "../../postgres/maintenance/facts.ts";
 import { postgresOptions } from "../../stores.ts";
 import { counted } from "../output.ts";
-import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
+import { type Finding, ok, trialFindings, warning, wrong, wrongSettings } from "./finding.ts";
 
 const CHECK = "PostgreSQL";
 
@@ -34,6 +34,7 @@ function findingsOf(facts: DatabaseFacts, address: DatabaseAddress, poolSize: nu
   return [
     versionFinding(facts, address),
     schemaFinding(facts),
+    ...(facts.faults === null ? [] : trialFindings(facts.faults)),
     ...durabilityFindings(facts),
     replicationFinding(facts),
     snapshotFinding(facts),

@@ -23,11 +23,13 @@ import {
   isBusy,
   readEventFacts,
 } from "../../sqlite/maintenance/inspect.ts";
+import { isDiskReadOnly } from "../../sqlite/read-only.ts";
 import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
+import { tryFile } from "../../sqlite/trial.ts";
 import { isDiskLow } from "../../webhook/admission.ts";
 import { counted } from "../output.ts";
 import { faultOfServedLog } from "../served-dir.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, ok, trialFindings, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
 const EMPTY_BYTES = 100e6;
@@ -81,6 +83,10 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   if (!isOurs) findings.push(wrong("schema", "the database belongs to another program", "set another DATA_DIR"));
   else findings.push(checkSchema(schema, steps));
   if (!isOurs || schema !== SCHEMA || faultOfSchema(schema, steps)) return { findings, newestAt: null };
+  // Every write would fail there, which the check of the disk reports.
+  const refused = isDiskReadOnly(file) ? [] : trialFindings(tryFile(file));
+  findings.push(...refused);
+  if (refused.some(({ verdict }) => verdict === "wrong")) return { findings, newestAt: null };
   const { newestAt, unreadable } = readEventFacts(file);
   if (unreadable > 0) {
     const found = `the events of ${counted(unreadable, "job")} cannot be read and are dead letters`;

@@ -1,4 +1,5 @@
 import { SettingsError } from "../../errors.ts";
+import type { StoreFault } from "../../lib/store-fault.ts";
 
 /** The result of a check of `authserve doctor`. */
 export interface Finding {
@@ -25,4 +26,11 @@ export function wrongSettings(check: string, error: unknown): Finding[] {
 
 export function wrong(check: string, found: string, remedy: string): Finding {
   return { check, verdict: "wrong", found, remedy };
+}
+
+/** What a trial write to each table has found. A fault of several parts is reported once. */
+export function trialFindings(faults: readonly StoreFault[]): Finding[] {
+  if (faults.length === 0) return [ok("writes", "a trial delivery was stored and taken back")];
+  const byText = new Map(faults.map(({ found, remedy }) => [found, remedy]));
+  return [...byText].map(([found, remedy]) => wrong("writes", found, remedy));
 }

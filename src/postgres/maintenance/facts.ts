@@ -1,7 +1,9 @@
+import type { StoreFault } from "../../lib/store-fault.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
 import { readNewest } from "../event-reads.ts";
 import { OLDEST_VERSION } from "../open.ts";
 import { type FoundSchema, readSchema, SCHEMA } from "../schema.ts";
+import { createTrial } from "../trial.ts";
 
 /** What `authserve doctor` reports of a database. */
 export interface DatabaseFacts {
@@ -23,6 +25,8 @@ export interface DatabaseFacts {
   /** Null without a pooler in between. */
   pooler: "keeps statements" | "loses statements" | null;
   isEncrypted: boolean;
+  /** What a trial write to each table has found. Null with another schema. */
+  faults: StoreFault[] | null;
 }
 
 interface Row {
@@ -95,6 +99,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       connections: { used: row.used, most: row.most },
       pooler: server?.isPooled ? (isNamed ? "keeps statements" : "loses statements") : null,
       isEncrypted: row.isEncrypted,
+      faults: schema.version === SCHEMA && schema.fault === null ? await createTrial(postgres).run() : null,
     };
   } finally {
     await postgres.close();

@@ -75,6 +75,7 @@ suite("authserve doctor", async () => {
       "file modes",
       "database",
       "schema",
+      "writes",
       "free disk",
       "fsync",
       "clock",

@@ -1,0 +1,166 @@
+import { AppError, describeError } from "../errors.ts";
+import { trialEvent } from "../events/trial-event.ts";
+import type { StoreFault, StorePart } from "../lib/store-fault.ts";
+import { type Postgres, type Queries, sqlState } from "./connection.ts";
+import { addNew } from "./event-append.ts";
+import { FULL, READ_ONLY } from "./sql-states.ts";
+import { texts } from "./values.ts";
+
+/** The tables of each part. */
+const TABLES: Record<StorePart, readonly string[]> = {
+  events: [
+    "events",
+    "contents",
+    "unrouted",
+    "events_by_minute",
+    "jobs",
+    "tally",
+    "reroutes",
+    "paused_routes",
+    "attempts",
+    "dead_letters",
+    "discards",
+    "conflicts",
+    "repeats",
+    "stats_added",
+    "stats_minutes",
+    "stats_hours",
+    "latency_minutes",
+    "latency_hours",
+    "metadata",
+  ],
+  sessions: ["sessions", "supersessions"],
+  throttle: ["login_buckets", "login_places", "known_addresses"],
+  sources: ["source_counts", "source_secrets"],
+  held: ["held", "held_tally"],
+  alerts: ["alerts", "alert_silences", "alert_messages"],
+  nodes: ["nodes", "leases"],
+};
+
+/** The parts of a database of PostgreSQL. */
+export const PARTS = Object.keys(TABLES) as StorePart[];
+
+const PART_OF = new Map(PARTS.flatMap((part) => TABLES[part].map((table) => [table, part] as const)));
+const NAMES = [...PART_OF.keys()];
+
+/** What is wrong with tables: names. Rights that are missing are named. */
+const UNUSABLE = `
+SELECT name AS table, found IS NOT NULL AS "isThere", missing, current_user AS user
+FROM unnest($1::text[]) AS given (name), to_regclass('authserve.' || name) AS found,
+  LATERAL (SELECT coalesce(string_agg(privilege, ', '), '') AS missing
+    FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS needed (privilege)
+    WHERE NOT has_table_privilege(found, privilege)) AS lacking
+WHERE found IS NULL OR missing <> ''`;
+
+interface UnusableRow {
+  table: string;
+  isThere: boolean;
+  missing: string;
+  user: string;
+}
+
+/** The sessions whose locks writes to tables wait for: names. Without a process it is a prepared transaction. */
+const LOCKED = `
+SELECT DISTINCT ON (relname) relname AS table, coalesce(pid, 0) AS pid
+FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+WHERE relation = ANY (SELECT to_regclass('authserve.' || name)::oid FROM unnest($1::text[]) AS given (name))
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()
+  AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+ORDER BY relname, granted DESC`;
+
+interface LockedRow {
+  table: string;
+  pid: number;
+}
+
+/** SQLSTATE of a statement that has waited too long for a lock. */
+const LOCK_TIMEOUT = "55P03";
+
+// The probe that asks for readiness gives up after a second or more.
+const LOCK_TIMEOUT_MS = 1000;
+
+// Each trial delivery leaves a dead row in five tables.
+const STORE_EVERY_MS = 5000;
+
+/** Tries to write. */
+export interface PostgresTrial {
+  /**
+   * Asks for the rights and the locks that writes to each table need, and stores a delivery, in a transaction that is rolled back.
+   * Returns what was refused. After a stored delivery the next seconds go without one.
+   */
+  run(): Promise<StoreFault[]>;
+  /** An append has failed: the next trial stores a delivery. */
+  appendFailed(): void;
+}
+
+/** Creates the trial of a database. */
+export function createTrial(postgres: Postgres): PostgresTrial {
+  let storedAt = Number.NEGATIVE_INFINITY;
+
+  /** Returns the faults of tables. Throws when a statement is refused. */
+  async function tryTables(queries: Queries): Promise<StoreFault[]> {
+    const unusable = await queries.rows<UnusableRow>(UNUSABLE, [texts(NAMES)]);
+    const names = new Set(unusable.map(({ table }) => table));
+    const usable = NAMES.filter((name) => !names.has(name)).map((name) => `authserve.${name}`);
+    if (usable.length > 0) await queries.run(`LOCK TABLE ${usable.join(", ")} IN ROW EXCLUSIVE MODE`);
+    return unusable.map(faultOf);
+  }
+
+  async function tryDelivery(queries: Queries): Promise<void> {
+    const startedAt = performance.now();
+    if (startedAt - storedAt < STORE_EVERY_MS) return;
+    await addNew(queries)([trialEvent(Date.now())]);
+    storedAt = startedAt;
+  }
+
+  return {
+    async run() {
+      let faults: StoreFault[] | undefined;
+      try {
+        await postgres.rolledBack(async (queries) => {
+          void queries.run(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+          faults = await tryTables(queries);
+          if (!faults.some(({ part }) => part === "events")) await tryDelivery(queries);
+        });
+        return faults ?? [];
+      } catch (error) {
+        const state = sqlState(error);
+        if (state === LOCK_TIMEOUT) return (await postgres.rows<LockedRow>(LOCKED, [texts(NAMES)])).map(lockOf);
+        if (faults === undefined || state === undefined) throw error;
+        return [...faults, refusalOf(error, state)];
+      }
+    },
+    appendFailed() {
+      storedAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+const partOf = (table: string) => PART_OF.get(table) ?? "events";
+
+function faultOf({ table, isThere, missing, user }: UnusableRow): StoreFault {
+  const part = partOf(table);
+  if (!isThere) {
+    const found = `the table authserve.${table} does not exist`;
+    return { part, found, remedy: "rename it back, or restore a backup" };
+  }
+  const found = `the user ${user} lacks the right ${missing} on authserve.${table}`;
+  return { part, found, remedy: `run GRANT ${missing} ON authserve.${table} TO ${user} as its owner` };
+}
+
+const REMEDIES: Record<string, string> = {
+  [READ_ONLY]: "make PostgreSQL writable, or name the primary in DATABASE_URL",
+  [FULL]: "make space on the disk of PostgreSQL",
+};
+
+function refusalOf(error: unknown, state: string): StoreFault {
+  const found = `a trial delivery was refused (${describeError(error instanceof AppError ? error.cause : error)})`;
+  return { part: "events", found, remedy: REMEDIES[state] ?? "undo what was changed in the schema authserve" };
+}
+
+function lockOf({ table, pid }: LockedRow): StoreFault {
+  const found = `${pid === 0 ? "a prepared transaction" : `the session ${pid}`} locks authserve.${table}`;
+  const remedy =
+    pid === 0 ? "end it: see pg_prepared_xacts" : `end its transaction, or run SELECT pg_terminate_backend(${pid})`;
+  return { part: partOf(table), found, remedy };
+}
