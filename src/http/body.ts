@@ -34,7 +34,7 @@ export function requireMediaType(request: IncomingMessage, accepted: readonly st
 
 /** As {@link requireMediaType}, of a request that may have a Content-Encoding, and with `anyCharset` JSON in any. */
 export function requireEncodableType(
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, "headers" | "rawHeaders">,
   accepted: readonly string[],
   { anyCharset = false } = {},
 ): string {

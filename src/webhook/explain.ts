@@ -1,11 +1,18 @@
 import { AppError } from "../errors.ts";
+import { requireCoding, requireEncodableType } from "../http/body.ts";
 import { codingIn, decodeBody } from "../lib/content-coding.ts";
-import { isInRanges } from "../lib/media-type.ts";
+import { mediaTypeIn } from "../lib/media-type.ts";
+import type { Route } from "../worker/route.ts";
+import { explainRouting, type RouteVerdict } from "../worker/routing.ts";
 import type { RefusalReason, Verified } from "./bound-scheme.ts";
-import { openContent } from "./content.ts";
+import { type Content, openContent } from "./content.ts";
+import type { HandshakeKind } from "./handshakes/kind.ts";
 import { type Identity, identify, requirePayload } from "./identity.ts";
+import { proposedVerify } from "./proposed-verify.ts";
 import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
 import type { RawRequest } from "./raw-request.ts";
+import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
+import { findAddress } from "./routes.ts";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   type HmacScheme,
@@ -17,7 +24,7 @@ import {
 import { createVerifier } from "./signature.ts";
 import { readSignatures } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
-import { isInQuery, pathsOf, type Source } from "./source.ts";
+import { isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
@@ -28,10 +35,15 @@ export interface DeliveryCheck {
     | "content_type"
     | "content_encoding"
     | "body"
+    | "address"
     | "signature_header"
     | "timestamp"
     | "signature"
-    | "payload";
+    | "payload"
+    | "handshake"
+    | "identity"
+    | "routes"
+    | "answer";
   ok: boolean;
   detail: string;
 }
@@ -44,60 +56,113 @@ export interface DeliveryExplanation {
   reason: RefusalReason | null;
   /** Where the secret is set that the delivery was signed with. */
   secret: string | null;
-  /** Null if the delivery is not genuine, or its payload is not valid. */
+  /** Null if the delivery is not genuine, its payload is not valid, or it is a handshake. */
   eventId: string | null;
   type: string | null;
   checks: DeliveryCheck[];
+  /** What the server would answer. */
+  answer: Pick<Rehearsal, "status" | "code" | "reason">;
+  /** The kind of handshake that the server would answer instead of storing an event; null if it is none. */
+  handshake: HandshakeKind | null;
+  /** Which routes would take the event, and why the others would not; empty without an event. */
+  routes: RouteVerdict[];
+  /** A `verify` block in YAML that would accept the signature if the one of the source does not; null if none is found. */
+  verify: string | null;
 }
 
-/** The address that a delivery was sent to. */
-export interface SentTo {
-  origin: string;
-  target: string;
+/** What a delivery is explained with. */
+export interface ExplainOptions extends RehearsalOptions {
+  routes: readonly Route[];
 }
 
-/** Decodes the body of a captured delivery, if its source accepts that. Throws `invalid_payload` or `payload_too_large`. */
-export async function decodeRequest(source: Source, raw: RawRequest): Promise<RawRequest> {
-  const coding = codingIn(raw.headers["content-encoding"]);
-  if (!coding || !source.encoding?.includes(coding)) return raw;
-  return { ...raw, decoded: await decodeBody(raw.body, coding, source.bodyLimitBytes) };
-}
-
-/** Explains which checks a captured delivery passes at a time in Unix milliseconds. Nothing shows a secret. */
-export function explainDelivery(source: Source, raw: RawRequest, sentTo: SentTo, now: number): DeliveryExplanation {
-  const { headers, method, body, decoded = body } = raw;
-  const { methods = ["POST"] } = source;
+/**
+ * Explains which checks of the server a captured delivery passes, in their order, and what the server would answer. It goes on
+ * behind a time that is too far off. Nothing is stored, and nothing shows a secret.
+ */
+export async function explainDelivery(
+  source: Source,
+  raw: RawRequest,
+  options: ExplainOptions,
+): Promise<DeliveryExplanation> {
+  const { method, headers, body } = raw;
+  const { now, addressLists, routes } = options;
+  const rehearsal = await rehearse(source, raw, options);
+  const { sentTo, status, code } = rehearsal;
   const inQuery = isInQuery(method);
   const contentType = contentTypeOf(method, headers);
+  const { decoded, fault: codingFault } = inQuery ? { decoded: body, fault: null } : await decode(source, raw);
   const content = openContent(inQuery ? payloadOfQuery(source, sentTo.target) : decoded, contentType);
   const signed = !inQuery && source.signedOver === "encoded" ? openContent(body, contentType) : content;
   const request = { method, ...sentTo, headers, content: signed };
-  const verified = verify(source, request, now);
-  const isGenuine = typeof verified === "object";
-  const identity = isGenuine ? identityOf(source, verified, { ...request, content }) : null;
+  const inTime = verify(source, request, now);
+  // Without the time, the rest of an old delivery can still be checked.
+  const found = isOfTime(inTime)
+    ? verify({ ...source, toleranceSeconds: Number.MAX_SAFE_INTEGER }, request, now)
+    : inTime;
+  const isRetired = rehearsal.reason === "secret_retired";
+  const isGenuine = typeof inTime === "object" && !isRetired;
+  const handshake = status < 300 && rehearsal.event === null ? (source.handshake?.kind ?? null) : null;
+  const identity = typeof found === "object" && !handshake ? identityOf(source, found, { ...request, content }) : null;
+  const event = identity instanceof AppError ? null : identity;
+  const verdicts = event ? explainRouting(routes, { ...event, source: source.name }, content.lenientMember) : [];
+  const fits = typeof found === "string" && !handshake ? proposedVerify(source, request, now) : null;
+  const addresses = addressChecks(source, rehearsal.address, addressLists);
+  const checks: DeliveryCheck[] = [
+    methodCheck(source, method, handshake),
+    pathCheck(source, sentTo, handshake),
+    ...(handshake && !isGenuine
+      ? addresses
+      : [
+          ...(inQuery ? [] : [typeCheck(source, raw), ...codingChecks(source, raw, codingFault)]),
+          bodyCheck(source, raw),
+          ...addresses,
+          ...signatureChecks(source, request, { inTime, found, isRetired }, now),
+        ]),
+    ...(identity ? [payloadCheck(identity, content)] : []),
+    ...(handshake ? [check("handshake", true, `${handshake}: it is answered, and no event is stored`, "")] : []),
+    ...(event ? [check("identity", true, identityText(event), ""), routesCheck(verdicts)] : []),
+  ];
+  const isAccepted = status < 300;
+  // What the checks do not know, such as a limit of HTTP.
+  if (!isAccepted && checks.every(({ ok, name }) => ok || name === "routes")) {
+    checks.push(
+      check(
+        "answer",
+        false,
+        "",
+        `the server would answer ${[status, code, rehearsal.reason].filter(Boolean).join(" ")}`,
+      ),
+    );
+  }
   return {
     source: source.name,
     genuine: isGenuine,
-    reason: isGenuine ? null : verified,
-    secret: isGenuine ? verified.secret.name : null,
-    eventId: identity && "eventId" in identity ? identity.eventId : null,
-    type: identity && "eventId" in identity ? identity.type : null,
-    checks: [
-      check(
-        "method",
-        (methods as string[]).includes(method),
-        method,
-        `${method}, but deliveries are ${methods.join(" or ")}`,
-      ),
-      pathCheck(source, sentTo),
-      ...(inQuery
-        ? []
-        : [typeCheck(source, content.mediaType), ...encodingChecks(source, headers["content-encoding"])]),
-      bodyCheck(source, raw),
-      ...signatureChecks(source, request, verified, now),
-      ...(identity ? [payloadCheck(identity)] : []),
-    ],
+    reason: isRetired ? "secret_retired" : typeof inTime === "string" ? inTime : null,
+    secret: isGenuine ? inTime.secret.name : null,
+    eventId: isGenuine ? (event?.eventId ?? null) : null,
+    type: isGenuine ? (event?.type ?? null) : null,
+    checks,
+    answer: { status, code, reason: rehearsal.reason },
+    handshake,
+    routes: verdicts,
+    verify: fits,
   };
+}
+
+/** The body without its Content-Encoding, or why that cannot be removed. Without one that the source accepts it is the body. */
+async function decode(
+  { encoding = [], bodyLimitBytes }: Source,
+  { headers, body }: RawRequest,
+): Promise<{ decoded: Buffer; fault: string | null }> {
+  const coding = codingIn(headers["content-encoding"]);
+  if (!coding || !encoding.includes(coding)) return { decoded: body, fault: null };
+  try {
+    return { decoded: await decodeBody(body, coding, bodyLimitBytes), fault: null };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const limit = `it has more than ${bodyLimitBytes} bytes when decoded`;
+    return { decoded: body, fault: error.code === "payload_too_large" ? limit : `the body is not valid ${coding}` };
+  }
 }
 
 function verify(source: Source, request: SignedRequest, now: number): Verified | RefusalReason {
@@ -106,38 +171,59 @@ function verify(source: Source, request: SignedRequest, now: number): Verified |
   return "reason" in read ? read.reason : verifier.verify(request, read.candidates);
 }
 
+const isOfTime = (found: Verified | RefusalReason) => found === "timestamp_too_old" || found === "timestamp_in_future";
+
 function check(name: DeliveryCheck["name"], ok: boolean, yes: string, no: string): DeliveryCheck {
   return { name, ok, detail: ok ? yes : no };
 }
 
-function pathCheck(source: Source, { target }: SentTo): DeliveryCheck {
+function methodCheck({ methods = ["POST"] }: Source, method: string, handshake: HandshakeKind | null): DeliveryCheck {
+  const isRight = handshake !== null || (methods as string[]).includes(method);
+  return check("method", isRight, method, `${method}, but deliveries are ${methods.join(" or ")}`);
+}
+
+function pathCheck(source: Source, { target }: SentTo, handshake: HandshakeKind | null): DeliveryCheck {
   const { path, schemes } = source;
   const [sent = ""] = target.split("?");
   if (schemes.some(isInPath) && sent.startsWith(`${path}/`)) {
-    const hasOneMore = !sent.slice(path.length + 1).includes("/");
-    return check("path", hasOneMore, `${path}/…`, `it has several segments behind ${path}`);
+    const secret = sent.slice(path.length + 1);
+    if (secret === "") return check("path", false, "", `there is nothing behind ${path}/`);
+    return check("path", !secret.includes("/"), `${path}/…`, `it has several segments behind ${path}`);
   }
   const deliveries = schemes.every(isInPath) ? [] : pathsOf(source).deliveries;
   const expected = deliveries.length === 0 ? `${path}/SECRET` : deliveries.join(" and ");
-  return check("path", deliveries.includes(sent), sent, `${sent}, but the source is at ${expected}`);
+  const isRight = handshake !== null || deliveries.includes(sent);
+  return check("path", isRight, sent, `${sent}, but the source is at ${expected}`);
 }
 
-function typeCheck({ contentTypes }: Source, mediaType: string): DeliveryCheck {
-  const named = mediaType || "none";
-  return check(
-    "content_type",
-    isInRanges(mediaType, contentTypes),
-    named,
-    `${named}, expected ${contentTypes.join(" or ")}`,
-  );
+const TYPE_FAULTS: Record<string, string> = {
+  no_content_type: "none",
+  content_type_too_long: "too long",
+  several_content_types: "several",
+};
+
+function typeCheck(source: Source, { headers, rawHeaders }: RawRequest): DeliveryCheck {
+  try {
+    const type = requireEncodableType({ headers, rawHeaders }, source.contentTypes, { anyCharset: !isDefault(source) });
+    return check("content_type", true, type || "none", "");
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { reason = "", sent = "" } = error;
+    const found = reason === "charset" ? `${sent}, which is not UTF-8` : (TYPE_FAULTS[reason] ?? mediaTypeIn(sent));
+    return check("content_type", false, "", `${found}, expected ${source.contentTypes.join(" or ")} (${reason})`);
+  }
 }
 
-function encodingChecks({ encoding = [] }: Source, header: string | undefined): DeliveryCheck[] {
-  const coding = codingIn(header);
-  if (header === undefined || coding === null) return [];
-  const isAccepted = coding !== undefined && encoding.includes(coding);
-  const expected = encoding.length === 0 ? "none: set encoding of the source" : encoding.join(" or ");
-  return [check("content_encoding", isAccepted, header, `${header}, expected ${expected}`)];
+function codingChecks({ encoding = [] }: Source, { headers }: RawRequest, fault: string | null): DeliveryCheck[] {
+  const header = headers["content-encoding"];
+  try {
+    if (requireCoding({ headers }, encoding) === null) return [];
+    return [check("content_encoding", fault === null, header ?? "", `${header}, but ${fault}`)];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const expected = encoding.length === 0 ? "none: set encoding of the source" : encoding.join(" or ");
+    return [check("content_encoding", false, "", `${header}, expected ${expected}`)];
+  }
 }
 
 function bodyCheck({ bodyLimitBytes }: Source, { body, missingBytes }: RawRequest): DeliveryCheck {
@@ -146,34 +232,52 @@ function bodyCheck({ bodyLimitBytes }: Source, { body, missingBytes }: RawReques
   return check("body", body.length <= bodyLimitBytes, size, `${size}, but the limit is ${bodyLimitBytes}`);
 }
 
+function addressChecks(source: Source, address: string | null, lists: ExplainOptions["addressLists"]): DeliveryCheck[] {
+  if (!source.allowedAddresses) return [];
+  const found = address === null ? "unsaid" : findAddress(source, address, lists);
+  const fault = {
+    listed: null,
+    "not listed": `${address} is not in allowedAddresses`,
+    unknown: `${address} is in no list, but a list of addresses was never read`,
+    unsaid: "the request does not say it: give --address",
+  }[found];
+  if (fault === null) return [check("address", true, address ?? "", "")];
+  const isEnforced = source.addressMode === "enforce";
+  return [check("address", !isEnforced, `${fault}; addressMode is watch`, fault)];
+}
+
+/** What the signature is: with the right time, without it, and whether its secret is retired. */
+interface Judged {
+  inTime: Verified | RefusalReason;
+  found: Verified | RefusalReason;
+  isRetired: boolean;
+}
+
 function signatureChecks(
   source: Source,
   request: SignedRequest,
-  verified: Verified | RefusalReason,
+  { inTime, found, isRetired }: Judged,
   now: number,
 ): DeliveryCheck[] {
   const places = [...new Set(source.schemes.map(placeOf))].join(", ");
-  if (verified === "no_signature") return [check("signature_header", false, "", `nothing in ${places}`)];
-  if (verified === "malformed_signature") {
+  if (found === "no_signature") return [check("signature_header", false, "", `nothing in ${places}`)];
+  if (found === "malformed_signature") {
     return [check("signature_header", false, "", `no signature of the expected form in ${places}`)];
   }
   const header = check("signature_header", true, `found in ${places}`, "");
   const time = timeOf(source, request, now);
-  if (typeof verified === "string" && verified.startsWith("timestamp_")) {
-    return [header, check("timestamp", false, "", time ?? "there is none of the expected form")];
-  }
-  return [
-    header,
-    ...(time === null ? [] : [check("timestamp", true, time, "")]),
-    typeof verified === "object"
-      ? check("signature", true, `made with ${verified.secret.name}`, "")
-      : check(
-          "signature",
-          false,
-          "",
-          `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, request, now)}`,
-        ),
-  ];
+  const isRightTime = typeof inTime === "object" || !inTime.startsWith("timestamp_");
+  const times =
+    isRightTime && time === null
+      ? []
+      : [check("timestamp", isRightTime, time ?? "", time ?? "there is none of the expected form")];
+  if (typeof found === "string" && found.startsWith("timestamp_")) return [header, ...times];
+  const credential = typeof found === "object" ? found.secret.name : "";
+  const fault = isRetired
+    ? `made with ${credential}, which is retired`
+    : `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, request, now)}`;
+  const isRight = typeof found === "object" && !isRetired;
+  return [header, ...times, check("signature", isRight, `made with ${credential}`, fault)];
 }
 
 /** A token with a right signature is wrong, too, if it is not for this delivery. */
@@ -232,12 +336,28 @@ function identityOf(source: Source, verified: Verified, request: SignedRequest):
   }
 }
 
-function payloadCheck(identity: Identity | AppError): DeliveryCheck {
+function payloadCheck(identity: Identity | AppError, content: Content): DeliveryCheck {
   if (!(identity instanceof AppError)) {
-    return check("payload", true, `valid; its id is ${identity.isSigned ? "signed" : "not signed"}`, "");
+    const fault = content.fault();
+    const valid = fault === null ? "valid" : `stored as it is, but the body ${fault}`;
+    return check("payload", true, `${valid}; its id is ${identity.isSigned ? "signed" : "not signed"}`, "");
   }
   const faults = identity.errors?.map(({ path, message }) => `${path || "the body"} ${message}`) ?? [];
   return check("payload", false, "", faults.join("; "));
+}
+
+function identityText({ eventId, type, bytesSha256, sameWithinMs }: Identity): string {
+  const same = bytesSha256 === null ? "the same id" : "the same bytes";
+  const within = sameWithinMs === null ? "" : ` within ${sameWithinMs / 1000} s`;
+  const duplicate = sameWithinMs === 0 ? "nothing is a duplicate" : `a duplicate is ${same}${within}`;
+  return `${eventId} of type ${type}; ${duplicate}`;
+}
+
+function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {
+  const taking = verdicts.filter(({ unmet }) => unmet === null).map(({ route }) => route);
+  const others = verdicts.flatMap(({ route, unmet }) => (unmet === null ? [] : `${route} (${unmet})`)).join(", ");
+  const but = others === "" ? "" : `; not by ${others}`;
+  return check("routes", taking.length > 0, `taken by ${taking.join(", ")}${but}`, `taken by none${but}`);
 }
 
 /** Usual mistakes: each is a change after which a wrong signature may be right. */
