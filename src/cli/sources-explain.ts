@@ -14,12 +14,12 @@ import {
   rangesOf,
   readListFile,
 } from "../webhook/address-list.ts";
-import { type DeliveryExplanation, explainDelivery } from "../webhook/explain.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/raw-request.ts";
-import type { RehearsalOptions, SentTo } from "../webhook/rehearsal.ts";
 import { createRetirement } from "../webhook/retirement.ts";
 import type { Source } from "../webhook/source.ts";
 import { readHeld } from "./events-held-show.ts";
+import { type DeliveryExplanation, explainDelivery } from "./explain/delivery.ts";
+import type { RehearsalOptions, SentTo } from "./explain/rehearsal.ts";
 import { findSource } from "./find-source.ts";
 import { printJson, say } from "./output.ts";
 import { readStdinBytes } from "./prompt.ts";

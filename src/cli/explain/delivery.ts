@@ -1,18 +1,15 @@
-import { AppError } from "../errors.ts";
-import { requireCoding, requireEncodableType } from "../http/body.ts";
-import { codingIn, decodeBody } from "../lib/content-coding.ts";
-import { mediaTypeIn } from "../lib/media-type.ts";
-import type { Route } from "../worker/route.ts";
-import { explainRouting, type RouteVerdict } from "../worker/routing.ts";
-import type { RefusalReason, Verified } from "./bound-scheme.ts";
-import { type Content, openContent } from "./content.ts";
-import type { HandshakeKind } from "./handshakes/kind.ts";
-import { type Identity, identify, requirePayload } from "./identity.ts";
-import { proposedVerify } from "./proposed-verify.ts";
-import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
-import type { RawRequest } from "./raw-request.ts";
-import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
-import { findAddress } from "./routes.ts";
+import { AppError } from "../../errors.ts";
+import { requireCoding, requireEncodableType } from "../../http/body.ts";
+import { codingIn, decodeBody } from "../../lib/content-coding.ts";
+import { mediaTypeIn } from "../../lib/media-type.ts";
+import type { RefusalReason, Verified } from "../../webhook/bound-scheme.ts";
+import { type Content, openContent } from "../../webhook/content.ts";
+import type { HandshakeKind } from "../../webhook/handshakes/kind.ts";
+import { type Identity, identify, requirePayload } from "../../webhook/identity.ts";
+import { proposedVerify } from "../../webhook/proposed-verify.ts";
+import { contentTypeOf, payloadOfQuery } from "../../webhook/query-payload.ts";
+import type { RawRequest } from "../../webhook/raw-request.ts";
+import { findAddress } from "../../webhook/routes.ts";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   type HmacScheme,
@@ -20,12 +17,15 @@ import {
   isInPath,
   type Scheme,
   type SignedScheme,
-} from "./schemes.ts";
-import { createVerifier } from "./signature.ts";
-import { readSignatures } from "./signature-items.ts";
-import type { SignedRequest } from "./signed-text.ts";
-import { isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
-import { parseTimestamp } from "./timestamp.ts";
+} from "../../webhook/schemes.ts";
+import { createVerifier } from "../../webhook/signature.ts";
+import { readSignatures } from "../../webhook/signature-items.ts";
+import type { SignedRequest } from "../../webhook/signed-text.ts";
+import { isDefault, isInQuery, pathsOf, type Source } from "../../webhook/source.ts";
+import { parseTimestamp } from "../../webhook/timestamp.ts";
+import type { Route } from "../../worker/route.ts";
+import { explainRouting, type RouteVerdict } from "../../worker/routing.ts";
+import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
 export interface DeliveryCheck {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { suite, test } from "node:test";
-import { explainDelivery } from "../../src/webhook/explain.ts";
-import { parseRawRequest } from "../../src/webhook/raw-request.ts";
-import { ENVIRONMENT, sourceIn } from "../helpers/config-file.ts";
-import { EXPLAIN_OPTIONS } from "../helpers/explain-options.ts";
+import { explainDelivery } from "../../../src/cli/explain/delivery.ts";
+import { parseRawRequest } from "../../../src/webhook/raw-request.ts";
+import { ENVIRONMENT, sourceIn } from "../../helpers/config-file.ts";
+import { EXPLAIN_OPTIONS } from "../../helpers/explain-options.ts";
 
 const NOW = 1_800_000_000_000;
 const SECONDS = String(NOW / 1000);

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BlockList } from "node:net";
 import { Duplex } from "node:stream";
-import type { ErrorCode } from "../errors.ts";
-import type { NewEvent } from "../events/store.ts";
-import { clientAddress } from "../http/client-address.ts";
-import { createRouter } from "../http/router.ts";
-import { sentOrigin, sentTarget } from "../http/sent-url.ts";
-import { createHttpServer } from "../http/server.ts";
-import { createLog } from "../log.ts";
-import { pairsOf, type RawRequest } from "./raw-request.ts";
-import { type DeliveryParts, sourceRoutes } from "./routes.ts";
-import type { Source } from "./source.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { NewEvent } from "../../events/store.ts";
+import { clientAddress } from "../../http/client-address.ts";
+import { createRouter } from "../../http/router.ts";
+import { sentOrigin, sentTarget } from "../../http/sent-url.ts";
+import { createHttpServer } from "../../http/server.ts";
+import { createLog } from "../../log.ts";
+import { pairsOf, type RawRequest } from "../../webhook/raw-request.ts";
+import { type DeliveryParts, sourceRoutes } from "../../webhook/routes.ts";
+import type { Source } from "../../webhook/source.ts";
 
 /** The address that a delivery was sent to. */
 export interface SentTo {
