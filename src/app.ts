@@ -22,6 +22,7 @@ import { LoginAnswer, LoginBody, LogoutAnswer, loginRoute, logoutRoute, MeAnswer
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ErrorCode } from "./errors.ts";
 import { createCorsHeaders, preflightRoute } from "./http/cors.ts";
+import type { Audience } from "./http/known-hosts.ts";
 import {
   HealthAnswer,
   healthRoute,
@@ -33,7 +34,7 @@ import {
   ReadyAnswer,
   readyRoute,
 } from "./http/operations.ts";
-import type { Route } from "./http/route.ts";
+import type { Handler, Route } from "./http/route.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { type DeliveryParts, sourceRoutes } from "./webhook/routes.ts";
@@ -61,6 +62,8 @@ export interface AppParts {
   metrics: Pick<Metrics, "render">;
   metricsAllowedAddresses: BlockList;
   trustedProxies: BlockList | undefined;
+  /** Lets a handler refuse requests to a name that is not known. */
+  checkHost: (audience: Audience, handler: Handler) => Handler;
 }
 
 // The errors of the token check, and of a body where none is accepted.
@@ -77,20 +80,57 @@ const GUARDED: ErrorCode[] = [
 
 /** All routes, also the one that describes them. */
 export function listRoutes(parts: AppParts): Route[] {
-  const routes = listOthers(parts);
+  const named = listNamed(parts).map((route) => ({
+    ...route,
+    handler: parts.checkHost(audienceOf(route), route.handler),
+    problems: [...(route.problems ?? []), "unknown_host" as const],
+  }));
+  const routes: Route[] = [...named, ...listNameless(parts)];
   routes.push({
     method: "GET",
     path: "/openapi.json",
     summary: "Describes all endpoints as OpenAPI 3.1.",
     response: OpenApiAnswer,
-    handler: openApiRoute(routes, packageJson.version),
+    problems: ["unknown_host"],
+    handler: parts.checkHost("anybody", openApiRoute(routes, packageJson.version)),
     quiet: true,
   });
   return routes;
 }
 
-function listOthers(parts: AppParts): Route[] {
-  const { log, login, authenticate, sessions, sources, deliveries, readiness, metrics } = parts;
+function audienceOf({ path }: Route): Audience {
+  if (path === "/metrics") return "monitoring";
+  return path.startsWith("/auth/verify") ? "proxies" : "anybody";
+}
+
+/** The routes that answer under any name, because no browser uses them: senders and load balancers do. */
+function listNameless({ log, sources, deliveries, readiness, instance }: AppParts): Route[] {
+  return [
+    ...sources.flatMap((source) => sourceRoutes(source, deliveries)),
+    {
+      method: "GET",
+      path: "/healthz",
+      summary: "Answers 200 while the process is running.",
+      response: HealthAnswer,
+      handler: healthRoute,
+      quiet: true,
+    },
+    {
+      method: "GET",
+      path: "/readyz",
+      summary:
+        "Answers 200 when all stores are available and deliveries are not paused, else 503 with the unavailable parts. `instance` differs at each start of the server.",
+      response: ReadyAnswer,
+      statuses: [200, 503],
+      handler: readyRoute(readiness, instance, log),
+      quiet: true,
+    },
+  ];
+}
+
+/** The routes that answer under known names only. */
+function listNamed(parts: AppParts): Route[] {
+  const { log, login, authenticate, sessions, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
   const api: Route[] = [
     {
@@ -136,25 +176,6 @@ function listOthers(parts: AppParts): Route[] {
     ...(parts.browser ? browserRoutes(parts.browser) : []),
     ...(parts.admin ? adminRoutes(parts.admin) : []),
     ...(parts.page ? pageOfAdmin(parts.page) : []),
-    ...sources.flatMap((source) => sourceRoutes(source, deliveries)),
-    {
-      method: "GET",
-      path: "/healthz",
-      summary: "Answers 200 while the process is running.",
-      response: HealthAnswer,
-      handler: healthRoute,
-      quiet: true,
-    },
-    {
-      method: "GET",
-      path: "/readyz",
-      summary:
-        "Answers 200 when all stores are available and deliveries are not paused, else 503 with the unavailable parts. `instance` differs at each start of the server.",
-      response: ReadyAnswer,
-      statuses: [200, 503],
-      handler: readyRoute(readiness, parts.instance, log),
-      quiet: true,
-    },
     {
       method: "GET",
       path: "/metrics",

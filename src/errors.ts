@@ -78,6 +78,11 @@ export const PROBLEMS = {
     detail: "This path does not answer that method",
     when: "The route does not support this method. `Allow` lists its methods.",
   },
+  unknown_host: {
+    status: 421,
+    detail: "This service does not answer under this name; set PUBLIC_URL or ALLOWED_HOSTS",
+    when: "`Host` is not a name of this service: see [Security](../security.md). Deliveries, `/healthz` and `/readyz` answer under any name.",
+  },
   request_timeout: {
     status: 408,
     detail: "The request did not arrive in time",
@@ -96,7 +101,7 @@ export const PROBLEMS = {
   too_many_attempts: {
     status: 429,
     detail: "Too many failed logins; wait and try again",
-    when: "Within 5 minutes there were 10 failed logins at one e-mail from one address (or IPv6 /64), 50 from one address, or 100 at one e-mail. An address that logged in during the last 30 days is exempt from the last limit. `Retry-After` says how long to wait.",
+    when: "Within 5 minutes there were 10 failed logins at one e-mail from one address (or IPv6 /64), 20 from one IPv6 /56, 30 from one IPv6 /48, or 100 from all. Or there were 50 from one address. Of an address, and of a browser, that logged in during the last 30 days only its own failures count. `Retry-After` says how long to wait.",
   },
   headers_too_large: {
     status: 431,
@@ -111,7 +116,7 @@ export const PROBLEMS = {
   login_busy: {
     status: 503,
     detail: "Too many logins are under way; try again",
-    when: "256 logins wait for a password check, or 128 from one address (or IPv6 /64). Addresses that logged in during the last 30 days have a queue of 256 of their own.",
+    when: "256 logins wait for a password check, or 128 from one address (or IPv6 /64). Addresses and browsers that logged in during the last 30 days have a queue of 256 of their own.",
   },
   intake_paused: {
     status: 503,

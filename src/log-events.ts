@@ -17,6 +17,11 @@ export const LOG_EVENTS = {
     meaning: "A setting is accepted, but probably not as intended. The message says why.",
     fields: [],
   },
+  clock_warning: {
+    level: "warn",
+    meaning: "At the start the clock was before this version was made, before the newest event, or 30 days after it.",
+    fields: [],
+  },
   proxy_not_trusted: {
     level: "warn",
     meaning: "A proxy on this machine or its network forwards clients and is not in `TRUSTED_PROXIES`. Logged once.",
@@ -128,6 +133,12 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "A login was refused after too many failures.",
     fields: ["requestId", "address"],
+  },
+  browsers_forgotten: {
+    level: "info",
+    meaning:
+      "`throttle forget-browsers` revoked the marks of browsers that have logged in. Written to standard error of the command.",
+    fields: [],
   },
   throttle_cleared: {
     level: "info",
@@ -315,6 +326,18 @@ export const LOG_EVENTS = {
     level: "error",
     meaning: "The storage thread ended with an error. A new one is started.",
     fields: ["error"],
+  },
+  storage_file_fault: {
+    level: "error",
+    meaning:
+      "A file of `DATA_DIR` was removed, replaced or cut short while the server uses it. Deliveries and logins are refused. The message says what to do. Logged once for each fault.",
+    fields: ["error"],
+  },
+  storage_files_restored: { level: "info", meaning: "The files of `DATA_DIR` are in their places again.", fields: [] },
+  lock_file_renewed: {
+    level: "warn",
+    meaning: "`DATA_DIR/serve.lock` was removed, and the server locked the directory again.",
+    fields: [],
   },
   database_log_large: {
     level: "warn",

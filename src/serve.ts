@@ -8,9 +8,11 @@ import { watchConfigFile } from "./config/file/reload.ts";
 import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
+import { faultOfClock } from "./events/clock-fault.ts";
 import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
+import { createHostCheck } from "./http/known-hosts.ts";
 import { hostOf, listen, publicOriginOf, urlOf } from "./http/listen.ts";
 import { createReadiness } from "./http/operations.ts";
 import { createRouter } from "./http/router.ts";
@@ -59,6 +61,8 @@ export async function serve(configuration: Configuration, log: Log): Promise<Run
   for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
   const config = watchConfigFile(configuration.file, configuration.readFile, log);
   const stores = await openServerStores(settings, log);
+  const clockFault = faultOfClock(stores.now(), stores.newestEventAt);
+  if (clockFault) log.warn({ event: "clock_warning" }, `the clock may be wrong: ${faultText(clockFault)}`);
   try {
     return await wire({ settings, environment, config, stores, log });
   } catch (error) {
@@ -161,6 +165,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
+    checkHost: createHostCheck({
+      listeningHost: hostOf(settings),
+      publicUrl: settings.PUBLIC_URL,
+      allowedHosts: settings.ALLOWED_HOSTS,
+      trustedProxies,
+    }),
   };
   const authenticate = createAuthenticate(user, sessions, secrets, stores.now);
   const stopping = new AbortController();
@@ -180,7 +190,13 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
-  const browser = openBrowser(settings, url, { ...parts, authenticate, secret: settings.JWT_SECRET, now: stores.now });
+  const browser = openBrowser(settings, url, {
+    ...parts,
+    authenticate,
+    secrets,
+    throttle: stores.throttle,
+    now: stores.now,
+  });
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
   const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
   const page = openPage(wiring, admin, browser !== null);

@@ -26,6 +26,7 @@ import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { HeldStore } from "./webhook/held-store.ts";
 import type { SourceStore } from "./webhook/source-store.ts";
+import { withBoundTimes } from "./webhook/source-times.ts";
 
 /** The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there. */
 export interface Stores {
@@ -46,6 +47,8 @@ export interface Stores {
 export interface ServerStores extends Stores {
   /** The size of SQLite's write-ahead log; 0 with PostgreSQL. */
   logBytes(): number;
+  /** When the newest event before the start was received. Null if there was none. */
+  newestEventAt: number | null;
 }
 
 /** The stores that only several servers on one database need. */
@@ -59,14 +62,14 @@ type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_D
 /** Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left open. */
 export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
-  const { main, server, logBytes } = await openMainStores(settings, log);
+  const { main, server, logBytes, newestEventAt } = await openMainStores(settings, log);
   const stores = await withAuthStores(main, settings, log, server);
   // An old session in the database would be valid again if the settings stop naming a Redis.
   if (usesRedis(settings)) await main.sessions.remove(userId).catch(() => {});
   const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
   // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
   void sessions.check(userId).catch(() => {});
-  return { ...stores, sessions, logBytes };
+  return { ...stores, sources: withBoundTimes(stores.sources, stores.now), sessions, logBytes, newestEventAt };
 }
 
 /** Stores before Redis takes sessions and the throttle. */
@@ -76,23 +79,29 @@ type MainStores = Omit<Stores, "close">;
 async function openMainStores(
   settings: Settings,
   log: Log,
-): Promise<{ main: MainStores; server: string; logBytes(): number }> {
+): Promise<{ main: MainStores; server: string } & Pick<ServerStores, "logBytes" | "newestEventAt">> {
   const { DATA_DIR: dataDir, DATABASE_URL: address } = settings;
   if (address === undefined) {
     const sqlite = await openForServer({
       dataDir,
+      minFreeBytes: settings.MIN_FREE_DISK,
       startThread: (options) => startThread("storage", options),
       startReadThread: (options) => startThread("reading", options),
       log,
     });
-    return { main: { ...sqlite, shared: null, now: Date.now }, server: sqlite.id, logBytes: sqlite.logBytes };
+    const { id, logBytes, newestEventAt, ...stores } = sqlite;
+    return { main: { ...stores, shared: null, now: Date.now }, server: id, logBytes, newestEventAt };
   }
   const { openForServer: openPostgres } = await import("./postgres/open.ts");
   prepareInstanceDir(dataDir);
   // After a restart on this machine a server releases the attempts of its predecessor.
   const server = `${hostname()} ${resolve(dataDir)}`;
-  const stores = await openPostgres({ connection: postgresOptions(settings, address), log, server });
-  return { main: { ...stores, shared: stores }, server, logBytes: () => 0 };
+  const { newestEventAt, ...stores } = await openPostgres({
+    connection: postgresOptions(settings, address),
+    log,
+    server,
+  });
+  return { main: { ...stores, shared: stores }, server, logBytes: () => 0, newestEventAt };
 }
 
 /** The server's instance file is there. Without it, commands cannot find this server, which is logged. */

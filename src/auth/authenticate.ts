@@ -4,8 +4,16 @@ import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken } from "./token.ts";
 import { matchesUser, type User } from "./user.ts";
 
-/** Authenticates a request by the values of its `Authorization` headers; see {@link createAuthenticate}. */
-export type Authenticate = (authorization: readonly string[]) => Promise<AccessClaims>;
+/** The guard of protected operations, see {@link createAuthenticate}. */
+export interface Authenticate {
+  /** Authenticates a request by the values of its `Authorization` headers. */
+  byHeader(authorization: readonly string[]): Promise<AccessClaims>;
+  /**
+   * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in any order and
+   * number: those that are not genuine do not count.
+   */
+  byCookie(tokens: readonly string[]): Promise<AccessClaims>;
+}
 
 /**
  * Creates the guard of protected operations. It resolves with the token's claims if the token is genuine and its `sid` is
@@ -20,15 +28,35 @@ export function createAuthenticate(
   const verify = createVerifyToken(secrets);
   // Sharing reads doubles the rate of GET /auth/me, on both stores.
   const currentSession = coalesce((userId) => sessions.current(userId));
-  return async (authorization) => {
-    const claims = verify(bearerToken(authorization), now() / 1000);
-    if (claims === null) throw invalidToken();
-    if (!matchesUser(claims, user)) {
-      // Another `sub` is a user of an earlier configuration, who has no session.
-      throw claims.sub === user.id ? invalidToken() : await sessionInvalidated(sessions, claims);
-    }
-    if ((await currentSession(claims.sub)) !== claims.sid) throw await sessionInvalidated(sessions, claims);
-    return claims;
+
+  /** The claims of a genuine token; null for any other. */
+  function genuine(token: string): AccessClaims | null {
+    const claims = verify(token, now() / 1000);
+    // Another `sub` is a user of an earlier configuration, who has no session.
+    return claims !== null && claims.sub === user.id && !matchesUser(claims, user) ? null : claims;
+  }
+
+  /** The one of these claims, newest first, whose session is active. */
+  async function live(candidates: readonly AccessClaims[]): Promise<AccessClaims> {
+    const [newest] = candidates;
+    if (newest === undefined) throw invalidToken();
+    const own = candidates.filter((claims) => matchesUser(claims, user));
+    const sid = own.length === 0 ? null : await currentSession(user.id);
+    const found = own.find((claims) => claims.sid === sid);
+    if (found === undefined) throw await sessionInvalidated(sessions, newest);
+    return found;
+  }
+
+  return {
+    async byHeader(authorization) {
+      const claims = genuine(bearerToken(authorization));
+      return live(claims === null ? [] : [claims]);
+    },
+    async byCookie(tokens) {
+      if (tokens.length === 0) throw missingToken();
+      const candidates = tokens.map(genuine).filter((claims) => claims !== null);
+      return live(candidates.sort((a, b) => (b.iat ?? 0) - (a.iat ?? 0)));
+    },
   };
 }
 

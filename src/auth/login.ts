@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { networkOf } from "../lib/network.ts";
@@ -6,6 +5,7 @@ import type { Log } from "../log.ts";
 import { canonicalEmail } from "./email.ts";
 import { coarseOrigin } from "./login-origin.ts";
 import type { PasswordVerifier } from "./password.ts";
+import { createSessionId, type LoginWay } from "./session-id.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSignToken } from "./token.ts";
@@ -22,6 +22,9 @@ interface Requester {
   address: string;
   requestId: string;
   userAgent?: string | undefined;
+  way: LoginWay;
+  /** The id in the mark of a browser that has logged in before. */
+  browser?: string | null;
 }
 
 /** What the login depends on. `now` is in Unix milliseconds. */
@@ -52,13 +55,16 @@ export function createLogin(parts: LoginParts): Login {
 
   return async ({ email, password }, requester) => {
     const wanted = canonicalEmail(email);
-    const { address, requestId } = requester;
+    const { address, requestId, browser = null } = requester;
     let isRight: boolean;
     try {
-      const { isKnown } = await throttle.check(address, wanted);
-      const rank = { isPreferred: isKnown, sender: networkOf(address) };
+      const { isKnown } = await throttle.check(address, wanted, browser);
+      const rank = { isPreferred: isKnown, sender: browser ?? networkOf(address) };
       const verify = () => verifyPassword(password, wanted === userEmail);
-      isRight = await throttle.attempt(address, wanted, verify, (task) => attempts.run(task, rank));
+      isRight = await throttle.attempt(address, wanted, verify, {
+        runTask: (task) => attempts.run(task, rank),
+        browser,
+      });
     } catch (error) {
       if (error instanceof AppError && error.code === "too_many_attempts") {
         log.warn({ event: "login_throttled", requestId, address }, "login refused: too many failures");
@@ -70,7 +76,7 @@ export function createLogin(parts: LoginParts): Login {
       throw new AppError("invalid_credentials");
     }
 
-    const sid = randomUUID();
+    const sid = createSessionId(requester.way);
     // Both writes share one commit.
     const [replaced] = await Promise.all([
       sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, requester.userAgent)),

@@ -41,7 +41,10 @@ export const MeAnswer = v.object({ userId: v.string(), email: v.string() });
 export function loginRoute(login: Login): Handler {
   return async ({ request, requestId, address }) => {
     const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
-    return reply(200, await login(credentials, { address, requestId, userAgent: request.headers["user-agent"] }));
+    return reply(
+      200,
+      await login(credentials, { address, requestId, userAgent: request.headers["user-agent"], way: "api" }),
+    );
   };
 }
 

@@ -3,13 +3,15 @@ import { resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings, usesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
+import type { EventName } from "../events/store.ts";
 import { lockDataDir } from "../sqlite/data-dir.ts";
-import { openDatabase } from "../sqlite/database.ts";
+import { openForCommands } from "../sqlite/database.ts";
 import { backUp } from "../sqlite/maintenance/backup.ts";
 import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
-import { printJson, say } from "./output.ts";
+import { counted, printJson, say } from "./output.ts";
 import { createProgressBar, megabytesPerSecond } from "./progress.ts";
-import { requireDatabase } from "./stores.ts";
+import { refuseIfServed } from "./served-dir.ts";
+import { requireDatabase, requireServedLog } from "./stores.ts";
 
 interface BackupOptions {
   force?: boolean;
@@ -21,17 +23,29 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   const { DATA_DIR, DATABASE_URL } = readSettings(readEnvironment(), ["DATA_DIR", "DATABASE_URL"]);
   if (DATABASE_URL !== undefined) throw usePgDump(`pg_dump --format=custom --schema=authserve --file=FILE ${URL_WORD}`);
   requireDatabase(DATA_DIR);
-  const database = openDatabase(DATA_DIR);
+  requireServedLog(DATA_DIR);
+  const database = openForCommands(DATA_DIR);
   yieldToServer();
   const progress = createProgressBar(megabytesPerSecond);
   try {
-    const bytes = await backUp(database, resolve(file), { mayReplace: force, onProgress: progress.update });
+    const { bytes, damaged } = await backUp(database, resolve(file), {
+      mayReplace: force,
+      onProgress: progress.update,
+    });
     progress.end();
-    if (json) printJson({ file: resolve(file), bytes });
+    if (json) printJson({ file: resolve(file), bytes, damaged });
     else say(`Wrote and verified ${file} (${(bytes / 1e6).toFixed(1)} MB).`);
+    if (damaged.length > 0) throw damagedEvents(file, damaged);
   } finally {
     database.close();
   }
+}
+
+/** The backup has all the rest, so it stays. */
+function damagedEvents(file: string, [first, ...others]: readonly EventName[]): OperatorError {
+  const more = others.length === 0 ? "" : ` and ${counted(others.length, "other")}`;
+  const found = `${file} is written, but the stored bytes of event ${first?.eventId} of source ${first?.source}${more} do not match their checksum`;
+  return new OperatorError({ found, remedy: "check the disk, and keep the earlier backups, which may have them" }, 1);
 }
 
 /** How a shell reads the setting. Several hosts in one URL are fine for PostgreSQL's programs. */
@@ -61,6 +75,7 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
     );
   }
   requireBackup(file);
+  await refuseIfServed(DATA_DIR);
   const release = lockDataDir(DATA_DIR);
   const progress = createProgressBar(megabytesPerSecond);
   try {

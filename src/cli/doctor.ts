@@ -37,7 +37,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   findings.push(...checkModes(environment, folder, dataDir));
   const postgres = readUsable(environment, DATABASE_SETTING_NAMES);
   const database = postgres?.DATABASE_URL
-    ? { findings: await checkPostgres(postgres, postgres.DATABASE_URL), newestAt: null }
+    ? await checkPostgres(postgres, postgres.DATABASE_URL)
     : canLoad
       ? checkDatabase(dataDir)
       : withoutAddons;
@@ -45,8 +45,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (!postgres?.DATABASE_URL) {
     const { MIN_FREE_DISK: minFreeBytes } = readUsable(environment, ["MIN_FREE_DISK"]) ?? {};
     findings.push(checkSpace(dataDir, minFreeBytes), checkFsync(dataDir));
-    findings.push(checkClock(Date.now(), database.newestAt));
   }
+  findings.push(checkClock(Date.now(), database.newestAt));
   const redis = readUsable(environment, ["DEMO_USER_ID", ...REDIS_SETTING_NAMES]);
   if (redis) findings.push(...notReported(findings, await checkRedis(redis)));
   const tls = readUsable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readRetentionOf } from "../config/file/config-file.ts";
+import { readSettings } from "../config/settings.ts";
 import { purgePages } from "../events/purge-pages.ts";
+import { isLockHeld } from "../sqlite/data-dir.ts";
+import { giveBackIfFull } from "../sqlite/reserve.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 
@@ -9,6 +12,8 @@ import { withStores } from "./stores.ts";
 const LIMIT = 500;
 // A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
 const PAUSE_MS = 100;
+// On a full disk the steps are small. Several of them take as long as one of others.
+const BUSY_MS = 20;
 
 /** Removes what the retention of the configuration file does not keep. A server does the same by itself. */
 export function runEventsPrune({
@@ -18,12 +23,23 @@ export function runEventsPrune({
   dryRun?: boolean;
   json?: boolean;
 }): Promise<void> {
-  const retention = readRetentionOf(readEnvironment());
+  const environment = readEnvironment();
+  const retention = readRetentionOf(environment);
+  const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
+  const hasOwnDisk = DATABASE_URL === undefined;
+  if (hasOwnDisk && !isDryRun) giveBackIfFull(DATA_DIR);
+  const isAlone = () => isDryRun || (hasOwnDisk && !isLockHeld(DATA_DIR));
   return withStores(async ({ events, ...stores }) => {
     const now = stores.now();
+    let pausedAt = performance.now();
     const purged = await purgePages(
       (cursor) => events.purge({ retention, now, limit: LIMIT, cursor, isDryRun }),
-      () => delay(isDryRun ? 0 : PAUSE_MS, true),
+      async () => {
+        if (isAlone() || performance.now() - pausedAt < BUSY_MS) return true;
+        await delay(PAUSE_MS);
+        pausedAt = performance.now();
+        return true;
+      },
     );
     if (json) return printJson(purged);
     const megabytes = (purged.bytes / 1e6).toFixed(1);

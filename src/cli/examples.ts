@@ -97,6 +97,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "session revoke": [["authserve session revoke", "Log the user out"]],
   "throttle show": [["authserve throttle show --address 203.0.113.9", "Show the failed logins of an address"]],
   "throttle clear": [["authserve throttle clear", "Let everybody log in again"]],
+  "throttle forget-browsers": [["authserve throttle forget-browsers", "A laptop was lost"]],
   "token explain": [["authserve token explain <token.txt", "Find out why a token is refused"]],
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],

@@ -10,6 +10,7 @@ import { postgresOptions } from "../stores.ts";
 import { copyStore, LANES } from "./copy-store.ts";
 import { printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
+import { refuseIfServed } from "./served-dir.ts";
 import { printTable } from "./table.ts";
 
 interface MigrateOptions {
@@ -24,6 +25,7 @@ export async function runMigrate({ from, json }: MigrateOptions): Promise<void> 
   const connection = connectionOptions();
   const source = openExport(dataDir);
   try {
+    await refuseIfServed(dataDir);
     const { target, tables } = await copyInto(connection, source);
     const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(1));
     if (json) return printJson({ from: dataDir, resumed: target.isResumed, seconds, tables });

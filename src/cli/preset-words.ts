@@ -9,10 +9,10 @@ export function remedyForPreset(name: string): string {
   return meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
 }
 
-/** What a source of a provider sets: secrets or keys, unless the keys are fetched from the provider, and options. */
-export function needsOfProvider({ schemes, options = {}, keysUrl }: Provider): string[] {
+/** What a source of a provider sets: secrets or keys, unless the keys are known or fetched, and options. */
+export function needsOfProvider({ schemes, options = {}, keysUrl, keys }: Provider): string[] {
   const credentials = [...new Set(schemes.map(needsOf))].sort().reverse().join(" or ");
-  return [...(keysUrl === undefined ? [credentials] : []), ...Object.keys(options)];
+  return [...(keysUrl === undefined && keys === undefined ? [credentials] : []), ...Object.keys(options)];
 }
 
 /** What an operator must know of a sender that signs nothing; null for others. */

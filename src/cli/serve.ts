@@ -32,6 +32,8 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   const log = createLog(settings.LOG_LEVEL, { format });
   warnOfEnvFile(environment, log);
   const signals = handleSignals();
+  const { refuseIfServed } = await import("./served-dir.ts");
+  if (settings.DATABASE_URL === undefined) await refuseIfServed(settings.DATA_DIR);
   // Each reload also reads `.env`, which may have new secrets.
   const server = await serve(
     { settings, environment, file: configFileName(environment), readFile: () => readConfigFile(readEnvironment()) },

@@ -41,7 +41,7 @@ function describe(name: string, provider: Provider) {
     covers,
     note: noteOn(schemes),
     id: (provider.id ?? []).map((place) => [place].flat().join(" + ")),
-    type: provider.type ?? [],
+    type: (provider.type ?? []).map((place) => [place].flat().join(" + ")),
     dedupe: provider.dedupe ?? { mode: "bytes", why: null, source: null },
     contentTypes: provider.contentTypes ?? ["application/json"],
     encoding: provider.encoding ?? [],

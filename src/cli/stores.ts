@@ -14,6 +14,7 @@ import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
 import type { SourceRecord, SourceStore } from "../webhook/source-store.ts";
+import { faultOfServedLog } from "./served-dir.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;
 
@@ -32,7 +33,10 @@ export async function withStores<const More extends SettingName = never>(
   { isOpen = false } = {},
 ): Promise<void> {
   const settings = readSettings(readEnvironment(), [...NAMES, ...more]);
-  if (settings.DATABASE_URL === undefined) requireDatabase(settings.DATA_DIR);
+  if (settings.DATABASE_URL === undefined) {
+    requireDatabase(settings.DATA_DIR);
+    if (!isOpen) requireServedLog(settings.DATA_DIR);
+  }
   const stores = await openCommandStores(settings, createLog("silent"), { isOpen });
   try {
     await command({ ...stores, settings });
@@ -48,6 +52,12 @@ export function requireDatabase(dataDir: string): void {
     found: `DATA_DIR has no ${DATABASE_FILE}`,
     remedy: "start the server once, or set DATA_DIR to its directory",
   });
+}
+
+/** Throws {@link OperatorError} if the database of a running server has lost its write-ahead log. */
+export function requireServedLog(dataDir: string): void {
+  const fault = faultOfServedLog(dataDir);
+  if (fault !== null) throw new OperatorError(fault, 1);
 }
 
 function hasDatabase(dataDir: string): boolean {

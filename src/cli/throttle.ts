@@ -1,4 +1,5 @@
 import { canonicalEmail } from "../auth/email.ts";
+import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import { bucketsFor } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { OperatorError } from "../errors.ts";
@@ -44,8 +45,13 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
   const asked = parseAddress(address);
   return withStores(
     async ({ throttle, settings }) => {
-      const { pair, email, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
-      const names = { pair: pair.bucket, email: email.bucket, address: inAll.bucket };
+      const { pair, email, networks, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const names = {
+        pair: pair.bucket,
+        email: email.bucket,
+        networks: networks.map(({ bucket }) => bucket),
+        address: inAll.bucket,
+      };
       const cleared = await throttle.clear(asked === null ? "all" : names);
       if (json) printJson({ cleared });
       const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
@@ -54,6 +60,18 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
     },
     ["DEMO_EMAIL"],
   );
+}
+
+/** Revokes the marks of all browsers that have logged in. */
+export function runThrottleForgetBrowsers({ json }: Pick<ThrottleOptions, "json">): Promise<void> {
+  return withStores(async ({ throttle, now }) => {
+    await revokeBrowserMarks(throttle, now());
+    if (json) printJson({ forgotten: true });
+    sayOrLog(
+      { event: "browsers_forgotten" },
+      "Browsers that have logged in count as any other until their next login.",
+    );
+  });
 }
 
 function parseAddress(text: string | undefined): string | null {

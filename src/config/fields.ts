@@ -208,6 +208,12 @@ export const host = v.pipe(
   v.description("host name or IP address"),
 );
 
+/** Comma-separated host names, in lower case. */
+export const hostNames = parsed((value) => {
+  const list = value === "" ? [] : value.split(",").map((entry) => entry.trim().toLowerCase());
+  return list.every((name) => isHostName(name) && isIP(name) === 0) ? list : null;
+}, "expected a comma-separated list of host names without port, e.g. auth.internal,authserve.lan");
+
 /** Comma-separated `host:port`, with IPv6 addresses in brackets. */
 export const addresses = parsed((value) => {
   const list: { host: string; port: number }[] = [];

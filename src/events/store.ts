@@ -226,6 +226,11 @@ export interface PurgedPage {
   events: number;
   ids: number;
   bytes: number;
+  /**
+   * How long the store has looked at what is kept, in milliseconds; 0 if it has removed something or returned space to the disk.
+   * Without the time that the call waited for others.
+   */
+  fruitlessMs: number;
   /** The cursor of the next page; null on the last page. */
   next: string | null;
 }

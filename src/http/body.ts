@@ -32,21 +32,30 @@ export function requireMediaType(request: IncomingMessage, accepted: readonly st
   return requireEncodableType(request, accepted);
 }
 
-/** As {@link requireMediaType}, of a request that may have a Content-Encoding, and with `anyCharset` JSON in any. */
+/**
+ * As {@link requireMediaType}, of a request that may have a Content-Encoding. With `isLenient`, JSON may be in any charset, and
+ * an empty body needs no type.
+ */
 export function requireEncodableType(
   request: Pick<IncomingMessage, "headers" | "rawHeaders">,
   accepted: readonly string[],
-  { anyCharset = false } = {},
+  { isLenient = false } = {},
 ): string {
   const { "content-type": announced = "" } = request.headers;
   // Limits the work that an unverified client can cause.
   if (announced.length > MAX_TYPE_LENGTH) throw unsupported(accepted, "content_type_too_long");
   if (headerValues(request.rawHeaders, "content-type").length > 1) throw unsupported(accepted, "several_content_types");
   const { type, isUtf8 } = readMediaType(announced);
-  const isReadable = isUtf8 || anyCharset || !isJson(type);
+  const isReadable = isUtf8 || isLenient || !isJson(type);
   if (isReadable && isInRanges(type, accepted)) return type;
+  if (announced === "" && isLenient && isEmpty(request)) return "";
   if (announced === "") throw unsupported(accepted, "no_content_type");
   throw unsupported(accepted, isReadable ? "content_type" : "charset", announced);
+}
+
+/** Whether a request announces no body (RFC 9112, 6.3). */
+function isEmpty({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
 /** `sent` is what the request has. */

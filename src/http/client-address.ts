@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP, type Socket, SocketAddress } from "node:net";
 import { AppError } from "../errors.ts";
 import { isIn } from "../lib/address-range.ts";
+import { trimSpace } from "../lib/http-space.ts";
+import { believed } from "./believed-headers.ts";
 
 /**
  * Returns the canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 as in RFC 5952, without a zone. Returns null
@@ -28,19 +30,22 @@ function hopAddress(hop: string): string | null {
   return canonicalAddress(match?.[1] ?? match?.[2] ?? hop);
 }
 
+/** The address of a client that nobody can name. It is in no list of addresses, so that it may do nothing that needs one. */
+export const NOBODY = "unknown";
+
 const peers = new WeakMap<Socket, string>();
 
 /** The canonical address of the peer. It is cached because a connection carries many requests. */
 export function peerAddress(socket: Socket): string {
   const known = peers.get(socket);
   if (known !== undefined) return known;
-  const peer = canonicalAddress(socket.remoteAddress ?? "") ?? "unknown";
+  const peer = canonicalAddress(socket.remoteAddress ?? "") ?? NOBODY;
   peers.set(socket, peer);
   return peer;
 }
 
 export function isTrusted(peer: string, trustedProxies: BlockList | undefined): trustedProxies is BlockList {
-  return trustedProxies !== undefined && peer !== "unknown" && isIn(trustedProxies, peer);
+  return trustedProxies !== undefined && peer !== NOBODY && isIn(trustedProxies, peer);
 }
 
 const FORWARDING_HEADER =
@@ -52,22 +57,24 @@ const FORWARDING_HEADER =
  */
 export function isFromUnknownClient(request: IncomingMessage, trustedProxies: BlockList | undefined): boolean {
   const { socket, headers } = request;
-  if (isTrusted(peerAddress(socket), trustedProxies) && headers["x-forwarded-for"] !== undefined) return false;
+  if (isTrusted(peerAddress(socket), trustedProxies) && believed(headers, "x-forwarded-for") !== undefined)
+    return false;
   return Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 }
 
 /**
  * The client's address: the peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not a trusted
- * proxy. The search ends at an entry that is not an address: entries left of it were not written by a trusted proxy.
+ * proxy. An entry there that is not an address names {@link NOBODY}.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
   const peer = peerAddress(request.socket);
   if (!isTrusted(peer, trustedProxies)) return peer;
-  const hops = (request.headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
+  const hops = request.headersDistinct["x-forwarded-for"];
+  if (hops === undefined) return peer;
   let address = peer;
-  for (const hop of hops.reverse()) {
-    const candidate = hopAddress(hop.trim());
-    if (candidate === null) return address;
+  for (const hop of hops.join(",").split(",").reverse()) {
+    const candidate = hopAddress(trimSpace(hop));
+    if (candidate === null) return NOBODY;
     address = candidate;
     if (!isIn(trustedProxies, address)) return address;
   }
@@ -92,7 +99,7 @@ export function requireAllowedClient(
 
 /** The part of the path that a trusted proxy has removed, from `X-Forwarded-Prefix`; empty if there is none. */
 export function removedPrefix({ socket, headers }: IncomingMessage, trustedProxies: BlockList | undefined): string {
-  const prefix = headers["x-forwarded-prefix"];
-  if (typeof prefix !== "string" || !isTrusted(peerAddress(socket), trustedProxies)) return "";
+  const prefix = believed(headers, "x-forwarded-prefix");
+  if (prefix === undefined || !isTrusted(peerAddress(socket), trustedProxies)) return "";
   return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(prefix) ? prefix.replace(/\/$/, "") : "";
 }

@@ -5,7 +5,7 @@ import { AppError, type ErrorCode, PROBLEMS } from "../errors.ts";
 export interface Reply {
   status: number;
   body: unknown;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
 }
 
 /** Turns an error into its RFC 9457 response. An error other than {@link AppError} becomes `internal_error`, without details. */

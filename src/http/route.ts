@@ -181,7 +181,7 @@ function send(
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   const content = isRaw ? body : JSON.stringify(body);
   // A reply may override these headers.
-  const head: Record<string, string | number> = {
+  const head: Record<string, string | number | string[]> = {
     ...commonHeaders(requestId, (req.socket as TLSSocket).encrypted === true),
     "Content-Type": "application/json",
     ...headers,

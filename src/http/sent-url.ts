@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { trimSpace } from "../lib/http-space.ts";
+import { believed } from "./believed-headers.ts";
 import { isTrusted, peerAddress, removedPrefix } from "./client-address.ts";
 
 /**
@@ -27,10 +29,11 @@ interface Arrival {
 
 /** The origin of a request with these headers, see {@link sentOrigin}. */
 export function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
-  const forwarded = (name: string) => (isForwarded ? firstOf(headers[name]) : undefined);
-  const forwardedHost = matching(HOST, forwarded("x-forwarded-host"));
+  const forwarded = (value: string | undefined) => (isForwarded ? firstOf(value) : undefined);
+  const forwardedHost = matching(HOST, forwarded(believed(headers, "x-forwarded-host")));
   if (forwardedHost === undefined && publicOrigin !== undefined) return publicOrigin;
-  const scheme = matching(SCHEME, forwarded("x-forwarded-proto")) ?? (isEncrypted ? "https" : "http");
+  const scheme =
+    matching(SCHEME, forwarded(believed(headers, "x-forwarded-proto"))) ?? (isEncrypted ? "https" : "http");
   return `${scheme}://${forwardedHost ?? headers.host ?? ""}`;
 }
 
@@ -46,6 +49,6 @@ export function sentTarget(request: IncomingMessage, trustedProxies: BlockList |
 }
 
 /** The first value of a header that each proxy may add to: the one that the client's proxy wrote. */
-function firstOf(value: string | string[] | undefined): string | undefined {
-  return typeof value === "string" ? value.split(",")[0]?.trim() : undefined;
+export function firstOf(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : trimSpace(value.split(",", 1)[0] ?? "");
 }

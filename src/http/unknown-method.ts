@@ -1,4 +1,5 @@
 import type { AppError } from "../errors.ts";
+import { trimSpace } from "../lib/http-space.ts";
 import { validRequestId } from "./route.ts";
 import type { Refusal } from "./router.ts";
 
@@ -41,5 +42,6 @@ export function refuseUnknownMethod(
 /** The value of a header. `text` begins with the line end before the first header. */
 function headerIn(text: string, name: string): string | undefined {
   const [head = ""] = text.split("\r\n\r\n", 1);
-  return new RegExp(`\\r\\n${name}:([^\\r\\n]*)`, "i").exec(head)?.[1]?.trim();
+  const value = new RegExp(`\\r\\n${name}:([^\\r\\n]*)`, "i").exec(head)?.[1];
+  return value === undefined ? undefined : trimSpace(value);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList } from "node:net";
 import type { Fault } from "../errors.ts";
 import { isIn } from "../lib/address-range.ts";
-import { isTrusted, peerAddress } from "./client-address.ts";
+import { isTrusted, NOBODY, peerAddress } from "./client-address.ts";
 
 /** Explains to the operator what a proxy missing from `TRUSTED_PROXIES` causes. */
 export function faultOfUnnamedProxy(address: string): Fault {
@@ -35,7 +35,7 @@ export function watchForUnnamedProxy(
   return ({ socket, headers }) => {
     if (isFound || !CLIENT_HEADERS.some((name) => headers[name] !== undefined)) return;
     const peer = peerAddress(socket);
-    if (peer === "unknown" || !isIn(LOCAL, peer) || isTrusted(peer, trustedProxies)) return;
+    if (peer === NOBODY || !isIn(LOCAL, peer) || isTrusted(peer, trustedProxies)) return;
     isFound = true;
     onFound(peer);
   };

@@ -2,6 +2,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { AppError } from "../errors.ts";
 import { BodyBuffer } from "./body-buffer.ts";
+import { trimSpace } from "./http-space.ts";
 
 /** How a body may be compressed (RFC 9110, 8.4.1). */
 export const CODINGS = ["gzip", "deflate", "br"] as const;
@@ -16,7 +17,7 @@ export function codingIn(header = ""): Coding | null | undefined {
   const [name, ...others] = header
     .toLowerCase()
     .split(",")
-    .map((one) => one.trim())
+    .map(trimSpace)
     .filter((one) => !NO_CODING.test(one));
   if (name === undefined) return null;
   if (others.length > 0) return undefined;

@@ -46,6 +46,29 @@ function makeOne(dir: string): void {
   }
 }
 
+/** Identifies a file independently of its name. */
+export interface FileId {
+  dev: bigint;
+  ino: bigint;
+}
+
+/** The file of this name. Throws the system's error. */
+export function fileId(path: string): FileId {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return { dev, ino };
+}
+
+/** Whether this name still is that of the file. */
+export function isInPlace(path: string, { dev, ino }: FileId): boolean {
+  try {
+    const found = fileId(path);
+    return found.ino === ino && found.dev === dev;
+  } catch {
+    // Nothing is there, or this user may no longer look.
+    return false;
+  }
+}
+
 /** Flushes the content of a file, or the names in a folder, to disk (fsync). */
 export function flush(path: string): void {
   const fd = openSync(path, "r");
@@ -146,6 +169,14 @@ export function diskSpace(file: string): DiskSpace {
 /** The free space for this user on the disk of a file, in bytes. */
 export function freeBytes(file: string): number {
   return diskSpace(file).freeBytes;
+}
+
+const DEFAULT_FREE_BYTES = 256 * 1024 ** 2;
+const DEFAULT_FREE_SHARE = 0.05;
+
+/** The least free space of a disk of this size: the configured one, or the default. */
+export function leastFreeBytes(configured: number | undefined, sizeBytes: number): number {
+  return configured ?? Math.min(DEFAULT_FREE_BYTES, Math.floor(sizeBytes * DEFAULT_FREE_SHARE));
 }
 
 /** A file system without a limit reports 0 blocks. */

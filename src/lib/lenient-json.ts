@@ -10,7 +10,7 @@ export interface LenientJson {
 
 /**
  * Reads JSON as senders write it: also with a byte order mark, in another charset, with a member twice, of which the last one
- * counts, or with NaN and Infinity, which become null. A charset that is not known is read as UTF-8.
+ * counts, with line ends in strings, a comma behind the last item, or with NaN and Infinity, which become null. A charset that is not known is read as UTF-8.
  * `parseStrict` is for callers that may have parsed the bytes before.
  */
 export function readLenientJson(
@@ -22,7 +22,7 @@ export function readLenientJson(
   if (strict?.ok) return { value: strict.value, fault: null };
   if (bytes.length === 0) return { value: undefined, fault: "is empty" };
   const text = decode(bytes, charset);
-  const value = parse(text) ?? parse(withoutNumbersBeyondJson(text));
+  const value = parse(text) ?? parse(mended(text));
   return { value, fault: strict ? strict.reason : faultOfCharset(charset, value) };
 }
 
@@ -58,11 +58,21 @@ function parse(text: string): unknown {
   }
 }
 
-function withoutNumbersBeyondJson(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.?)*(?:"|$)|\bNaN\b|-?\bInfinity\b/gs, (found) =>
-    found.startsWith('"') ? found : "null",
-  );
+/**
+ * The text with null for numbers that JSON lacks, with line ends and other control characters of strings escaped, and without
+ * the comma that templates leave behind the last item.
+ */
+function mended(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.?)*(?:"|$)|,(?=\s*[}\]])|\bNaN\b|-?\bInfinity\b/gs, (found) => {
+    if (found === ",") return "";
+    return found.startsWith('"') ? found.replace(CONTROL, escaped) : "null";
+  });
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a string of JSON must not have (RFC 8259, 7)
+const CONTROL = /[\0-\x1f]/g;
+
+const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 function faultOfCharset(charset: string | undefined, value: unknown): string {
   return value === undefined ? "is not JSON" : `is in the charset ${charset}, not in UTF-8`;

@@ -1,8 +1,16 @@
-/** Whether a media type, in lower case, is in one of the ranges: `text/*`, or exactly the type. */
+import { trimSpace } from "./http-space.ts";
+
+/** The media types of JSON with a name of their own (RFC 6839), such as `application/hal+json`, as a range. */
+export const NAMED_JSON = "application/*+json";
+
+/** Whether a media type, in lower case, is in one of the ranges: `text/*`, {@link NAMED_JSON}, or exactly the type. */
 export function isInRanges(mediaType: string, ranges: readonly string[]): boolean {
   return ranges.some(
     (range) =>
-      range === mediaType || range === "*/*" || (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1))),
+      range === mediaType ||
+      range === "*/*" ||
+      (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1))) ||
+      (range === NAMED_JSON && /^application\/.+\+json$/.test(mediaType)),
   );
 }
 
@@ -22,7 +30,7 @@ export const MULTIPART = "multipart/form-data";
 /** The media type in a `Content-Type`, in lower case, without its parameters. */
 export function mediaTypeIn(contentType: string): string {
   const end = contentType.indexOf(";");
-  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  return trimSpace(end === -1 ? contentType : contentType.slice(0, end)).toLowerCase();
 }
 
 /** The charset that a `Content-Type` names, in lower case. */

@@ -78,14 +78,14 @@ function toError({ message, ...failure }: Failure): Error {
 /** The objects whose methods a thread serves, by target name. */
 export type RpcTargets = Record<string, object>;
 
-/** Runs one call. */
-export type RunCall = <T>(call: () => T) => T;
+/** Runs one call of a method, `target.name`. */
+export type RunCall = <T>(call: () => T, method: string) => T;
 
 /** Answers the calls that come through a port, in order. */
 export function serveCalls(targets: RpcTargets, port: MessagePort, run: RunCall): void {
   function answer({ id, method, args }: Call): Answer {
     try {
-      return { id, result: run(() => methodOf(targets, method)(...args)) };
+      return { id, result: run(() => methodOf(targets, method)(...args), method) };
     } catch (error) {
       return { id, error: fromError(error) };
     }

@@ -49,6 +49,14 @@ SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payloa
 FROM authserve.events JOIN authserve.contents ON contents.event = events.id
 WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;
 
+const NEWEST = `SELECT received_at AS "receivedAt" FROM authserve.events ORDER BY id DESC LIMIT 1`;
+
+/** When the newest event was received. Null if there is none. */
+export async function readNewest(queries: Queries): Promise<number | null> {
+  const [row] = await queries.rows<{ receivedAt: number }>(NEWEST);
+  return row?.receivedAt ?? null;
+}
+
 /** The jobs of events, with why they ended: events. */
 const JOBS = `
 SELECT event, route, status, attempts, ordering_key AS "orderingKey", due_at AS "dueAt", lease_owner IS NOT NULL AS leased,

@@ -9,6 +9,7 @@ import {
   type Taken,
 } from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import { createTimeline, type PlausibleTime, type TimesAround } from "../events/timeline.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { BYTES_PER_EVENT, createMoves, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
 import { type JobRow, lockJobs } from "./job-rows.ts";
@@ -26,6 +27,8 @@ interface Position {
   after: number;
   taken: Taken;
 }
+
+type PageWork = Omit<PurgedPage, "fruitlessMs">;
 
 const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 const NOTHING = { events: 0, ids: 0, bytes: 0 };
@@ -58,11 +61,13 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
     async purge(request) {
       if (request.cursor === undefined && !request.isDryRun) await removeOldStats(postgres, request.now);
       const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
+      const startedAt = performance.now();
       const page = await (position.phase === "contents"
         ? purgeContents(postgres, request, position)
         : purgeIds(postgres, request, position));
       tally.note();
-      return page;
+      const hasWorked = page.events + page.ids > 0;
+      return { ...page, fruitlessMs: hasWorked ? 0 : performance.now() - startedAt };
     },
   };
 }
@@ -72,19 +77,22 @@ async function purgeContents(
   postgres: Postgres,
   { retention, now, limit, isDryRun = false }: PurgeRequest,
   { after, taken }: Position,
-): Promise<PurgedPage> {
+): Promise<PageWork> {
   const [totals] = await postgres.rows<TotalsRow>(TOTALS);
   const rule = createPurgeRule(retention, withoutTaken(totals as TotalsRow, taken), now);
   const rows = await postgres.rows<CandidateRow & { isUnrouted: boolean }>(sql.CANDIDATES, [after, MAX_COMPARED]);
   const jobsOf = await readEndedJobs(postgres, rows);
   const found: Expired[] = [];
+  const timeOf = await readTimeline(postgres, rows, now);
   let last = after;
   let isDone = false;
   for (const { isUnrouted, ...row } of rows) {
-    isDone = rule.isDoneAt(row.receivedAt);
+    const { at: receivedAt, isAhead } = timeOf(row.receivedAt);
+    const isYoung = rule.isDoneAt(receivedAt);
+    isDone = isYoung && !isAhead;
     if (isDone || found.length === limit) break;
     last = row.event;
-    const event = isUnrouted ? null : expiry(row, jobsOf(row.event), rule);
+    const event = isUnrouted || isYoung ? null : expiry({ ...row, receivedAt }, jobsOf(row.event), rule);
     if (event) found.push(event);
   }
   const events = isDryRun ? found : await removeContents(postgres, found, now);
@@ -94,6 +102,16 @@ async function purgeContents(
     : { ...START, phase: "ids" };
   const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
   return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+}
+
+/** Returns what tells the times of a page of events. */
+async function readTimeline(
+  queries: Queries,
+  [first]: readonly CandidateRow[],
+  now: number,
+): Promise<(receivedAt: number) => PlausibleTime> {
+  const [around] = await queries.rows<TimesAround>(sql.TIMES_AROUND, [first?.event ?? 0, Math.round(now)]);
+  return createTimeline(around as TimesAround, now);
 }
 
 async function readEndedJobs(
@@ -165,13 +183,16 @@ async function purgeIds(
   postgres: Postgres,
   { retention, now, limit, isDryRun = false }: PurgeRequest,
   position: Position,
-): Promise<PurgedPage> {
+): Promise<PageWork> {
   const cutoff = now - retention.idsMs;
   const rows = await postgres.rows<CandidateRow & { hasContents: boolean }>(sql.OLD_IDS, [
     position.after,
     MAX_COMPARED,
   ]);
-  const old = rows.filter(({ receivedAt }) => receivedAt <= cutoff);
+  const timeOf = await readTimeline(postgres, rows, now);
+  const timed = rows.map((row) => ({ ...row, ...timeOf(row.receivedAt) }));
+  const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
+  const old = timed.filter(({ at }) => at <= cutoff).map((row) => ({ ...row, receivedAt: row.at }));
   const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0 }, now);
   const jobsOf = isDryRun ? await readEndedJobs(postgres, old) : () => [];
   // In a dry run the expired events are still there.
@@ -179,9 +200,10 @@ async function purgeIds(
   const ids = gone.slice(0, limit).map(({ event }) => event);
   const removed = isDryRun ? ids.length : await removeIds(postgres, ids);
   const isFull = ids.length === limit;
-  const hasMore = isFull || (rows.length === MAX_COMPARED && old.length > 0);
+  const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
   const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
-  return { ...NOTHING, ids: removed, next: hasMore ? JSON.stringify({ ...position, after }) : null };
+  const next = hasMore ? JSON.stringify({ ...position, after }) : null;
+  return { ...NOTHING, ids: removed, next };
 }
 
 async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<number> {

@@ -36,6 +36,16 @@ UPDATE authserve.held_tally SET count = count - (SELECT count(*) FROM gone),
   bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
 WHERE source = $1 AND (SELECT count(*) FROM gone) > 0`;
 
+/** Removes the deliveries of a source from before a time: source, time. */
+const EXPIRE = `
+WITH gone AS (DELETE FROM authserve.held WHERE source = $1 AND received_at < $2 RETURNING length(body) AS size)
+UPDATE authserve.held_tally SET count = count - (SELECT count(*) FROM gone),
+  bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
+WHERE source = $1 AND (SELECT count(*) FROM gone) > 0`;
+
+/** The sources of which deliveries are held. */
+const SOURCES = `SELECT source FROM authserve.held_tally WHERE count > 0 ORDER BY source`;
+
 /** Removes deliveries: ids. */
 const REMOVE = `
 WITH gone AS (DELETE FROM authserve.held WHERE id = ANY($1::bigint[]) RETURNING source, length(body) AS size)
@@ -74,7 +84,13 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
         const bySource = new Map(batch.map(({ delivery, bounds }) => [delivery.source, { delivery, bounds }]));
         for (const [source, { delivery, bounds }] of bySource) await trim(queries, source, bounds, delivery.receivedAt);
       }),
-    trim: (source, bounds, now) => postgres.transaction((queries) => trim(queries, source, bounds, now)),
+    trim: (source, bounds, now) =>
+      postgres.transaction(async (queries) => {
+        await trim(queries, source, bounds, now);
+        // Behind those that came while the clock was ahead.
+        await queries.run(EXPIRE, [source, Math.round(now - bounds.forMs)]);
+      }),
+    sources: async () => (await postgres.rows<{ source: string }>(SOURCES)).map(({ source }) => source),
     list: ({ source = null, since = 0, after = 0, limit }) =>
       postgres.rows<HeldSummary>(LIST, [after, source, since, limit]),
     read: (ids) => postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_BYTES]),

@@ -2,6 +2,7 @@ import { AppError, describeError, NoSchemaError, OperatorError } from "../errors
 import type { Log } from "../log.ts";
 import { startClock } from "./clock.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatcher, sqlState } from "./connection.ts";
+import { readNewest } from "./event-reads.ts";
 import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
 import { prepareSchema, schemaVersion } from "./schema.ts";
 import { type PostgresStores, storesOn } from "./stores.ts";
@@ -13,9 +14,20 @@ export interface OpenOptions {
   server?: string;
 }
 
+/** The stores of a server. */
+export interface PostgresServerStores extends PostgresStores {
+  /** When the newest event before the start was received. */
+  newestEventAt: number | null;
+}
+
 /** Opens the stores of a server, and creates or updates the schema. Throws {@link OperatorError} with nothing left open. */
-export function openForServer(options: OpenOptions): Promise<PostgresStores> {
-  return open(options, prepareSchema);
+export async function openForServer(options: OpenOptions): Promise<PostgresServerStores> {
+  let newestEventAt: number | null = null;
+  const stores = await open(options, async (postgres) => {
+    await prepareSchema(postgres);
+    newestEventAt = await readNewest(postgres);
+  });
+  return { ...stores, newestEventAt };
 }
 
 /** Opens the stores for a command. Throws {@link OperatorError} with nothing left open, also if no server has started yet. */

@@ -1,3 +1,5 @@
+import { COMPARED_AFTER, COMPARED_BEFORE, COMPARED_LATER } from "../events/timeline.ts";
+
 /**
  * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Each is looked
  * up by itself: a join in order would read all identities between two events with contents.
@@ -8,6 +10,15 @@ SELECT event, received_at AS "receivedAt", size AS bytes,
 FROM (SELECT event FROM authserve.contents WHERE event > $1 ORDER BY event LIMIT $2) AS first,
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY event`;
+
+/** The newest times of events after a page, and before it if they are not after those: its first event, now. */
+export const TIMES_AROUND = `
+SELECT later, (
+  SELECT max(received_at) FROM (
+    SELECT received_at FROM authserve.events WHERE id < $1 ORDER BY id DESC LIMIT ${COMPARED_BEFORE}) AS before
+  WHERE received_at <= least($2, later)) AS earlier
+FROM (SELECT max(received_at) AS later FROM (
+  SELECT received_at FROM authserve.events WHERE id >= $1 + ${COMPARED_AFTER} ORDER BY id LIMIT ${COMPARED_LATER}) AS after) AS found`;
 
 /** The statuses and ends of events' jobs: events. */
 export const ENDED_JOBS = `

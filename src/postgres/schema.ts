@@ -1,4 +1,5 @@
 import { OperatorError } from "../errors.ts";
+import { changedStep, digestsOf, STEPS_KEY } from "../lib/schema-steps.ts";
 import type { Postgres, Queries } from "./connection.ts";
 
 /**
@@ -209,6 +210,9 @@ const STEPS: readonly string[] = [
 /** The schema of this version, compared with the row in `authserve.schema_version`. Never edit a released step: add a new one. */
 export const SCHEMA = STEPS.length;
 
+/** A digest of each step. A database keeps those that made it. */
+export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
+
 /** Any number that no other program in this database locks. */
 const LOCK = 7_275_433_210;
 
@@ -220,13 +224,8 @@ export async function prepareSchema(postgres: Postgres): Promise<void> {
   await postgres.transaction(async (queries) => {
     // Without a lock several servers that create a table at once get errors.
     await queries.run("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-    const version = await schemaVersion(queries);
-    if (version > SCHEMA) {
-      throw new OperatorError({
-        found: `the database has schema ${version} and this version knows up to ${SCHEMA}`,
-        remedy: "run the newer authserve",
-      });
-    }
+    const { version, steps, fault } = await readSchema(queries);
+    if (fault) throw new OperatorError({ found: `the database ${fault.found}`, remedy: fault.remedy });
     if (version === 0) {
       await queries.run("CREATE SCHEMA IF NOT EXISTS authserve");
       await queries.run("CREATE TABLE authserve.schema_version (version integer NOT NULL)");
@@ -236,7 +235,52 @@ export async function prepareSchema(postgres: Postgres): Promise<void> {
       for (const statement of statementsOf(step)) await queries.run(statement);
     }
     if (version < SCHEMA) await queries.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA]);
+    if (steps.length < SCHEMA) await queries.run(RECORD_STEPS, [STEPS_KEY, JSON.stringify(STEP_DIGESTS)]);
   });
+}
+
+/** The digests that a database keeps: key. */
+const RECORDED_STEPS = "SELECT value FROM authserve.metadata WHERE key = $1";
+
+/** Records the digests: key, JSON. */
+const RECORD_STEPS = `
+INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+/** Whether step 1 is the one of this version. Before digests were kept it was changed, the last time to add this column. */
+const IS_FIRST_STEP_OURS = `
+SELECT count(*) AS count FROM pg_attribute
+WHERE attrelid = to_regclass('authserve.source_secrets') AND attname = 'mark' AND NOT attisdropped`;
+
+/** The schema of a database. */
+export interface FoundSchema {
+  /** 0 if there is none. */
+  version: number;
+  /** The digests of its steps; none if it is from before they were kept. */
+  steps: readonly string[];
+  /** Why this version cannot use it, with the remedy. Null when it can. */
+  fault: { found: string; remedy: string } | null;
+}
+
+/** Reads which schema the database has. */
+export async function readSchema(queries: Queries): Promise<FoundSchema> {
+  const version = await schemaVersion(queries);
+  if (version > SCHEMA) {
+    const found = `has schema ${version} and this version knows up to ${SCHEMA}`;
+    return { version, steps: [], fault: { found, remedy: "run the newer authserve" } };
+  }
+  if (version === 0) return { version, steps: [], fault: null };
+  const [first] = await queries.rows<{ count: number }>(IS_FIRST_STEP_OURS);
+  if (first?.count !== 1) return { version, steps: [], fault: otherStep(1) };
+  const [recorded] = await queries.rows<{ value: string }>(RECORDED_STEPS, [STEPS_KEY]);
+  const steps: readonly string[] = recorded === undefined ? [] : JSON.parse(recorded.value);
+  const changed = changedStep(steps, STEP_DIGESTS);
+  return { version, steps, fault: changed === null ? null : otherStep(changed + 1) };
+}
+
+function otherStep(step: number): { found: string; remedy: string } {
+  const remedy =
+    "run the authserve that made it, or begin anew with DROP SCHEMA authserve CASCADE in the database, which deletes all of it";
+  return { found: `has another schema ${step} than this version`, remedy };
 }
 
 /** The schema of the database; 0 if it has none. */

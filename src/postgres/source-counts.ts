@@ -1,5 +1,6 @@
 import { createStatCounts } from "../events/stats.ts";
 import {
+  AHEAD_MS,
   type SourceCounts,
   type SourceRecord,
   type SourceStore,
@@ -13,7 +14,7 @@ import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * Adds the counts of sources: sources, received, refused, last received. In order, so that two servers do not wait for each
+ * Adds the counts of sources: sources, received, refused, last received, time from which a stored one is ahead. In order, so that two servers do not wait for each
  * other, and each source once, because one statement cannot change a row twice.
  */
 const ADD = `
@@ -22,9 +23,10 @@ SELECT source, sum(received), sum(refused), max(at)
 FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS report (source, received, refused, at)
 GROUP BY source ORDER BY source
 ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused,
-  last_received_at = greatest(known.last_received_at, excluded.last_received_at)`;
+  last_received_at = CASE WHEN known.last_received_at > $5 THEN coalesce(excluded.last_received_at, known.last_received_at)
+    ELSE greatest(known.last_received_at, excluded.last_received_at) END`;
 
-/** Stores when secrets were used: sources, names, marks, times. One with another value replaces an older one. */
+/** Stores when secrets were used: sources, names, marks, times, time from which a stored one is ahead. One with another value replaces an older one. */
 const USE_SECRETS = `
 INSERT INTO authserve.source_secrets AS known (source, name, mark, first_used_at, last_used_at)
 SELECT DISTINCT ON (source, name) source, name, mark, min(at), max(at)
@@ -33,8 +35,9 @@ GROUP BY source, name, mark ORDER BY source, name, max(at) DESC
 ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
   first_used_at = CASE WHEN known.mark = excluded.mark THEN least(known.first_used_at, excluded.first_used_at)
     ELSE excluded.first_used_at END,
-  last_used_at = greatest(known.last_used_at, excluded.last_used_at)
-WHERE known.mark = excluded.mark OR known.last_used_at <= excluded.last_used_at`;
+  last_used_at = CASE WHEN known.last_used_at > $5 THEN excluded.last_used_at
+    ELSE greatest(known.last_used_at, excluded.last_used_at) END
+WHERE known.mark = excluded.mark OR known.last_used_at <= excluded.last_used_at OR known.last_used_at > $5`;
 
 /** Adds refused deliveries: sources, reasons, numbers. In order, as those of the sources. */
 const REFUSE = `
@@ -82,10 +85,11 @@ export function createPostgresSourceStore(postgres: Postgres): SourceStore {
         const counts = createStatCounts();
         for (const [stat, count] of reports.flatMap((report) => statsOf(report, now))) counts.add(stat, count);
         addStats(queries, counts.rows());
+        const ahead = Math.round(now + AHEAD_MS);
         await Promise.all([
-          queries.run(ADD, countsOf(reports)),
+          queries.run(ADD, [...countsOf(reports), ahead]),
           queries.run(REFUSE, refusalsOf(reports)),
-          queries.run(USE_SECRETS, usesOf(uses)),
+          queries.run(USE_SECRETS, [...usesOf(uses), ahead]),
         ]);
       }),
     list: () =>

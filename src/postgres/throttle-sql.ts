@@ -26,7 +26,7 @@ ON CONFLICT (bucket) DO UPDATE SET bucket = excluded.bucket WHERE false`;
 
 /**
  * Removes the empty ones of the next buckets in order: the last one of the page before. Returns the last one of this page. A
- * login adds three buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to a later page.
+ * login adds five buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to a later page.
  */
 export const REMOVE_EMPTY = `
 WITH page AS MATERIALIZED (SELECT bucket FROM authserve.login_buckets WHERE bucket > $1 ORDER BY bucket LIMIT 20),
@@ -81,11 +81,11 @@ export const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets FROM authserve.login_places
 WHERE ${isFailure("$1", "$2", "$3")} AND ${OF_PAIRS}`;
 
-/** Empties the buckets of a pair and an address, and removes the pair's failures from its e-mail: pair, e-mail, address. */
+/** Empties the buckets of a pair and an address, and removes the pair's failures from those that others share: pair, shared, address. */
 export const CLEAR_ADDRESS = `
 WITH of_address AS (DELETE FROM authserve.login_places WHERE bucket = $3 RETURNING attempt),
 of_pair AS (
-  DELETE FROM authserve.login_places WHERE bucket IN ($1, $2)
+  DELETE FROM authserve.login_places WHERE (bucket = $1 OR bucket = ANY($2::text[]))
     AND attempt IN (SELECT attempt FROM authserve.login_places WHERE bucket = $1))
 SELECT count(*) AS cleared FROM of_address`;
 

@@ -120,7 +120,7 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
     },
     async clear(of) {
       const statement = of === "all" ? sql.CLEAR_ALL : sql.CLEAR_ADDRESS;
-      const values = of === "all" ? [] : [of.pair, of.email, of.address];
+      const values = of === "all" ? [] : [of.pair, texts([of.email, ...of.networks]), of.address];
       const [row] = await postgres.rows<{ cleared: number }>(statement, values);
       return row?.cleared ?? 0;
     },

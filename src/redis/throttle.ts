@@ -104,12 +104,14 @@ for _, key in ipairs(KEYS) do
 end
 return { total, buckets }`;
 
-// KEYS: the list of buckets, then the buckets of a pair, its e-mail and its address. ARGV[4] and ARGV[5]: the names of
-// the pair and the address. Each failure of the pair is also in the bucket of the address.
+// KEYS: the list of buckets, then the buckets of a pair and its address, then those that others share. ARGV[4] and ARGV[5]: the
+// names of the pair and the address. Each failure of the pair is also in the bucket of the address.
 const CLEAR_ADDRESS = `
-for _, place in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do redis.call("ZREM", KEYS[3], place) end
-local places = redis.call("ZCARD", KEYS[4])
-redis.call("DEL", KEYS[2], KEYS[4])
+for _, place in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
+  for i = 4, #KEYS do redis.call("ZREM", KEYS[i], place) end
+end
+local places = redis.call("ZCARD", KEYS[3])
+redis.call("DEL", KEYS[2], KEYS[3])
 redis.call("ZREM", KEYS[1], ARGV[4], ARGV[5])
 return places`;
 
@@ -264,7 +266,7 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
     },
     async clear(of) {
       if (of !== "all") {
-        const keys = [list, ...[of.pair, of.email, of.address].map(key)];
+        const keys = [list, ...[of.pair, of.address, of.email, ...of.networks].map(key)];
         return (await run(CLEAR_ADDRESS, keys, 0, [of.pair, of.address])) as number;
       }
       let places = 0;

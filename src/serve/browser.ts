@@ -1,21 +1,39 @@
-import { createSessionCookie } from "../auth/browser/cookie.ts";
+import { createMarkCookie, createSessionCookie } from "../auth/browser/cookie.ts";
 import type { BrowserParts } from "../auth/browser/routes.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
+import { canonicalEmail } from "../auth/email.ts";
+import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
+import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { publicOriginOf } from "../http/listen.ts";
+
+/** What the pages use of other parts. */
+interface BrowserSources extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "log" | "now"> {
+  /** All that verify tokens; that of `JWT_SECRET` is the first. */
+  secrets: readonly string[];
+  throttle: ThrottleStore;
+}
 
 /** The pages, the cookie and forward-auth. Null without `PUBLIC_URL`, unless the server listens on loopback only. */
 export function openBrowser(
   settings: Settings,
   url: string,
-  parts: Pick<BrowserParts, "login" | "authenticate" | "sessions" | "secret" | "log" | "now">,
+  { secrets, throttle, ...parts }: BrowserSources,
 ): (BrowserParts & VerifyParts) | null {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const origin = publicOriginOf(settings, url);
   if (origin === null) return null;
+  const credential = {
+    secrets,
+    email: canonicalEmail(settings.DEMO_EMAIL),
+    passwordHash: settings.DEMO_PASSWORD.encoded,
+  };
   return {
     ...parts,
+    secret: settings.JWT_SECRET,
     cookie: createSessionCookie(origin, cookieDomain),
+    marks: createBrowserMarks(credential, throttle, parts.now),
+    markCookie: createMarkCookie(origin),
     rules: { origin, allowedOrigins, cookieDomain },
     lifetimes: { ttlSeconds: settings.JWT_TTL.seconds, sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
     origin,

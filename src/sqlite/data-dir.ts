@@ -3,7 +3,7 @@ import { accessSync, type BigIntStats, closeSync, constants, openSync, rmSync, s
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
-import { makeDir } from "../lib/files.ts";
+import { fileId, isInPlace, makeDir } from "../lib/files.ts";
 import { isBusy, isDamage } from "./maintenance/inspect.ts";
 
 /** The lock file that a server holds, in the data directory. */
@@ -24,6 +24,8 @@ export function prepareDataDir(dataDir: string): void {
 /** Another server holds the data directory. */
 export class AlreadyServedError extends OperatorError {}
 
+export const ALREADY_SERVED = "Another authserve uses this DATA_DIR: stop it, or name another DATA_DIR";
+
 // `authserve doctor` takes the lock briefly to see whether it is free.
 const LOCK_TIMEOUT_MS = 200;
 
@@ -33,6 +35,39 @@ const LOCK_TIMEOUT_MS = 200;
  * something else, or {@link OperatorError} when it cannot be written.
  */
 export function lockDataDir(dataDir: string): () => void {
+  const lock = openLock(dataDir);
+  return () => lock.close();
+}
+
+/** A server's hold on its data directory. */
+export interface DirHold {
+  /**
+   * Locks the directory again if its lock file was removed or replaced, and returns whether it did. Throws what
+   * {@link lockDataDir} throws, e.g. when another server was faster.
+   */
+  renew(): boolean;
+  release(): void;
+}
+
+/** {@link lockDataDir} for a server, which holds the directory for as long as it runs. */
+export function holdDataDir(dataDir: string): DirHold {
+  const path = join(dataDir, LOCK_FILE);
+  let lock = openLock(dataDir);
+  let file = fileId(path);
+  return {
+    renew() {
+      if (isInPlace(path, file)) return false;
+      const next = openLock(dataDir);
+      lock.close();
+      lock = next;
+      file = fileId(path);
+      return true;
+    },
+    release: () => void lock.close(),
+  };
+}
+
+function openLock(dataDir: string): Sqlite.Database {
   prepareDataDir(dataDir);
   const file = join(dataDir, LOCK_FILE);
   if (isNotAFile(file)) throw notALock();
@@ -45,7 +80,7 @@ export function lockDataDir(dataDir: string): () => void {
   } catch (error) {
     lock?.close();
     if (systemCode(error) === "SQLITE_BUSY") {
-      throw new AlreadyServedError("Another authserve uses this DATA_DIR: stop it, or name another DATA_DIR");
+      throw new AlreadyServedError(ALREADY_SERVED);
     }
     // The SQLite add-on could not be loaded, and its error says why.
     if (error instanceof OperatorError) throw error;
@@ -56,7 +91,7 @@ export function lockDataDir(dataDir: string): () => void {
       exitCodeOf(cause),
     );
   }
-  return () => lock.close();
+  return lock;
 }
 
 /** Whether a server or a restore holds the data directory. Answers at once. False where this user may not look. */

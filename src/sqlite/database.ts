@@ -1,20 +1,20 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, lstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
-import { APPLICATION_ID, BUSY, hasOnlyWal, inspectDatabase, isBusy, isDamage, sizeOf } from "./maintenance/inspect.ts";
-import { faultOfSchema, SCHEMA, stepsFrom } from "./schema.ts";
+import {
+  APPLICATION_ID,
+  BUSY,
+  hasOnlyWal,
+  inspectDatabase,
+  isBusy,
+  isDamage,
+  readSteps,
+  sizeOf,
+} from "./maintenance/inspect.ts";
+import { isDiskReadOnly, openToRead } from "./read-only.ts";
+import { faultOfSchema, RECORD_STEPS, SCHEMA, STEP_DIGESTS, stepsFrom } from "./schema.ts";
 
 export type Database = Sqlite.Database;
 
@@ -46,35 +46,6 @@ export interface OpenOptions {
    * ends all locks of the process on it (POSIX). Another program could then remove the WAL of a live database.
    */
   isOpen?: boolean;
-  /** The file that this process has opened there. Another file, or none, is refused. */
-  file?: FileId;
-}
-
-/** Identifies a file independently of its name. */
-export interface FileId {
-  dev: bigint;
-  ino: bigint;
-}
-
-/** The file of an open database. */
-export function fileIdOf(database: Database): FileId {
-  const { dev, ino } = statSync(database.name, { bigint: true });
-  return { dev, ino };
-}
-
-/**
- * Throws `store_unavailable` when this file is no longer the database of the data directory. SQLite goes on writing to
- * a removed file, and those writes would be lost.
- */
-export function assertInPlace(dataDir: string, { dev, ino }: FileId): void {
-  try {
-    const found = statSync(join(dataDir, DATABASE_FILE), { bigint: true });
-    if (found.ino === ino && found.dev === dev) return;
-  } catch {
-    // Nothing is there, or this user may no longer look.
-  }
-  const cause = new Error("DATA_DIR holds another database now, or none: put the database back, or restart the server");
-  throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
 }
 
 // Checked in 0.13 s when the file is cached. `authserve doctor` checks larger ones.
@@ -85,8 +56,7 @@ const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
  * Throws {@link OperatorError} when it cannot be written, is not ours, is damaged, or has an unsupported schema.
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
-  if (options.file) assertInPlace(dataDir, options.file);
-  else prepareDataDir(dataDir);
+  if (!options.isOpen) prepareDataDir(dataDir);
   let database: Database | undefined;
   let dir = dataDir;
   try {
@@ -100,7 +70,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     // Also before it is opened: SQLite creates the WAL and its index with the mode of the database.
     makePrivate(file);
     const isNew = sizeOf(file) === 0;
-    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.file !== undefined });
+    database = new Sqlite(file, { timeout: options.busyTimeoutMs ?? 5000, fileMustExist: options.isOpen === true });
     // Returns the space of deleted rows to the disk. Has an effect only before the first page is written.
     if (isNew) database.pragma("auto_vacuum = INCREMENTAL");
     database.pragma("journal_mode = WAL");
@@ -114,6 +84,26 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
   } catch (error) {
     database?.close();
     throw error instanceof OperatorError ? error : openFailure(causeOf(error, dir));
+  }
+}
+
+/**
+ * Opens the database for a command, with or without a server. On a read-only disk it is only read, and a change throws
+ * `SQLITE_READONLY`. Throws {@link OperatorError} as {@link openDatabase} does.
+ */
+export function openForCommands(dataDir: string, options: OpenOptions = {}): Database {
+  const file = databaseFile(dataDir);
+  if (options.isOpen || !isDiskReadOnly(file)) return openDatabase(dataDir, options);
+  let database: Database | undefined;
+  try {
+    refuseForeignFile(file);
+    database = openToRead(file, options.busyTimeoutMs);
+    const schema = schemaOf(database);
+    if (schema < SCHEMA) throw notMigrated(schema);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw error instanceof OperatorError ? error : openFailure(error);
   }
 }
 
@@ -181,8 +171,14 @@ const restoring = () =>
 const foreign = () =>
   new OperatorError(`DATA_DIR/${DATABASE_FILE} is another program's database: name an empty DATA_DIR`);
 
-function refuseUnreadable(schema: number): void {
-  const fault = faultOfSchema(schema);
+const notMigrated = (schema: number) =>
+  new OperatorError(
+    `DATA_DIR is on a read-only disk, and the schema of its ${DATABASE_FILE} is ${schema}, older than ${SCHEMA}: make the disk writable, or run the older authserve`,
+    1,
+  );
+
+function refuseUnreadable(schema: number, steps: readonly string[] = []): void {
+  const fault = faultOfSchema(schema, steps);
   if (fault) {
     throw new OperatorError(`DATA_DIR/${DATABASE_FILE} ${fault.found}: ${fault.remedy}; nothing was changed`);
   }
@@ -210,17 +206,23 @@ function openFailure(error: unknown): OperatorError {
   );
 }
 
-function migrate(database: Database): void {
+/** The schema of an open database. Throws {@link OperatorError} if it is not ours, or this version cannot read it. */
+function schemaOf(database: Database): number {
   const applicationId = database.pragma("application_id", { simple: true });
-  const schemaOf = () => database.pragma("user_version", { simple: true }) as number;
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
   if (!isEmpty && applicationId !== APPLICATION_ID) throw foreign();
-  refuseUnreadable(schemaOf());
-  if (schemaOf() === SCHEMA) return;
+  const schema = database.pragma("user_version", { simple: true }) as number;
+  refuseUnreadable(schema, readSteps(database));
+  return schema;
+}
+
+function migrate(database: Database): void {
+  if (schemaOf(database) === SCHEMA && readSteps(database).length === STEP_DIGESTS.length) return;
   database
     .transaction(() => {
       // Read again inside the transaction: another process may have migrated meanwhile.
-      for (const step of stepsFrom(schemaOf())) database.exec(step);
+      for (const step of stepsFrom(schemaOf(database))) database.exec(step);
+      database.prepare(RECORD_STEPS).run(JSON.stringify(STEP_DIGESTS));
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.pragma(`user_version = ${SCHEMA}`);
     })

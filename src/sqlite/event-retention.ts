@@ -9,10 +9,13 @@ import {
   type Taken,
 } from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import { createTimeline, type PlausibleTime } from "../events/timeline.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
 import { PROMOTE } from "./events-sql.ts";
+import { type PurgeRoom, purgeRoom } from "./purge-room.ts";
+import { isSpaceLow } from "./reserve.ts";
 import * as sql from "./retention-sql.ts";
 import { statRemoval } from "./stats.ts";
 
@@ -61,12 +64,19 @@ interface Expired extends CandidateRow {
 
 /** Removes what retention does not keep, in small transactions. */
 export function eventRetention(database: Database): SyncPort<Pick<EventStore, "purge">> {
-  const purgeContents = contentsPurge(database);
-  const purgeIds = idsPurge(database);
-  const reclaim = spaceReclaim(database);
+  const room = purgeRoom(database);
+  const purgeContents = contentsPurge(database, room);
+  const purgeIds = idsPurge(database, room);
+  const reclaim = spaceReclaim(database, room);
   const removeOldStats = statRemoval(database);
 
   const purge = (request: PurgeRequest): PurgedPage => {
+    const startedAt = performance.now();
+    const { hasWorked, ...page } = work(request);
+    return { ...page, fruitlessMs: hasWorked ? 0 : performance.now() - startedAt };
+  };
+
+  const work = (request: PurgeRequest): PageWork => {
     if (request.cursor === undefined && !request.isDryRun) removeOldStats(request.now);
     const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
     switch (position.phase) {
@@ -74,12 +84,17 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
         return purgeContents(request, position);
       case "ids":
         return purgeIds(request, position);
-      case "space":
-        return { ...NOTHING, next: reclaim() ? JSON.stringify(position) : null };
+      case "space": {
+        const hasWorked = reclaim();
+        return { ...NOTHING, hasWorked, next: hasWorked ? JSON.stringify(position) : null };
+      }
     }
   };
   return { purge: atomic(database, purge) };
 }
+
+/** A page, and whether something was removed or returned to the disk. */
+type PageWork = Omit<PurgedPage, "fruitlessMs"> & { hasWorked: boolean };
 
 const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 
@@ -95,34 +110,57 @@ function expiry(database: Database): (row: CandidateRow, rule: PurgeRule) => Exp
   };
 }
 
+/** Returns what tells the times of a page of events. */
+function timelineOf(
+  database: Database,
+): (rows: readonly CandidateRow[], now: number) => (row: CandidateRow) => PlausibleTime {
+  const later = database.prepare<[number], number | null>(sql.LATER).pluck();
+  const earlier = database.prepare<[number, number], number | null>(sql.EARLIER).pluck();
+  return ([first], now) => {
+    const event = first?.event ?? 0;
+    const after = later.get(event) as number | null;
+    const before = earlier.get(event, Math.min(now, after ?? now)) as number | null;
+    const timeOf = createTimeline({ earlier: before, later: after }, now);
+    return ({ receivedAt }) => timeOf(receivedAt);
+  };
+}
+
 /** Finds and removes the next events. */
-function contentsPurge(database: Database) {
+function contentsPurge(database: Database, room: PurgeRoom) {
   const totals = database.prepare<unknown[], TotalsRow>(sql.TOTALS);
   const candidates = database.prepare<unknown[], CandidateRow>(sql.CANDIDATES);
+  const timeline = timelineOf(database);
   const expired = expiry(database);
   const remove = contentsRemoval(database);
 
-  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, { after, taken }: Position): PurgedPage => {
+  return ({ retention, now, limit: most, isDryRun = false }: PurgeRequest, { after, taken }: Position): PageWork => {
+    const limit = isDryRun ? most : room.fitting(most);
     const found = totals.get() as TotalsRow;
     const rule = createPurgeRule(retention, withoutTaken(found, taken), now);
     const events: Expired[] = [];
     let last = after;
     let isDone = false;
     const rows = candidates.all(after, found.routedTo, MAX_COMPARED);
+    const timeOf = timeline(rows, now);
     for (const row of rows) {
-      isDone = rule.isDoneAt(row.receivedAt);
+      const { at: receivedAt, isAhead } = timeOf(row);
+      const isYoung = rule.isDoneAt(receivedAt);
+      isDone = isYoung && !isAhead;
       if (isDone || events.length === limit) break;
       last = row.event;
-      const event = expired(row, rule);
+      const event = isYoung ? null : expired({ ...row, receivedAt }, rule);
       if (event) events.push(event);
     }
-    if (!isDryRun) remove(events, now);
+    if (!isDryRun && events.length > 0) {
+      room.make();
+      remove(events, now);
+    }
     const hasMore = !isDone && (events.length === limit || rows.length === MAX_COMPARED);
     const next: Position = hasMore
       ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
       : { ...START, phase: "ids" };
     const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-    return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+    return { events: events.length, ids: 0, bytes, hasWorked: events.length > 0, next: JSON.stringify(next) };
   };
 }
 
@@ -154,7 +192,6 @@ function contentsRemoval(database: Database): (events: readonly Expired[], now: 
   }
 
   return (events, now) => {
-    if (events.length === 0) return;
     tally.count((moves) => {
       for (const event of events) removeOne(event, now, moves);
     });
@@ -172,40 +209,47 @@ interface IdRow extends CandidateRow {
 const NO_TOTALS: StoredTotals = { ...NOTHING_TAKEN, databaseBytes: 0 };
 
 /** Finds and removes the next ids whose events are removed. */
-function idsPurge(database: Database) {
+function idsPurge(database: Database, room: PurgeRoom) {
   const oldIds = database.prepare<unknown[], IdRow>(sql.OLD_IDS);
+  const timeline = timelineOf(database);
   const expired = expiry(database);
   const removeId = database.prepare(sql.REMOVE_ID);
   const countRemoved = database.prepare(sql.TALLY_REMOVED_IDS);
 
-  return ({ retention, now, limit, isDryRun = false }: PurgeRequest, position: Position): PurgedPage => {
+  return ({ retention, now, limit: most, isDryRun = false }: PurgeRequest, position: Position): PageWork => {
+    const limit = isDryRun ? most : room.fitting(most);
     const cutoff = now - retention.idsMs;
     const rows = oldIds.all(position.after, MAX_COMPARED);
-    const old = rows.filter(({ receivedAt }) => receivedAt <= cutoff);
+    const timeOf = timeline(rows, now);
+    const timed = rows.map((row) => ({ ...row, ...timeOf(row) }));
+    const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
+    const old = timed.filter(({ at }) => at <= cutoff).map((row) => ({ ...row, receivedAt: row.at }));
     const rule = createPurgeRule(retention, NO_TOTALS, now);
     // In a dry run the expired events are still there.
     const isGone = (row: IdRow) => row.hasContents === 0 || (isDryRun && expired(row, rule) !== null);
     const ids = old.filter(isGone).slice(0, limit);
     if (!isDryRun && ids.length > 0) {
+      room.make();
       for (const { event } of ids) removeId.run(event);
       countRemoved.run(ids.length);
     }
     const isFull = ids.length === limit;
-    const hasMore = isFull || (rows.length === MAX_COMPARED && old.length > 0);
+    const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
     const after = (isFull ? ids.at(-1) : rows.at(-1))?.event ?? 0;
     const next: Position | null = hasMore ? { ...position, after } : isDryRun ? null : { ...START, phase: "space" };
-    return { ...NOTHING, ids: ids.length, next: next && JSON.stringify(next) };
+    return { ...NOTHING, ids: ids.length, hasWorked: ids.length > 0, next: next && JSON.stringify(next) };
   };
 }
 
-/** Returns free pages to the disk. Returns whether more can be returned. */
-function spaceReclaim(database: Database): () => boolean {
+/** Returns free pages to the disk: all of them if the disk is low. Returns whether more can be returned. */
+function spaceReclaim(database: Database, room: PurgeRoom): () => boolean {
   const freePages = () => database.pragma("freelist_count", { simple: true }) as number;
   const pages = () => database.pragma("page_count", { simple: true }) as number;
 
   return () => {
-    if (freePages() <= Math.max(SPARE_PAGES, SPARE_SHARE * pages())) return false;
-    database.pragma(`incremental_vacuum(${RECLAIMED_PAGES})`);
+    const spare = isSpaceLow(database.name) ? 0 : Math.max(SPARE_PAGES, SPARE_SHARE * pages());
+    if (freePages() <= spare) return false;
+    database.pragma(`incremental_vacuum(${room.fitting(RECLAIMED_PAGES, "page")})`);
     return true;
   };
 }

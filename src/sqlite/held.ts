@@ -15,6 +15,10 @@ ON CONFLICT (source) DO UPDATE SET count = count + excluded.count, bytes = bytes
 const OLDEST = `
 SELECT id, received_at AS receivedAt, length(body) AS bytes FROM held WHERE source = ? ORDER BY id LIMIT 100`;
 
+/** The deliveries of a source from before a time: source, time. */
+const EXPIRED = `
+SELECT id, length(body) AS bytes FROM held WHERE source = ? AND received_at < ?`;
+
 const LIST = `
 SELECT id, source, reason, media_type AS mediaType, address, received_at AS receivedAt, length(body) AS bytes FROM held
 WHERE id > @after AND (@source IS NULL OR source = @source) AND received_at >= @since ORDER BY id LIMIT @limit`;
@@ -36,6 +40,8 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
     "SELECT count, bytes FROM held_tally WHERE source = ?",
   );
   const oldest = database.prepare<unknown[], OldRow>(OLDEST);
+  const expired = database.prepare<unknown[], Pick<OldRow, "id" | "bytes">>(EXPIRED);
+  const sources = database.prepare<[], string>("SELECT source FROM held_tally WHERE count > 0 ORDER BY source").pluck();
   const list = database.prepare<unknown[], HeldSummary>(LIST);
   const read = database.prepare<unknown[], HeldDelivery & { id: number }>(READ);
   const sizeOf = database.prepare<unknown[], { source: string; bytes: number }>(
@@ -71,7 +77,12 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
         trim(delivery.source, bounds, delivery.receivedAt);
       }
     }),
-    trim: atomic(database, trim),
+    trim: atomic(database, (source, bounds, now) => {
+      trim(source, bounds, now);
+      // Behind one that came while the clock was ahead.
+      for (const row of expired.all(source, now - bounds.forMs)) removeOne(source, row);
+    }),
+    sources: () => sources.all() as string[],
     list: ({ source = null, since = 0, after = 0, limit }) => list.all({ source, since, after, limit }),
     read(ids) {
       const found: (HeldDelivery & { id: number })[] = [];

@@ -1,16 +1,25 @@
 import { describeError } from "../errors.ts";
+import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import { lockDataDir } from "./data-dir.ts";
-import { fileIdOf, type OpenOptions, openDatabase } from "./database.ts";
+import { holdDataDir } from "./data-dir.ts";
+import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
+import { eventRetention } from "./event-retention.ts";
+import { watchFiles } from "./file-watch.ts";
 import { watchLogSize } from "./log-size.ts";
+import { readNewest } from "./maintenance/inspect.ts";
 import { recoverRestore } from "./maintenance/restore.ts";
+import { openFilesOf } from "./open-files.ts";
 import { createReadThread } from "./read-thread-client.ts";
+import { giveBackIfFull } from "./reserve.ts";
 import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
 import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
+import { monitorWrites } from "./writes.ts";
 
 /** How a server opens its data directory. */
 export interface ServerOptions {
   dataDir: string;
+  /** `MIN_FREE_DISK`; undefined for the default. */
+  minFreeBytes: number | undefined;
   /** Start the threads with the entries `sqlite/thread.ts` and `sqlite/read-thread.ts`. */
   startThread: StartThread;
   startReadThread: StartThread;
@@ -23,6 +32,8 @@ export interface SqliteServerStores extends SqliteStores {
   id: string;
   /** The size of the write-ahead log. */
   logBytes(): number;
+  /** When the newest event before the start was received. */
+  newestEventAt: number | null;
 }
 
 /**
@@ -31,32 +42,37 @@ export interface SqliteServerStores extends SqliteStores {
  * Throws {@link OperatorError} with nothing left open.
  */
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
-  const { dataDir, startThread, startReadThread, log } = options;
-  const unlock = lockDataDir(dataDir);
+  const { dataDir, minFreeBytes, startThread, startReadThread, log } = options;
+  giveBackIfFull(dataDir);
+  const hold = holdDataDir(dataDir);
   try {
     recoverRestore(dataDir);
     const reader = openDatabase(dataDir, { checked: true });
     try {
-      const file = fileIdOf(reader);
-      const thread = await startStorageThread(startThread, { dataDir, file }, log);
+      const newestEventAt = readNewest(reader);
+      const files = openFilesOf(reader);
+      const thread = await startStorageThread(startThread, { dataDir, files, minFreeBytes }, log);
       await releaseStaleLeases(thread, log);
       const readThread = createReadThread(startReadThread, reader.name);
       const logSize = watchLogSize(reader.name, log);
+      const fileWatch = watchFiles({ dataDir, files, hold, thread, log });
       const close = async () => {
+        fileWatch.stop();
         logSize.stop();
         await readThread.close();
         await thread.close();
         reader.close();
-        unlock();
+        hold.release();
       };
-      const stores = storesOnThreads({ thread, readThread, reader }, close);
-      return { ...stores, id: `${file.dev}-${file.ino}`, logBytes: logSize.bytes };
+      const stores = storesOnThreads({ thread, readThread, reader, requireHold: fileWatch.requireHold }, close);
+      const { dev, ino } = files[""];
+      return { ...stores, id: `${dev}-${ino}`, logBytes: logSize.bytes, newestEventAt };
     } catch (error) {
       reader.close();
       throw error;
     }
   } catch (error) {
-    unlock();
+    hold.release();
     throw error;
   }
 }
@@ -76,5 +92,22 @@ async function releaseStaleLeases(thread: ThreadClient, log: Log): Promise<void>
 
 /** Opens the stores of a data directory for a command. A server may be running. */
 export function openForCommand(dataDir: string, options: OpenOptions): SqliteStores {
-  return localStores(openDatabase(dataDir, options));
+  const database = openForCommands(dataDir, options);
+  const { events, ...others } = localStores(database);
+  return { ...others, events: { ...events, purge: commandPurge(database) } };
+}
+
+/** A purge that keeps the write-ahead log small on a full disk, as a server does. Few commands purge, so it is made late. */
+function commandPurge(database: Database): EventStore["purge"] {
+  let purge: ((request: PurgeRequest) => PurgedPage) | undefined;
+  return async (request) => {
+    purge ??= monitoredPurge(database);
+    return purge(request);
+  };
+}
+
+function monitoredPurge(database: Database): (request: PurgeRequest) => PurgedPage {
+  const { purge } = eventRetention(database);
+  const writes = monitorWrites(database, { inPlace() {}, minFreeBytes: undefined });
+  return (request) => writes.run(() => purge(request));
 }

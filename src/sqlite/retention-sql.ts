@@ -1,3 +1,4 @@
+import { COMPARED_AFTER, COMPARED_BEFORE, COMPARED_LATER } from "../events/timeline.ts";
 import { USED_BYTES } from "./events-sql.ts";
 
 /** What is stored, and the last event that has its jobs. */
@@ -10,6 +11,15 @@ FROM tally`;
 export const CANDIDATES = `
 SELECT contents.event, received_at AS receivedAt, size AS bytes FROM contents CROSS JOIN events ON id = contents.event
 WHERE contents.event > ? AND contents.event <= ? ORDER BY contents.event LIMIT +?`;
+
+/** The newest time of events after a page: its first event. */
+export const LATER = `
+SELECT max(received_at) FROM (SELECT received_at FROM events WHERE id >= ? + ${COMPARED_AFTER} ORDER BY id LIMIT ${COMPARED_LATER})`;
+
+/** The newest time of events before a page that is not after a time: its first event, time. */
+export const EARLIER = `
+SELECT max(received_at) FROM (SELECT received_at FROM events WHERE id < ? ORDER BY id DESC LIMIT ${COMPARED_BEFORE})
+WHERE received_at <= ?`;
 
 /** The jobs of an event. */
 export const ENDED_JOBS = `

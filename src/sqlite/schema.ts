@@ -1,3 +1,5 @@
+import { changedStep, digestsOf, STEPS_KEY } from "../lib/schema-steps.ts";
+
 /**
  * The schema as numbered steps. All times are Unix milliseconds. A `CHECK` lists states with `OR`, because SQLite
  * builds a temporary table for an `IN` list at every insert.
@@ -195,18 +197,36 @@ const FIRST_SCHEMA = 15;
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;
 
+/** A digest of each step. A database keeps those that made it. */
+export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
+
 /** The steps that bring a file with this schema up to date. An empty file has schema 0. */
 export function stepsFrom(schema: number): readonly string[] {
   return STEPS.slice(schema === 0 ? 0 : schema - FIRST_SCHEMA + 1);
 }
 
-/** The fault of a schema that this version cannot read, with its remedy. Null when it can. */
-export function faultOfSchema(schema: number): { found: string; remedy: string } | null {
+/** The digests that a database keeps, as JSON. */
+export const RECORDED_STEPS = `SELECT value FROM metadata WHERE key = '${STEPS_KEY}'`;
+
+/** Records the digests: JSON. */
+export const RECORD_STEPS = `
+INSERT INTO metadata (key, value) VALUES ('${STEPS_KEY}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+/** The fault of a schema that this version cannot read, with its remedy. Null when it can. `recorded`: the digests of its steps. */
+export function faultOfSchema(
+  schema: number,
+  recorded: readonly string[] = [],
+): { found: string; remedy: string } | null {
   if (schema > SCHEMA) {
     const found = `has schema ${schema} and this version knows up to ${SCHEMA}`;
     return { found, remedy: "run the newer authserve" };
   }
-  if (schema === 0 || schema >= FIRST_SCHEMA) return null;
-  const found = `has schema ${schema}, of a version before the first release, which is not supported`;
-  return { found, remedy: "start with an empty DATA_DIR" };
+  if (schema !== 0 && schema < FIRST_SCHEMA) {
+    const found = `has schema ${schema}, of a version before the first release, which is not supported`;
+    return { found, remedy: "start with an empty DATA_DIR" };
+  }
+  const changed = changedStep(recorded, STEP_DIGESTS);
+  if (changed === null) return null;
+  const found = `has another schema ${FIRST_SCHEMA + changed} than this version`;
+  return { found, remedy: "run the authserve that made it, or start with an empty DATA_DIR" };
 }

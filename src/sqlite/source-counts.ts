@@ -1,4 +1,5 @@
 import {
+  AHEAD_MS,
   type ReceivedSecret,
   type SourceCounts,
   type SourceRecord,
@@ -12,12 +13,14 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { statWriter } from "./stats.ts";
 
-/** Adds the counts of a source. SQLite's `max` of a time and null is null. */
+/** Adds the counts of a source. A time ahead of now is replaced. SQLite's `max` of a time and null is null. */
 const ADD = `
 INSERT INTO source_counts (source, received, refused, last_received_at)
 VALUES (@source, @received, @refused, @lastReceivedAt)
 ON CONFLICT (source) DO UPDATE SET received = received + excluded.received, refused = refused + excluded.refused,
-  last_received_at = coalesce(max(last_received_at, excluded.last_received_at), last_received_at, excluded.last_received_at)`;
+  last_received_at = coalesce(
+    iif(last_received_at > @ahead, excluded.last_received_at, max(last_received_at, excluded.last_received_at)),
+    last_received_at, excluded.last_received_at)`;
 
 /** Stores when a secret was used. One with another value replaces an older one. */
 const USE_SECRET = `
@@ -25,8 +28,8 @@ INSERT INTO source_secrets (source, name, mark, first_used_at, last_used_at)
 VALUES (@source, @name, @mark, @lastUsedAt, @lastUsedAt)
 ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
   first_used_at = iif(mark = excluded.mark, min(first_used_at, excluded.first_used_at), excluded.first_used_at),
-  last_used_at = max(last_used_at, excluded.last_used_at)
-WHERE mark = excluded.mark OR last_used_at <= excluded.last_used_at`;
+  last_used_at = iif(last_used_at > @ahead, excluded.last_used_at, max(last_used_at, excluded.last_used_at))
+WHERE mark = excluded.mark OR last_used_at <= excluded.last_used_at OR last_used_at > @ahead`;
 
 /** Adds refused deliveries: source, reason, number. */
 const REFUSE = `
@@ -71,11 +74,12 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
   return {
     add: atomic(database, (reports: SourceCounts[], now: number) =>
       stats.count((counts) => {
+        const ahead = now + AHEAD_MS;
         for (const report of reports) {
           const { source, received, refused, refusals, lastReceivedAt, secrets } = report;
-          add.run({ source, received, refused, lastReceivedAt });
+          add.run({ source, received, refused, lastReceivedAt, ahead });
           for (const [reason, count] of Object.entries(refusals)) refuse.run(source, reason, count);
-          for (const secret of secrets) useSecret.run({ source, ...secret });
+          for (const secret of secrets) useSecret.run({ source, ahead, ...secret });
           for (const [stat, count] of statsOf(report, now)) counts.add(stat, count);
         }
       }),

@@ -51,11 +51,13 @@ interface ServerConnections {
   thread: ThreadClient;
   readThread: ReadThread;
   reader: Database;
+  /** Throws `store_unavailable` while another server holds the data directory. */
+  requireHold(): void;
 }
 
 /** The stores of a server. Writes go to the storage thread, lists and searches to the reading thread. */
 export function storesOnThreads(
-  { thread, readThread, reader }: ServerConnections,
+  { thread, readThread, reader, requireHold }: ServerConnections,
   close: () => Promise<void>,
 ): SqliteStores {
   /** Makes every method of a store a call to the storage thread. */
@@ -71,9 +73,14 @@ export function storesOnThreads(
   return {
     events: withWakeUps({
       ...onThread("events", events),
-      append(batch: NewEvent[]) {
+      async append(batch: NewEvent[]) {
+        requireHold();
         const { packed, transfer } = packEvents(batch);
         return thread.call<Appended[]>("events.append", [packed], transfer);
+      },
+      async check() {
+        requireHold();
+        await thread.call("events.check", []);
       },
       backlog: events.backlog,
       routes: events.routes,
@@ -94,6 +101,10 @@ export function storesOnThreads(
       current: sessions.current,
       find: sessions.find,
       supersession: sessions.supersession,
+      async replace(...args) {
+        requireHold();
+        return thread.call<boolean>("sessions.replace", args);
+      },
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),

@@ -1,10 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { AppError, describeError } from "../errors.ts";
 import { type RpcTargets, serveCalls } from "../lib/thread-rpc.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
-import { assertInPlace, type FileId, openDatabase, openReader } from "./database.ts";
+import { openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
+import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
+import { reserveBeside } from "./reserve.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
@@ -13,24 +16,38 @@ import { monitorWrites } from "./writes.ts";
 /** What the storage thread is started with. */
 export interface StorageThreadData {
   dataDir: string;
-  /** The database that the server has opened. */
-  file: FileId;
+  /** The files of the database that the server has opened. */
+  files: OpenFiles;
+  /** `MIN_FREE_DISK`; undefined for the default. */
+  minFreeBytes: number | undefined;
 }
+
+const IDLE_MS = 30_000;
 
 /** Runs in the storage thread, which owns the only writing connection and answers calls to the stores on it. */
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file runs only as the storage thread");
-  const { dataDir, file } = workerData as StorageThreadData;
-  const database = openDatabase(dataDir, { isOpen: true, file });
-  const inPlace = () => assertInPlace(dataDir, file);
-  const writes = monitorWrites(database, inPlace);
+  const { dataDir, files, minFreeBytes } = workerData as StorageThreadData;
+  const inPlace = () => assertInPlace(dataDir, files);
+  inPlace();
+  const database = openDatabase(dataDir, { isOpen: true });
+  const { assertWhole } = watchLogLength(database, files);
+  const writes = monitorWrites(database, { inPlace, minFreeBytes, reserve: reserveBeside(database.name) });
   const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);
   const sessions = embeddedSessions(database);
   const held = sqliteHeld(database);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
+  const idling = setInterval(() => {
+    try {
+      writes.idle();
+    } catch {
+      // The next change reports the error.
+    }
+  }, IDLE_MS);
   const end = () => {
+    clearInterval(idling);
     reader.close();
     database.close();
     port.close();
@@ -62,8 +79,23 @@ function run(): void {
     held: {
       ...held,
       hold(batch: Parameters<typeof held.hold>[0]) {
+        inPlace();
         writes.requireRoom(batch.reduce((sum, { delivery }) => sum + delivery.body.length, 0));
         return held.hold(batch);
+      },
+    },
+    files: {
+      /** Why a file of the database is not in its place; null if all are. */
+      check(): string | null {
+        try {
+          // What a removed log holds would be lost at a kill. In the database it is safe.
+          if (isLogGone(dataDir, files)) database.pragma("wal_checkpoint(PASSIVE)");
+          inPlace();
+          assertWhole();
+          return null;
+        } catch (error) {
+          return describeError(error instanceof AppError ? error.cause : error);
+        }
       },
     },
     thread: {
@@ -72,7 +104,10 @@ function run(): void {
       close: () => void setImmediate(end),
     },
   };
-  serveCalls(targets, port, (call) => {
+  serveCalls(targets, port, (call, method) => {
+    // A checkpoint is no part of a transaction.
+    if (method === "files.check") return call();
+    if (!method.startsWith("thread.")) assertWhole();
     const result = writes.run(call);
     try {
       // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled

@@ -48,9 +48,13 @@ const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
 FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
 
-/** Deletes the failures of a pair from its e-mail's bucket. Each has the id after that of the pair's failure. */
-const CLEAR_AT_EMAIL = `
-DELETE FROM login_failures WHERE bucket = @email AND id - 1 IN (SELECT id FROM login_failures WHERE bucket = @pair)`;
+/**
+ * Deletes the failures of a pair from a bucket that others share. Each has an id after that of the pair's failure: the one of the
+ * e-mail follows it, then those of the networks.
+ */
+const CLEAR_SHARED = `
+DELETE FROM login_failures
+WHERE bucket = @shared AND id - @distance IN (SELECT id FROM login_failures WHERE bucket = @pair)`;
 
 /** Empties a bucket. */
 const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
@@ -76,7 +80,7 @@ export function sqliteFailures(database: Database): SyncPort<FailureStore> {
   const isKnown = database.prepare(IS_KNOWN);
   const failures = database.prepare(FAILURES).pluck();
   const totals = database.prepare<number[], Totals>(TOTALS);
-  const clearAtEmail = database.prepare(CLEAR_AT_EMAIL);
+  const clearShared = database.prepare(CLEAR_SHARED);
   const clear = database.prepare(CLEAR);
   const forgetKnown = database.prepare(FORGET_KNOWN);
   const countAll = database.prepare(COUNT_ALL).pluck();
@@ -99,8 +103,9 @@ export function sqliteFailures(database: Database): SyncPort<FailureStore> {
     clearAll.run();
     return cleared;
   });
-  const clearOne = atomic(database, ({ pair, email, address }: BucketNames) => {
-    clearAtEmail.run({ pair, email });
+  const clearOne = atomic(database, ({ pair, email, networks, address }: BucketNames) => {
+    for (const [index, shared] of [email, ...networks].entries())
+      clearShared.run({ pair, shared, distance: index + 1 });
     clear.run(pair);
     // Each failure of the pair is also in the bucket of the address.
     return clear.run(address).changes;

@@ -1,17 +1,20 @@
+import { statSync } from "node:fs";
 import { AppError, systemCode } from "../errors.ts";
-import { freeBytes } from "../lib/files.ts";
+import { diskSpace, freeBytes, leastFreeBytes } from "../lib/files.ts";
 import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
 import { isDamage, sizeOf } from "./maintenance/inspect.ts";
 import { createMetadata } from "./metadata.ts";
+import type { Reserve } from "./reserve.ts";
 
 /** Runs transactions and remembers a failed one. Reads succeed on a full disk, so they cannot show the failure. */
 export interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
-   * Called inside {@link run} before a delivery of this size is stored. Throws `store_unavailable` unless the disk also has room
-   * for a checkpoint of the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing
-   * could be removed from the database any more.
+   * Called inside {@link run} before deliveries of this size are stored. Throws `intake_paused` below `MIN_FREE_DISK`, which
+   * the admission notices only within a second, and `store_unavailable` unless the disk also has room for a checkpoint of the
+   * write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
+   * database any more.
    */
   requireRoom(bytes: number): void;
   /**
@@ -19,6 +22,11 @@ export interface MonitoredWrites {
    * while the disk is full or after damage, or else makes a test write.
    */
   check(): void;
+  /**
+   * Called from time to time, outside of {@link run}. If nothing has been written since the last call, it moves the write-ahead
+   * log into the database. Only then does the space of removed events return to the disk.
+   */
+  idle(): void;
 }
 
 // The next delivery may be this large.
@@ -33,10 +41,19 @@ interface LostChange {
   changes: unknown;
 }
 
-/** Monitors the transactions of the writing connection. `inPlace` throws when the file is not in its place. */
-export function monitorWrites(database: Database, inPlace: () => void): MonitoredWrites {
+export interface WriteOptions {
+  /** Throws when a file of the database is not in its place. */
+  inPlace(): void;
+  /** `MIN_FREE_DISK`; undefined for the default. */
+  minFreeBytes: number | undefined;
+  /** Kept while the disk has room for it. */
+  reserve?: Pick<Reserve, "keep">;
+}
+
+/** Monitors the transactions of the writing connection. */
+export function monitorWrites(database: Database, { inPlace, minFreeBytes, reserve }: WriteOptions): MonitoredWrites {
   const metadata = createMetadata(database);
-  const checkpoints = createCheckpoints(database);
+  const checkpoints = createCheckpoints(database, minFreeBytes, reserve);
   const totalChanges = database.prepare("SELECT total_changes()").pluck();
   const inTransaction = atomic(database, (group: () => unknown) => group());
   /** The newest change that was lost. */
@@ -89,6 +106,7 @@ export function monitorWrites(database: Database, inPlace: () => void): Monitore
       }
     },
     requireRoom: checkpoints.requireRoom,
+    idle: checkpoints.idle,
     check() {
       inPlace();
       if (!lost) return;
@@ -117,7 +135,7 @@ const MIN_PAGES = 64;
 const ADJUST_EVERY_MS = 1000;
 
 /** Limits the write-ahead log to a share of the free space. Otherwise it can fill a small disk by itself. */
-interface Checkpoints extends Pick<MonitoredWrites, "requireRoom"> {
+interface Checkpoints extends Pick<MonitoredWrites, "requireRoom" | "idle"> {
   /** Call before each transaction. `isFull` means that an earlier one found no room. */
   adjust(isFull: boolean): void;
 }
@@ -127,18 +145,27 @@ const AMPLE_BYTES = 1024 ** 3;
 // What a delivery adds besides its bytes.
 const OVERHEAD_BYTES = 64 * 1024;
 
-function createCheckpoints(database: Database): Checkpoints {
+function createCheckpoints(
+  database: Database,
+  minFreeBytes: number | undefined,
+  reserve: WriteOptions["reserve"],
+): Checkpoints {
   const pageSize = database.pragma("page_size", { simple: true }) as number;
   let pages = CHECKPOINT_PAGES;
   let adjustedAt = Number.NEGATIVE_INFINITY;
   let lastFree = 0;
+  let lastLog = "";
+  let leastFree = 0;
 
   /** A delivery is written to the log first. The next checkpoint may add the whole log to the database. */
   const hasRoom = (bytes: number) =>
     freeBytes(database.name) >= sizeOf(`${database.name}-wal`) + 2 * (bytes + OVERHEAD_BYTES);
 
   function limitLog(): void {
-    lastFree = freeBytes(database.name);
+    reserve?.keep();
+    const space = diskSpace(database.name);
+    lastFree = space.freeBytes;
+    leastFree = leastFreeBytes(minFreeBytes, space.sizeBytes);
     const fitting = Math.floor(lastFree / SHARE_OF_FREE / pageSize);
     const wanted = Math.max(MIN_PAGES, Math.min(fitting, CHECKPOINT_PAGES));
     if (wanted !== pages) database.pragma(`wal_autocheckpoint = ${wanted}`);
@@ -158,9 +185,17 @@ function createCheckpoints(database: Database): Checkpoints {
 
   return {
     requireRoom(bytes) {
-      if (lastFree > AMPLE_BYTES || hasRoom(bytes)) return;
+      if (lastFree > AMPLE_BYTES + leastFree) return;
+      if (freeBytes(database.name) < leastFree) throw new AppError("intake_paused", { retryAfterSeconds: 60 });
+      if (hasRoom(bytes)) return;
       const cause = Object.assign(new Error("the disk has no room for the delivery"), { code: "SQLITE_FULL" });
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
+    },
+    idle() {
+      const { size, mtimeMs } = statSync(`${database.name}-wal`, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
+      const log = `${size} ${mtimeMs}`;
+      if (size > 0 && log === lastLog) emptyLog();
+      lastLog = log;
     },
     adjust(isFull) {
       const now = performance.now();

@@ -1,5 +1,5 @@
 import type { Backlog } from "../events/store.ts";
-import type { DiskSpace } from "../lib/files.ts";
+import { type DiskSpace, leastFreeBytes } from "../lib/files.ts";
 import { orUnknown } from "../lib/or-unknown.ts";
 import type { Log } from "../log.ts";
 
@@ -11,14 +11,6 @@ const REASONS: readonly PauseReason[] = ["disk_low", "queue_old"];
 // Other marks end a pause, so that a value around a mark does not pause and resume deliveries every second.
 const RESUME_FREE = 1.25;
 const RESUME_AGE = 0.8;
-
-const DEFAULT_FREE_BYTES = 256 * 1024 ** 2;
-const DEFAULT_FREE_SHARE = 0.05;
-
-/** The least free space of a disk of this size: the configured one, or the default. */
-export function leastFreeBytes(configured: number | undefined, sizeBytes: number): number {
-  return configured ?? Math.min(DEFAULT_FREE_BYTES, Math.floor(sizeBytes * DEFAULT_FREE_SHARE));
-}
 
 /** Whether too little disk space is free. `disk` is null if it is unknown, which changes nothing. */
 export function isDiskLow(wasLow: boolean, disk: DiskSpace | null, minFreeBytes: number | undefined): boolean {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { bodyFault } from "../lib/body-fault.ts";
-import { valueAt } from "../lib/json-path.ts";
+import { dottedValueAt, valueAt } from "../lib/json-path.ts";
 import { type LenientJson, readJsonLines, readLenientJson } from "../lib/lenient-json.ts";
 import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../lib/media-type.ts";
 import { parseMultipart } from "../lib/multipart.ts";
@@ -21,8 +21,10 @@ export interface Content {
    * members of the JSON in it, then `filename` and `size` of each file.
    */
   member(path: string): unknown;
-  /** As `member`, in what can be read of a body that is not quite JSON. Signatures are never read so. */
+  /** As `member`, in what can be read of a body that is not quite JSON, and by names with dots. Signatures are never read so. */
   lenientMember(path: string): unknown;
+  /** The digits of an integer at a path that is too large for a number; undefined for anything else. */
+  longInteger(path: string): string | undefined;
   /** The body as JSON or JSON Lines, as far as it can be read. */
   lenientJson(): LenientJson;
   /** Why the body is not what its `Content-Type` says, as the end of a sentence; null if it is, or may be. */
@@ -51,7 +53,8 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     },
     form: () => openForm().fields,
     member: (path) => (isForm ? openForm().member(path) : memberOfJson(content.json(), path)),
-    lenientMember: (path) => (isForm ? openForm().member(path) : valueAt(content.lenientJson().value, path)),
+    lenientMember: (path) => (isForm ? openForm().member(path) : dottedValueAt(content.lenientJson().value, path)),
+    longInteger: (path) => digitsAt(isForm ? openForm().json : bytes, path),
     lenientJson() {
       const charset = charsetIn(contentType);
       lenient ??= isJsonLines(mediaType)
@@ -69,13 +72,15 @@ const EMPTY = Buffer.alloc(0);
 
 interface OpenForm {
   fields: URLSearchParams;
+  /** The JSON in it. */
+  json: Buffer | null;
   member: Content["member"];
 }
 
 function formOfText(bytes: Buffer): OpenForm {
   const fields = new URLSearchParams(withSigns(bytes.toString("utf8")));
   // Some senders call JSON a form.
-  const isJson = bytes[0] === 0x7b || bytes[0] === 0x5b;
+  const isJson = /^\s*[{[]/.test(bytes.toString("latin1", 0, 64));
   return withMembers(fields, isJson ? bytes : jsonIn(fields));
 }
 
@@ -96,7 +101,7 @@ function withMembers(fields: URLSearchParams, json: Buffer | null, files: object
     parsed ??= json ? parseStrictJson(json) : { ok: true, value: undefined };
     return memberOfJson(parsed, path) ?? valueAt(files, path);
   };
-  return { fields, member: (path) => fields.get(path) ?? member(path) };
+  return { fields, json, member: (path) => fields.get(path) ?? member(path) };
 }
 
 /** The fields in which senders put their whole payload as JSON, such as GitHub and Slack, Dropbox Sign, and Ko-fi. */
@@ -117,6 +122,30 @@ function withSigns(form: string): string {
 export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | "base64" = "hex"): boolean {
   if (typeof text !== "string") return false;
   return (encoding === "hex" ? text.toLowerCase() : text) === hash("sha256", bytes, encoding);
+}
+
+/** The digits at a path, as they are written in a text of JSON. A number would round them. */
+function digitsAt(json: Buffer | null, path: string): string | undefined {
+  try {
+    const value = dottedValueAt(JSON.parse(String(json), withDigits), path);
+    return value instanceof Digits ? value.text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+class Digits {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function withDigits(_name: string, value: unknown, context?: { source?: string }): unknown {
+  const { source = "" } = context ?? {};
+  return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+    ? new Digits(source)
+    : value;
 }
 
 function memberOfJson(parsed: StrictJson, path: string): unknown {

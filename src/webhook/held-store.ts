@@ -23,6 +23,16 @@ export interface HeldBounds {
   forMs: number;
 }
 
+/** How much is kept of a source with `keepRejected` unless it says otherwise. */
+export const DEFAULT_HELD_BOUNDS: HeldBounds = { count: 1000, bytes: 64 * 1024 ** 2, forMs: 7 * 86_400_000 };
+
+/** How long what is held of a source is kept once the source does not keep refused deliveries any more, or is gone. */
+export const LEFT_HELD_BOUNDS: HeldBounds = {
+  ...DEFAULT_HELD_BOUNDS,
+  count: Number.MAX_SAFE_INTEGER,
+  bytes: Number.MAX_SAFE_INTEGER,
+};
+
 /** A held delivery in a list. Numbers grow in order of arrival. */
 export interface HeldSummary extends Pick<HeldDelivery, "source" | "reason" | "mediaType" | "address" | "receivedAt"> {
   id: number;
@@ -44,6 +54,8 @@ export interface HeldStore {
   hold(batch: { delivery: HeldDelivery; bounds: HeldBounds }[]): Promise<void>;
   /** Removes what is beyond the bounds of a source. `now` is in Unix milliseconds. */
   trim(source: string, bounds: HeldBounds, now: number): Promise<void>;
+  /** The sources of which deliveries are held, configured or not. */
+  sources(): Promise<string[]>;
   list(filter: HeldFilter): Promise<HeldSummary[]>;
   /** The first of these deliveries, as many as fit into one answer; at least one. */
   read(ids: number[]): Promise<(HeldDelivery & { id: number })[]>;

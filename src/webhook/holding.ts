@@ -1,8 +1,8 @@
-import { describeError } from "../errors.ts";
 import { createBatcher } from "../lib/batch.ts";
+import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
-import type { HeldBounds, HeldDelivery, HeldStore } from "./held-store.ts";
+import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } from "./held-store.ts";
 import type { Source } from "./source.ts";
 
 /** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
@@ -19,7 +19,7 @@ export interface Holding {
 }
 
 interface HoldingOptions {
-  store: Pick<HeldStore, "hold" | "trim">;
+  store: Pick<HeldStore, "hold" | "trim" | "sources">;
   /** The sources in use. */
   sources: () => readonly Pick<Source, "name" | "keepRejected">[];
   log: Log;
@@ -36,12 +36,17 @@ export function createHolding({ store, sources, log, now }: HoldingOptions): Hol
   });
   let timer: NodeJS.Timeout | undefined;
 
-  /** Removes what is too old, of sources that no longer refuse anything. */
+  const fault = createRepeatedError();
+
+  /** Removes what is too old, also of sources that refuse nothing any more, that keep nothing, or that have left the file. */
   async function trim(): Promise<void> {
     try {
-      for (const { name, keepRejected } of sources()) if (keepRejected) await store.trim(name, keepRejected, now());
-    } catch (error) {
-      log.warn({ event: "held_trim_error", error: describeError(error) }, "old refused deliveries were not removed");
+      const boundsOf = new Map(sources().map(({ name, keepRejected }) => [name, keepRejected]));
+      for (const name of await store.sources()) await store.trim(name, boundsOf.get(name) ?? LEFT_HELD_BOUNDS, now());
+      fault.clear();
+    } catch (cause) {
+      const error = fault.news(cause);
+      if (error !== null) log.warn({ event: "held_trim_error", error }, "old refused deliveries were not removed");
     }
   }
 

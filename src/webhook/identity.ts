@@ -8,6 +8,7 @@ import type { Verified } from "./bound-scheme.ts";
 import type { Content } from "./content.ts";
 import { BRAINTREE_CHALLENGE } from "./handshakes/answer.ts";
 import { signsChallenges } from "./handshakes/kind.ts";
+import { claimAt } from "./jwt-scheme.ts";
 import { headersOf, type Place } from "./schemes.ts";
 import { isDefault, type Source } from "./source.ts";
 
@@ -127,7 +128,7 @@ function idOf(delivery: IdentifiedBy): Id | null {
   return unsigned === undefined || isReserved(unsigned) ? null : { text: unsigned, isSigned: false };
 }
 
-/** The id at these places together; undefined if one is missing. Different parts never make the same text. */
+/** The id or type at these places together; undefined if one is missing. Different parts never make the same text. */
 function composed(places: readonly Place[], delivery: IdentifiedBy): string | undefined {
   const parts = places.map((place) => textAt(place, delivery));
   if (parts.length === 1) return parts[0];
@@ -147,7 +148,7 @@ function usesHubHeader({ scheme }: Verified): boolean {
 function typeOf(delivery: IdentifiedBy): string {
   const { source, headers, content } = delivery;
   for (const place of source.type) {
-    const text = textAt(place, delivery);
+    const text = composed([place].flat(), delivery);
     if (text !== undefined) return text;
   }
   return (
@@ -162,9 +163,10 @@ function typeOf(delivery: IdentifiedBy): string {
 function textAt(place: Place, { verified, headers, content }: IdentifiedBy): string | undefined {
   const [kind, name] = splitPlace(place);
   if (kind === "header") return textOf(headers[name]);
-  if (kind === "claim") return textOf(verified.claims?.[name]);
-  const member = content.lenientMember(name);
-  return Number.isSafeInteger(member) ? String(member) : textOf(member);
+  const member = kind === "claim" ? claimAt(verified.claims ?? {}, name) : content.lenientMember(name);
+  if (typeof member !== "number") return textOf(member);
+  if (Number.isSafeInteger(member)) return String(member);
+  return kind === "claim" ? undefined : content.longInteger(name);
 }
 
 /** Whether the signature covers a place. */

@@ -1,5 +1,7 @@
-import { createHmac, timingSafeEqual, verify } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { objectIn, splitJws } from "../lib/compact-jws.ts";
+import { trimSpace } from "../lib/http-space.ts";
+import { valueAt } from "../lib/json-path.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import { isSha256Of } from "./content.ts";
@@ -27,6 +29,10 @@ interface GenuineToken {
  */
 export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   const required = requiredClaims(scheme, source.options);
+  const times = {
+    needsExpiry: scheme.needsExpiry,
+    maxAgeSeconds: source.toleranceSeconds ?? scheme.maxAgeSeconds,
+  };
 
   function readToken(text: string, now: number): GenuineToken | RefusalReason {
     const token = splitJws(text, MAX_TOKEN_LENGTH);
@@ -38,19 +44,7 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
     if (secret === undefined) return "signature_mismatch";
     const claims = objectIn(token.payload);
     if (claims === null) return "malformed_signature";
-    return faultOfTimes(claims, Math.floor(now / 1000)) ?? { claims, secret };
-  }
-
-  function faultOfTimes({ exp, nbf, iat }: Record<string, unknown>, seconds: number): RefusalReason | null {
-    if ([exp, nbf, iat].some((time) => time !== undefined && typeof time !== "number")) return "malformed_signature";
-    const [end, start, made] = [exp, nbf, iat] as (number | undefined)[];
-    if (end === undefined && scheme.needsExpiry) return "timestamp_missing";
-    if (end !== undefined && end + LEEWAY_SECONDS <= seconds) return "timestamp_too_old";
-    if ((start ?? made ?? 0) > seconds + LEEWAY_SECONDS) return "timestamp_in_future";
-    const maxAge = source.toleranceSeconds ?? scheme.maxAgeSeconds;
-    if (maxAge === undefined) return null;
-    if (made === undefined) return "timestamp_missing";
-    return seconds - made > maxAge ? "timestamp_too_old" : null;
+    return faultOfTimes(claims, Math.floor(now / 1000), times) ?? { claims, secret };
   }
 
   function isFor(claims: Record<string, unknown>, request: SignedRequest): boolean {
@@ -78,7 +72,7 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
     read(headers, now) {
       const value = headers[scheme.header];
       if (typeof value !== "string") return "no_signature";
-      const token = readToken(withoutScheme(value, scheme.label).trim(), now);
+      const token = readToken(trimSpace(withoutScheme(value, scheme.label)), now);
       if (typeof token === "string") return token;
       const { claims, secret } = token;
       const covers = { body: scheme.bodyClaim !== undefined, members: [], headers: [] };
@@ -88,8 +82,24 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   };
 }
 
+/** What is wrong with the times of a token at a time in Unix seconds; null if nothing is. */
+export function faultOfTimes(
+  { exp, nbf, iat }: Record<string, unknown>,
+  seconds: number,
+  { needsExpiry, maxAgeSeconds: maxAge }: { needsExpiry?: true | undefined; maxAgeSeconds?: number | undefined },
+): RefusalReason | null {
+  if ([exp, nbf, iat].some((time) => time !== undefined && typeof time !== "number")) return "malformed_signature";
+  const [end, start, made] = [exp, nbf, iat] as (number | undefined)[];
+  if (end === undefined && needsExpiry) return "timestamp_missing";
+  if (end !== undefined && end + LEEWAY_SECONDS <= seconds) return "timestamp_too_old";
+  if ((start ?? made ?? 0) > seconds + LEEWAY_SECONDS) return "timestamp_in_future";
+  if (maxAge === undefined) return null;
+  if (made === undefined) return "timestamp_missing";
+  return seconds - made > maxAge ? "timestamp_too_old" : null;
+}
+
 /** Whether a token has each required claim: one of its texts, or a list with one of them. */
-function holdsClaims(
+export function holdsClaims(
   claims: Record<string, unknown>,
   required: Readonly<Record<string, readonly string[]>>,
   urls: readonly string[],
@@ -98,8 +108,13 @@ function holdsClaims(
   if ("email" in required && String(claims.email_verified) === "false") return false;
   return Object.entries(required).every(([name, texts]) => {
     const wanted = texts.flatMap((text) => (text === "{url}" ? urls : text));
-    return [claims[name]].flat().some((value) => isScalar(value) && wanted.includes(String(value)));
+    return [claimAt(claims, name)].flat().some((value) => isScalar(value) && wanted.includes(String(value)));
   });
+}
+
+/** The claim of this name, or else at this path. */
+export function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : valueAt(claims, name);
 }
 
 const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
@@ -119,14 +134,18 @@ function credentialOf(
       return expected.length === signature.length && timingSafeEqual(expected, signature);
     });
   }
-  const kind = JWT_KEY_TYPES[algorithm];
   return keys.find((publicKey) =>
     publicKey.keys.some(({ key, id }) => {
       // A key with an id is only for tokens that name it.
-      if (key.asymmetricKeyType !== kind || (id !== null && id !== keyId)) return false;
-      if (kind === "ec" && key.asymmetricKeyDetails?.namedCurve !== "prime256v1") return false;
-      const dsaEncoding = "ieee-p1363" as const;
-      return verify(digest, signed, { key, dsaEncoding }, signature);
+      return (id === null || id === keyId) && isSignedWith(algorithm, key, signed, signature);
     }),
   );
+}
+
+/** Whether a signature was made with the private key of a public one. */
+export function isSignedWith(algorithm: JwtAlgorithm, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
+  const kind = JWT_KEY_TYPES[algorithm];
+  if (kind === undefined || key.asymmetricKeyType !== kind) return false;
+  if (kind === "ec" && key.asymmetricKeyDetails?.namedCurve !== "prime256v1") return false;
+  return verify(digestOf(algorithm), signed, { key, dsaEncoding: "ieee-p1363" }, signature);
 }

@@ -3,7 +3,7 @@ import { FORM } from "./content.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { Facts } from "./provider-facts.ts";
 import type { Template } from "./samples/template.ts";
-import type { IdPlace, Place, Scheme } from "./schemes.ts";
+import type { IdPlace, Scheme } from "./schemes.ts";
 import type { Dedupe, SubPaths } from "./source.ts";
 
 /**
@@ -29,11 +29,13 @@ export interface Provider {
   options?: Readonly<Record<string, { is: string; without?: string; default?: string }>>;
   /** Where its public keys are, if a source need not set them. */
   keysUrl?: string;
+  /** Its public keys or the root of its certificates, if a source need not set them and they stay for years. */
+  keys?: readonly string[];
   /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
   covers: "body" | "part" | "none";
   /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */
   id?: readonly IdPlace[];
-  type?: readonly Place[];
+  type?: readonly IdPlace[];
   /** What makes a duplicate, if not `bytes`, why, and the page or report that says so. */
   dedupe?: { mode: Dedupe; why: string; source: string };
   /** Media types that it sends, when not only `application/json`. */

@@ -20,6 +20,8 @@ export interface IdentifiedKey {
   id: string | null;
   /** When the certificate of the key ends, in Unix milliseconds; null for other keys. */
   endsAt: number | null;
+  /** The certificate that the key is from, if it is from one. */
+  certificate?: X509Certificate;
 }
 
 // DER before the 32 bytes of a key (RFC 8410).
@@ -55,8 +57,9 @@ function keysOfPem(pem: string): IdentifiedKey[] | null {
 function keyOfBlock(label: string, der: Buffer): IdentifiedKey {
   switch (label) {
     case "CERTIFICATE": {
-      const { publicKey: key, validToDate } = new X509Certificate(der);
-      return { key, id: null, endsAt: validToDate.getTime() };
+      const certificate = new X509Certificate(der);
+      const { publicKey: key, validToDate } = certificate;
+      return { key, id: null, endsAt: validToDate.getTime(), certificate };
     }
     case "PUBLIC KEY":
       return plain(createPublicKey({ key: der, format: "der", type: "spki" }));

@@ -11,6 +11,7 @@ import {
   usageIn,
 } from "./rotation.ts";
 import type { SourceRecord, SourceStore } from "./source-store.ts";
+import { createTimeBound } from "./source-times.ts";
 
 /** Retires the old secrets of sources with `retire`, and announces it in the log. */
 export interface Retirement {
@@ -29,6 +30,8 @@ interface RetirementOptions {
   sources: () => readonly RotatingSource[];
   log: Log;
   now: () => number;
+  /** Milliseconds of a clock that is never set. */
+  monotonic?: () => number;
 }
 
 const ANNOUNCE_EVERY_MS = 60_000;
@@ -40,12 +43,14 @@ const READ_EVERY_MS = 5000;
  * Creates the retirement. It remembers what this server saw, because the store has a use a moment later. Before it refuses
  * a delivery it reads the store, because another server may have seen the secret.
  */
-export function createRetirement({ store, sources, log, now }: RetirementOptions): Retirement {
+export function createRetirement(options: RetirementOptions): Retirement {
+  const { store, sources, log, now, monotonic = () => performance.now() } = options;
+  const bound = createTimeBound(now);
   let records = new Map<string, SourceRecord>();
   /** When this server last saw each old secret. */
-  const seen = new Map<string, number>();
+  const lastSeen = new Map<string, number>();
   /** The last read for each source. */
-  const reads = new Map<string, { at: number; done: Promise<void> }>();
+  const reads = new Map<string, { at: number; askedAt: number; done: Promise<void> }>();
   const announced = new Map<string, "used" | "soon" | "retired">();
   const failure = createRepeatedError();
   let timer: NodeJS.Timeout | undefined;
@@ -57,23 +62,25 @@ export function createRetirement({ store, sources, log, now }: RetirementOptions
 
   /** Reads the store, unless it was read for this source since a time and less than 5 s ago. */
   function readFor(source: string, since: number): Promise<void> {
-    const at = now();
+    const askedAt = monotonic();
     const last = reads.get(source);
-    if (last !== undefined && last.at >= since && at - last.at < READ_EVERY_MS) return last.done;
+    if (last !== undefined && last.at >= since && askedAt - last.askedAt < READ_EVERY_MS) return last.done;
     const done = read();
-    reads.set(source, { at, done });
+    reads.set(source, { at: now(), askedAt, done });
     done.catch(() => reads.delete(source));
     return done;
   }
 
   function usageOf(source: string, secret: MarkedSecret) {
+    const key = keyOf(source, secret);
     const stored = usageIn(records.get(source), secret);
-    const seenAt = seen.get(keyOf(source, secret));
-    if (seenAt === undefined) return stored;
-    return {
-      firstUsedAt: stored?.firstUsedAt ?? seenAt,
-      lastUsedAt: Math.max(stored?.lastUsedAt ?? seenAt, seenAt),
-    };
+    const seenAt = lastSeen.get(key);
+    if (stored === undefined && seenAt === undefined) return undefined;
+    const lastUsedAt = Math.max(
+      stored === undefined ? 0 : bound(`stored ${key}`, stored.lastUsedAt),
+      seenAt === undefined ? 0 : bound(`seen ${key}`, seenAt),
+    );
+    return { firstUsedAt: Math.min(stored?.firstUsedAt ?? lastUsedAt, lastUsedAt), lastUsedAt };
   }
 
   const retirementOf = (source: string, old: OldSecret, retireMs: number) =>
@@ -120,7 +127,7 @@ export function createRetirement({ store, sources, log, now }: RetirementOptions
         announce(source.name, old.secret, at);
         return false;
       }
-      seen.set(keyOf(source.name, old.secret), now());
+      lastSeen.set(keyOf(source.name, old.secret), now());
       return true;
     },
     start() {

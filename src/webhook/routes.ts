@@ -220,7 +220,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
   const { intake, log, trustedProxies, keySets, hold, acceptsSecret, onReceived, now = Date.now } = parts;
   const { acknowledgement, encoding = [] } = source;
   const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);
-  const anyCharset = !isDefault(source);
+  const isLenient = !isDefault(source);
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
@@ -232,7 +232,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const { request, requestId, address } = context;
     const { headers, method = "" } = request;
     const query = isInQuery(method) ? payloadOfQuery(source, request.url) : undefined;
-    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes, { anyCharset }) : FORM;
+    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes, { isLenient }) : FORM;
     const coding = query === undefined ? requireCoding(request, encoding) : null;
     requireAllowedAddress(source, context, parts);
     let read = verifier.read(headers, now());

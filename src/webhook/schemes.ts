@@ -1,7 +1,7 @@
 import type { OwnFormat, OwnPart, SignedRequest } from "./signed-text.ts";
 
 /** How a sender proves that a delivery is genuine, as data. What only one provider does is a function in its file. */
-export type Scheme = SignedScheme | JwtScheme | TokenScheme | BasicScheme;
+export type Scheme = SignedScheme | JwtScheme | JwsScheme | TokenScheme | BasicScheme;
 
 /** A signature of a text that the receiver puts together from the delivery. */
 export type SignedScheme = HmacScheme | PublicKeyScheme;
@@ -116,6 +116,21 @@ export interface JwtScheme {
   maxAgeSeconds?: number;
 }
 
+/** A signed token in the body. Its header has the certificates of its key, up to a root that the source knows. */
+export interface JwsScheme {
+  type: "jws";
+  /** The member of the body that is the token. */
+  json: string;
+  /** Accepted algorithms, those with public keys. */
+  algorithms: readonly JwtAlgorithm[];
+  /** As in `JwtScheme`, also by paths. */
+  claims?: Readonly<Record<string, readonly string[]>>;
+  /** Identifiers of extensions: the first certificate must have the first, its issuer the second. */
+  extensions?: readonly string[];
+  /** Paths of claims, the first of which that is there must be an option of the source, if that is set. */
+  bound?: { claims: readonly string[]; option: string };
+}
+
 /** What a token may cover of a request besides the body. */
 export type RequestLine = Pick<SignedRequest, "method" | "origin" | "target">;
 
@@ -179,13 +194,13 @@ export function asksForCredentials(schemes: readonly Scheme[]): boolean {
 
 /** Whether a scheme needs secrets of the source, or public keys of the sender. */
 export function needsOf(scheme: Scheme): "secrets" | "keys" {
-  if (scheme.type === "jwt") return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";
+  if (scheme.type === "jwt" || scheme.type === "jws") return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";
   return scheme.type === "hmac" || scheme.type === "token" || scheme.type === "basic" ? "secrets" : "keys";
 }
 
 /** The texts of each claim that a scheme requires, with the options of a source. */
 export function requiredClaims(
-  { claims = {} }: JwtScheme,
+  { claims = {} }: Pick<JwtScheme, "claims">,
   options: Readonly<Record<string, string>> = {},
 ): Record<string, string[]> {
   const textsOf = (text: string) => {
@@ -241,6 +256,8 @@ export function headersOf(scheme: Scheme): readonly string[] {
       return "header" in scheme ? [scheme.header] : [];
     case "jwt":
       return [scheme.header];
+    case "jws":
+      return [];
     default:
       return "headers" in scheme.signature ? scheme.signature.headers : [];
   }

@@ -19,12 +19,18 @@ export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: rea
     return { scheme, secret: found, covers: { body: false, members: [], headers: [] } };
   }
 
+  /** A plus sign in the query is a blank, unless the user who wrote the address meant it. */
+  function judgeAny([decoded, asWritten]: readonly [decoded: string, asWritten?: string]): Verified | RefusalReason {
+    const verdict = judge(Buffer.from(decoded));
+    return typeof verdict === "string" && asWritten !== undefined ? judge(Buffer.from(asWritten)) : verdict;
+  }
+
   if (scheme.type === "token" && !("header" in scheme)) {
     return {
       read: () => (request) => {
         let verdict: Verified | RefusalReason = "no_signature";
         for (const text of textsIn(scheme, request)) {
-          verdict = text === undefined ? "no_signature" : judge(Buffer.from(text));
+          verdict = text === undefined ? "no_signature" : judgeAny(text);
           if (typeof verdict === "string") return verdict;
         }
         return verdict;
@@ -41,15 +47,22 @@ export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: rea
   };
 }
 
-/** The texts that must each be the secret. */
-function textsIn(scheme: Exclude<TokenScheme, { header: string }>, request: SignedRequest) {
-  if ("path" in scheme) return [textOf(lastSegment(request.target))];
-  if ("query" in scheme) return [textOf(queryOf(request.target).get(scheme.query))];
+/** The texts that must each be the secret, as they may be read. */
+function textsIn(scheme: Exclude<TokenScheme, { header: string }>, { target, content }: SignedRequest) {
+  if ("path" in scheme) return [readings(lastSegment(target))];
+  if ("query" in scheme)
+    return [readings(inQuery(target, scheme.query), inQuery(target.replaceAll("+", "%2B"), scheme.query))];
   const { json, each } = scheme;
-  const { content } = request;
-  if (each === undefined) return [textOf(content.member(json))];
+  if (each === undefined) return [readings(content.member(json))];
   const items = content.member(each);
-  return Array.isArray(items) ? items.map((item) => textOf(valueAt(item, json))) : [];
+  return Array.isArray(items) ? items.map((item) => readings(valueAt(item, json))) : [];
+}
+
+const inQuery = (target: string, name: string) => queryOf(target).get(name);
+
+function readings(text: unknown, other?: string | null): [string, string?] | undefined {
+  if (typeof text !== "string" || text === "") return undefined;
+  return other == null || other === text ? [text] : [text, other];
 }
 
 function lastSegment(target: string): string | undefined {
@@ -60,8 +73,6 @@ function lastSegment(target: string): string | undefined {
     return undefined;
   }
 }
-
-const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** Node decodes each byte of a header as one character. */
 function tokenIn(value: string, label: string | undefined): Buffer | null {

@@ -5,12 +5,23 @@ import {
   type KeyObject,
   randomBytes,
   sign,
+  X509Certificate,
 } from "node:crypto";
 import { valueAt } from "../lib/json-path.ts";
 import { boundaryIn, formatMultipart } from "../lib/multipart.ts";
+import { isObject } from "../lib/strict-json.ts";
 import { type Content, isSha256Of, JSON_FIELDS, MULTIPART, openContent } from "./content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
-import { digestOf, type JwtScheme, type Scheme, type SignedScheme, type TokenScheme, usesSecret } from "./schemes.ts";
+import {
+  digestOf,
+  type JwsScheme,
+  type JwtAlgorithm,
+  type JwtScheme,
+  type Scheme,
+  type SignedScheme,
+  type TokenScheme,
+  usesSecret,
+} from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";
 import { claimsFor } from "./sign-claims.ts";
 import { type HeaderItems, type Options, ownPartsOf, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
@@ -50,11 +61,13 @@ export function signDelivery(
   const { headers, body } = delivery;
   switch (scheme.type) {
     case "token":
-      return withToken(scheme, secret, delivery);
+      return withSecret(scheme, secret, delivery);
     case "basic":
       return { headers: { ...headers, authorization: `Basic ${Buffer.from(secret).toString("base64")}` }, body };
     case "jwt":
       return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now, options) }, body };
+    case "jws":
+      return { headers: { ...headers }, body: withToken(scheme, secret, delivery) };
     default:
       return signText(scheme, secret, delivery, now, options);
   }
@@ -75,7 +88,7 @@ export function addressWithSecret(scheme: Scheme, secret: string, url: string): 
   return `${path}${last}${query === undefined ? "" : `?${query}`}`;
 }
 
-function withToken(
+function withSecret(
   scheme: TokenScheme,
   secret: string,
   { headers, body, mediaType, origin, target }: UnsignedDelivery,
@@ -161,18 +174,36 @@ function jwkIn(text: string): (JsonWebKeyInput["key"] & { kid?: string }) | null
   return text.trimStart().startsWith("{") ? JSON.parse(text) : null;
 }
 
+/** The body with a token instead of the claims that it has there. The secret is a private key and its certificates, in PEM. */
+function withToken(scheme: JwsScheme, secret: string, { body, mediaType }: UnsignedDelivery): Buffer {
+  const certificates = secret.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (!certificates) throw new Error("the secret lacks the certificates of the private key, in PEM");
+  const x5c = certificates.map((pem) => new X509Certificate(pem).raw.toString("base64"));
+  const content = openContent(body, mediaType);
+  return withValue(content, mediaType, scheme, ({ member }) => {
+    const claims = member(scheme.json);
+    if (!isObject(claims)) throw new Error(`the body lacks the object ${scheme.json}`);
+    return signClaims(scheme.algorithms, { x5c }, claims, secret);
+  });
+}
+
 function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number, options: Options): string {
-  const [alg] = scheme.algorithms;
+  const { algorithms, label = "" } = scheme;
+  const kid = algorithms.some(usesSecret) ? undefined : jwkIn(secret)?.kid;
+  return label + signClaims(algorithms, { typ: "JWT", kid }, claimsFor(scheme, delivery, now, options), secret);
+}
+
+function signClaims(algorithms: readonly JwtAlgorithm[], header: object, claims: object, secret: string): string {
+  const [alg] = algorithms;
   if (!alg) throw new Error("the scheme has no algorithm");
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const kid = usesSecret(alg) ? undefined : jwkIn(secret)?.kid;
-  const signed = `${part({ alg, typ: "JWT", kid })}.${part(claimsFor(scheme, delivery, now, options))}`;
+  const signed = `${part({ alg, ...header })}.${part(claims)}`;
   const digest = digestOf(alg);
   const signature =
     usesSecret(alg) && digest !== null
       ? hmacOf(digest, secret).update(signed).digest()
       : sign(digest, Buffer.from(signed), { key: privateKeyOf(secret), dsaEncoding: "ieee-p1363" });
-  return `${scheme.label ?? ""}${signed}.${signature.toString("base64url")}`;
+  return `${signed}.${signature.toString("base64url")}`;
 }
 
 function headerValue(

@@ -1,3 +1,4 @@
+import { trimSpace } from "../lib/http-space.ts";
 import type { SignedScheme } from "./schemes.ts";
 import type { HeaderItems, SignatureGroup } from "./signed-text.ts";
 
@@ -46,7 +47,7 @@ export function withoutScheme(value: string, name = ""): string {
 }
 
 function split(value: string, separator: string | RegExp = /[,;]/): string[] {
-  return value.split(separator).map((item) => item.trim());
+  return value.split(separator).map(trimSpace);
 }
 
 function readPairs({ label, separator, assignment = "=", timestamp }: Format, group: string): SignatureGroup {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { BoundScheme, Candidate, RefusalReason, Verified } from "./bound-scheme.ts";
+import { bindJws } from "./jws-scheme.ts";
 import { bindJwt } from "./jwt-scheme.ts";
 import type { Scheme } from "./schemes.ts";
 import { bindSharedSecret } from "./shared-secret.ts";
@@ -49,6 +50,8 @@ function bind(scheme: Scheme, source: VerifiedBy): BoundScheme {
   switch (scheme.type) {
     case "jwt":
       return bindJwt(scheme, source);
+    case "jws":
+      return bindJws(scheme, source);
     case "token":
     case "basic":
       return bindSharedSecret(scheme, source.secrets);

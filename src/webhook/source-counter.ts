@@ -25,7 +25,7 @@ export interface SourceCounter {
 interface CounterOptions {
   /** How long after the first change the sums are stored. */
   delayMs?: number;
-  /** Called when the sums could not be stored. They are kept, and stored with the next ones. */
+  /** Called once for an outage of the store. The sums are kept, and stored with the next ones. */
   onError(error: unknown): void;
   now?: () => number;
 }
@@ -54,6 +54,12 @@ export function createSourceCounter(
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let isEnding = false;
+  let isFailing = false;
+
+  function tellFailure(error: unknown): void {
+    if (!isFailing) onError(error);
+    isFailing = true;
+  }
 
   function schedule(afterMs: number): void {
     if (sums.size === 0 || timer !== undefined || writing !== undefined || isEnding) return;
@@ -86,10 +92,13 @@ export function createSourceCounter(
     const taken = sums;
     sums = new Map();
     writing = store.add(countsOf(taken), now()).then(
-      () => end(delayMs),
+      () => {
+        isFailing = false;
+        end(delayMs);
+      },
       (error) => {
         for (const [source, earlier] of taken) merge(sumsOf(source), earlier);
-        onError(error);
+        tellFailure(error);
         end(Math.max(delayMs, RETRY_MS));
       },
     );
@@ -125,7 +134,7 @@ export function createSourceCounter(
       isEnding = true;
       clearTimeout(timer);
       timer = undefined;
-      return timeout(FLUSH_TIMEOUT_MS, writeRest(), () => new Error("the store does not answer")).catch(onError);
+      return timeout(FLUSH_TIMEOUT_MS, writeRest(), () => new Error("the store does not answer")).catch(tellFailure);
     },
   };
 }

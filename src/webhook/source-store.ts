@@ -4,6 +4,9 @@ import type { Stat } from "../events/stats.ts";
 /** Numbers of refused deliveries by reason: a code of errors, or why there was that error. */
 export type Refusals = Readonly<Record<string, number>>;
 
+/** A stored time that is later than now by more than this is of a clock that was ahead. Clocks of servers may differ by less. */
+export const AHEAD_MS = 60_000;
+
 /** What a source has received and refused since the last report. All times are Unix milliseconds. */
 export interface SourceCounts {
   source: string;
@@ -50,7 +53,7 @@ export interface ReceivedSecret {
 export interface SourceStore {
   /**
    * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move forward:
-   * an older one never replaces a newer one. A use of a secret with another value, by its mark, is the first one again.
+   * an older one never replaces a newer one, unless that is ahead of now. A use of a secret with another value, by its mark, is the first one again.
    */
   add(counts: SourceCounts[], now: number): Promise<void>;
   /** Every source with counts, in the order of the names. Those that are no longer configured are included. */

@@ -4,7 +4,7 @@ import type { AddressList } from "./address-list.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { HeldBounds } from "./held-store.ts";
 import type { PublicKey } from "./public-key.ts";
-import type { IdPlace, Place, Scheme } from "./schemes.ts";
+import type { IdPlace, Scheme } from "./schemes.ts";
 import type { Options } from "./signed-text.ts";
 
 /**
@@ -39,7 +39,7 @@ export interface Source {
   /** Where the id of an event is, first of all; `bytes` is the digest of the body. A list is an id of several places. */
   id: readonly (IdPlace | "bytes")[];
   /** Where the type of an event is, first of all. */
-  type: readonly Place[];
+  type: readonly IdPlace[];
   dedupe: Dedupe;
   /** Accepted media types and ranges, in lower case, e.g. `application/json` or `text/*`. */
   contentTypes: readonly string[];

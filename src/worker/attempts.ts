@@ -26,6 +26,7 @@ export interface AttemptsOptions {
   settler: Settler;
   log: Log;
   now: () => number;
+  monotonic: () => number;
   random: () => number;
   /** Called when capacity may have become free. */
   onCapacity: () => void;
@@ -69,7 +70,7 @@ interface ToolsInUse extends AttemptTools {
 
 /** Creates the attempts of one route. They never throw: failures are logged. */
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { store, leaseMs, owner, settler, log, now, random, onCapacity } = options;
+  const { store, leaseMs, owner, settler, log, now, monotonic, random, onCapacity } = options;
   const held = new Set<HeldJob>();
   const waiting: HeldJob[] = [];
   const prefetch = createPrefetch();
@@ -80,7 +81,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   function startWaiting(): void {
     while (running < tools.route.concurrency && waiting.length > 0) {
-      const kind = tools.breaker.begin(now());
+      const kind = tools.breaker.begin(monotonic());
       // The released jobs are claimed again when the target is available.
       if (kind === null) return void release(waiting.splice(0));
       running++;
@@ -90,9 +91,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   async function attempt(one: HeldJob, kind: AttemptKind, used: ToolsInUse): Promise<void> {
-    const startedAt = now();
-    const { settlement, end } = await makeAttempt(one, kind, used, { startedAt, owner, now, random });
-    void end.then(() => endRun(now() - startedAt, used));
+    const startedAt = monotonic();
+    const { settlement, end } = await makeAttempt(one, kind, used, { owner, now, monotonic, random });
+    void end.then(() => endRun(monotonic() - startedAt, used));
     try {
       await settler.settle(one.job, settlement);
     } catch (error) {
@@ -107,8 +108,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     running--;
     used.runs--;
     if (used !== tools) closeIfUnused(used);
-    // The difference is negative if the clock was set back.
-    prefetch.noteRun(Math.max(0, tookMs));
+    prefetch.noteRun(tookMs);
     startWaiting();
     onCapacity();
     onProgress();
@@ -146,7 +146,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     return Math.min(
       free + ahead,
       MAX_UNSETTLED * concurrency - held.size,
-      tools.breaker.allowedAttempts(now()) - waiting.length,
+      tools.breaker.allowedAttempts(monotonic()) - waiting.length,
     );
   }
 
@@ -191,9 +191,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 }
 
 interface AttemptContext {
-  startedAt: number;
   owner: string;
   now: () => number;
+  monotonic: () => number;
   random: () => number;
 }
 
@@ -202,8 +202,9 @@ async function makeAttempt(
   { job, interruption }: HeldJob,
   kind: AttemptKind,
   { route, handler, breaker }: AttemptTools,
-  { startedAt, owner, now, random }: AttemptContext,
+  { owner, now, monotonic, random }: AttemptContext,
 ): Promise<{ settlement: Settlement; end: Promise<unknown> }> {
+  const startedAt = now();
   const extensions: Promise<unknown>[] = [];
   const { retry, timeoutMs, whenStuck } = route;
   const outcome = await runEvent(
@@ -215,7 +216,7 @@ async function makeAttempt(
   const finishedAt = now();
   // Without a file descriptor every attempt would fail and be logged: the breaker counts these as failures, too.
   if (outcome.kind === "interrupted") breaker.cancel(kind);
-  else breaker.end(kind, isReached(outcome), finishedAt);
+  else breaker.end(kind, isReached(outcome), monotonic());
   const facts = {
     attemptOfBudget: job.attemptOfBudget,
     receivedAt: job.receivedAt,

@@ -18,6 +18,8 @@ export interface FanOutOptions {
   routing: () => Routing;
   pollIntervalMs: number;
   now: () => number;
+  /** Milliseconds of a clock that is never set. */
+  monotonic: () => number;
   /** Called for the first event of each source and type that no route takes. */
   onUnrouted?(event: UnroutedEvent): void;
 }
@@ -26,7 +28,8 @@ export interface FanOutOptions {
 const MAX_UNROUTED_KINDS = 1000;
 
 /** Creates the fan-out of a worker. */
-export function createFanOut({ store, routing, pollIntervalMs, now, onUnrouted }: FanOutOptions): FanOut {
+export function createFanOut(options: FanOutOptions): FanOut {
+  const { store, routing, pollIntervalMs, now, monotonic, onUnrouted } = options;
   const unroutedKinds = new Set<string>();
   let hasNewEvents = true;
   let mayHaveRerouted = true;
@@ -85,7 +88,7 @@ export function createFanOut({ store, routing, pollIntervalMs, now, onUnrouted }
       .map((event) => ({ event, payload: payloadOf.get(event.id) ?? null }));
   }
 
-  const isDue = () => hasNewEvents || mayHaveRerouted || now() >= pollAt;
+  const isDue = () => hasNewEvents || mayHaveRerouted || monotonic() >= pollAt;
 
   return {
     notify(work) {
@@ -95,9 +98,9 @@ export function createFanOut({ store, routing, pollIntervalMs, now, onUnrouted }
     isDue,
     async run(limit) {
       if (!isDue()) return new Set();
-      if (now() >= pollAt) mayHaveRerouted = true;
+      if (monotonic() >= pollAt) mayHaveRerouted = true;
       hasNewEvents = false;
-      pollAt = now() + pollIntervalMs;
+      pollAt = monotonic() + pollIntervalMs;
       try {
         const routes = await addJobs(limit);
         return mayHaveRerouted ? routes.union(await addRerouted(limit)) : routes;

@@ -32,8 +32,19 @@ const LIMIT = 100;
 // A purge begins at most this often, and at least as often as a tenth of the shortest retention.
 const MIN_INTERVAL_MS = 1000;
 const MAX_INTERVAL_MS = 60_000;
-// A purge also looks at the events that are kept. It rests for this multiple of the time that it took.
+// After a purge that removed events because of a limit there are soon more of them.
+const OVER_LIMIT_INTERVAL_MS = 100;
+// A purge also looks at the events that are kept. It rests for this multiple of the time that this took.
 const REST = 10;
+
+/**
+ * How long to rest after a purge, in milliseconds. `fruitlessMs` is the time of the pages that have found nothing to remove. While
+ * a limit is exceeded, the purger goes on.
+ */
+export function restMs(retention: Retention, { events, fruitlessMs }: { events: number; fruitlessMs: number }): number {
+  const interval = isLimited(retention) && events > 0 ? OVER_LIMIT_INTERVAL_MS : intervalOf(retention);
+  return Math.min(MAX_INTERVAL_MS, Math.max(interval, REST * fruitlessMs));
+}
 
 /** Creates a purger. */
 export function createPurger(retention: Retention, options: PurgerOptions): Purger {
@@ -47,38 +58,46 @@ export function createPurger(retention: Retention, options: PurgerOptions): Purg
   async function run(): Promise<void> {
     while (!isStopped) {
       const used = current;
-      const startedAt = performance.now();
-      await purgeOrLog(used);
-      const tookMs = performance.now() - startedAt;
-      if (used === current) await pause(Math.max(intervalOf(used), REST * tookMs));
+      const done = await purgeOrLog(used);
+      if (used === current) await pause(restMs(used, done));
     }
   }
 
-  async function purgeOrLog(used: Retention): Promise<void> {
+  async function purgeOrLog(used: Retention): Promise<{ events: number; fruitlessMs: number }> {
     try {
-      if (await isOnDuty()) await purge(used);
+      const done = (await isOnDuty()) ? await purge(used) : NOTHING_DONE;
       fault.clear();
+      return done;
     } catch (cause) {
       const error = fault.news(cause);
       if (error !== null) log.error({ event: "purge_error", error }, "old events could not be removed; retrying");
+      return NOTHING_DONE;
     }
   }
 
-  async function purge(used: Retention): Promise<void> {
-    let startedAt = 0;
+  async function purge(used: Retention): Promise<{ events: number; fruitlessMs: number }> {
+    let tookMs = 0;
+    let fruitlessMs = 0;
+    let isUrgent = false;
     const purged = await purgePages(
-      (cursor) => {
-        startedAt = performance.now();
-        return store.purge({ retention: used, now: now(), limit: LIMIT, cursor });
+      async (cursor) => {
+        const startedAt = performance.now();
+        const page = await store.purge({ retention: used, now: now(), limit: LIMIT, cursor });
+        tookMs = performance.now() - startedAt;
+        fruitlessMs += page.fruitlessMs;
+        isUrgent = page.events > 0 && isLimited(used);
+        return page;
       },
       async () => {
-        // Deliveries get at least half of the time.
-        await pause(performance.now() - startedAt);
+        // Deliveries get at least half of the time. While a limit is exceeded, they only go between two pages: under load most of the
+        // time of a page is that of the transactions before it.
+        if (!isUrgent) await pause(tookMs);
         return !isStopped && used === current && (await isOnDuty());
       },
     );
     if (purged.events + purged.ids > 0) log.info({ event: "events_purged", ...purged }, "old events were removed");
     onPurged?.(purged, now());
+    return { events: purged.events, fruitlessMs };
   }
 
   /** Waits, unless the purger is stopped or gets another retention. */
@@ -103,9 +122,17 @@ export function createPurger(retention: Retention, options: PurgerOptions): Purg
   };
 }
 
-function intervalOf({ processed, failed, idsMs, maxBytes }: Retention): number {
+const NOTHING_DONE = { events: 0, fruitlessMs: 0 };
+
+/** Whether a retention limits the number or the size of what is kept. */
+function isLimited({ processed, failed, maxBytes }: Retention): boolean {
+  const limits = [processed, failed].flatMap(({ count, bytes }) => [count, bytes]);
+  return Number.isFinite(Math.min(maxBytes, ...limits));
+}
+
+function intervalOf(retention: Retention): number {
+  if (isLimited(retention)) return MIN_INTERVAL_MS;
+  const { processed, failed, idsMs } = retention;
   const shortest = Math.min(processed.forMs, failed.forMs, idsMs);
-  const isBySize = [processed, failed].some(({ count, bytes }) => Number.isFinite(Math.min(count, bytes)));
-  if (isBySize || Number.isFinite(maxBytes)) return MIN_INTERVAL_MS;
   return Math.max(MIN_INTERVAL_MS, Math.min(MAX_INTERVAL_MS, shortest / 10));
 }

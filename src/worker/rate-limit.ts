@@ -1,4 +1,4 @@
-/** Limits how many attempts begin per second. Times are Unix milliseconds. */
+/** Limits how many attempts begin per second. Times are milliseconds of a clock that is never set. */
 export interface RateLimit {
   /** How many may begin now. */
   available(now: number): number;

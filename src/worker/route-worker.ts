@@ -23,6 +23,7 @@ export interface RouteWorkerOptions {
   share: () => number;
   onExpired: OnExpired;
   now: () => number;
+  monotonic: () => number;
   random: () => number;
 }
 
@@ -44,7 +45,7 @@ export interface RouteWorker {
 
 /** Creates the worker of a route. */
 export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
-  const { name, store, pollIntervalMs, leaseMs, owner, log, share, onExpired, now, random } = options;
+  const { name, store, pollIntervalMs, leaseMs, owner, log, share, onExpired, now, monotonic, random } = options;
   const loop = createStoreLoop({
     ...options,
     step: claim,
@@ -57,13 +58,14 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
   /** How many jobs to claim now. A job that is claimed ahead would begin later than its rate allows. */
   function claimLimit(isYielding: boolean): number {
     const isAhead = !isYielding && tools.route.ratePerSecond === null;
-    return Math.min(isAhead ? attempts.claimLimit() : attempts.freeCapacity(), rate.available(now()));
+    return Math.min(isAhead ? attempts.claimLimit() : attempts.freeCapacity(), rate.available(monotonic()));
   }
 
   /** When capacity becomes free by itself: at the next probe, or as the rate allows. */
   function nextCapacityAt(): number {
-    const freeAt = attempts.freeCapacity() > 0 ? rate.nextAt(now()) : (tools.breaker.probeAt() ?? 0);
-    return freeAt > now() ? freeAt : now() + pollIntervalMs;
+    const freeAt = attempts.freeCapacity() > 0 ? rate.nextAt(monotonic()) : (tools.breaker.probeAt() ?? 0);
+    const waitMs = freeAt - monotonic();
+    return now() + (waitMs > 0 ? waitMs : pollIntervalMs);
   }
 
   /** Claims jobs. Returns when to claim again; null when more jobs may be due now. */
@@ -89,7 +91,7 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
         "event dead-lettered: the database is damaged where the event is; run authserve doctor",
       );
     }
-    rate.take(claimed.length, now());
+    rate.take(claimed.length, monotonic());
     attempts.start(claimed);
     if (claimed.length + expired + deadLettered.length + unreadable.length === limit) return null;
     return nextDueAt ?? Number.POSITIVE_INFINITY;

@@ -13,7 +13,7 @@ import { createStoreLoop } from "./store-loop.ts";
 
 export type { OnExpired, OnSettled };
 
-/** Options of a worker. `now` is in Unix milliseconds, `random` in [0, 1). */
+/** Options of a worker. `now` is in Unix milliseconds, `monotonic` of a clock that is never set, `random` in [0, 1). */
 export interface WorkerOptions {
   store: Pick<
     EventStore,
@@ -44,6 +44,7 @@ export interface WorkerOptions {
   onSettled?: OnSettled;
   onExpired?: OnExpired;
   now?: () => number;
+  monotonic?: () => number;
   random?: () => number;
 }
 
@@ -72,7 +73,12 @@ const YIELDING_FAN_OUT = 32;
 /** Creates the worker: it creates the jobs of events, and has a worker for each route that processes them. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, openPayload, pollIntervalMs, log } = options;
-  const { now = Date.now, random = Math.random, leaseMs = DEFAULT_LEASE_MS } = options;
+  const {
+    now = Date.now,
+    monotonic = () => performance.now(),
+    random = Math.random,
+    leaseMs = DEFAULT_LEASE_MS,
+  } = options;
   const { share = () => 1, mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
   const settler = createSettler({
     store,
@@ -87,6 +93,7 @@ export function createWorker(options: WorkerOptions): Worker {
     routing: () => routing,
     pollIntervalMs,
     now,
+    monotonic,
     onUnrouted: ({ source, type }) =>
       log.warn({ event: "event_unrouted", source, type }, "no route takes events like this one; it is stored"),
   });
@@ -98,7 +105,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let renewal: NodeJS.Timeout | undefined;
   let isStopped = true;
   const deadline = Promise.withResolvers<void>();
-  const shared = { ...options, settler, leaseMs, mustYield, share, onExpired, now, random };
+  const shared = { ...options, settler, leaseMs, mustYield, share, onExpired, now, monotonic, random };
 
   function toolsOf(route: Route, createHandler: CreateHandler): AttemptTools {
     const handler = createHandler(route);

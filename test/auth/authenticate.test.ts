@@ -42,8 +42,9 @@ function guard(records: Record<string, string> = { "1": "s-1" }) {
   const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
   return {
     asked,
+    withCookie: (...tokens: string[]) => authenticate.byCookie(tokens),
     with: async (...headers: [string, string][]) =>
-      authenticate(headerValues((await requestWith(headers)).rawHeaders, "authorization")),
+      authenticate.byHeader(headerValues((await requestWith(headers)).rawHeaders, "authorization")),
   };
 }
 
@@ -145,6 +146,38 @@ suite("a genuine token", () => {
     const { store } = sessionsWith({});
     store.current = () => Promise.reject(new AppError("store_unavailable"));
     const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
-    await failsWith("store_unavailable", authenticate([`Bearer ${TOKEN}`]));
+    await failsWith("store_unavailable", authenticate.byHeader([`Bearer ${TOKEN}`]));
+  });
+});
+
+suite("the tokens of a cookie", () => {
+  const JUNK = Array.from({ length: 100 }, (_, n) =>
+    TOKEN.replace(/[^.]+$/, Buffer.alloc(32, n).toString("base64url")),
+  );
+
+  test("that are not genuine do not count, however many come before the genuine one", async () => {
+    assert.deepEqual(await guard().withCookie(...JUNK, TOKEN), CLAIMS);
+    const { withCookie, asked } = guard();
+    await failsWith("invalid_token", withCookie(...JUNK));
+    assert.equal(asked(), 0);
+  });
+
+  test("may be of ended sessions beside that of the live one, in any order", async () => {
+    const ended = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => signToken({ ...CLAIMS, sid: `old-${n}`, iat: IAT - n })),
+    );
+    for (const tokens of [
+      [...ended, TOKEN],
+      [TOKEN, ...ended],
+    ]) {
+      const { withCookie, asked } = guard();
+      assert.deepEqual(await withCookie(...tokens), CLAIMS);
+      assert.equal(asked(), 1);
+    }
+    await failsWith("session_invalidated", guard().withCookie(...ended));
+  });
+
+  test("without any is missing_token", async () => {
+    await failsWith("missing_token", guard().withCookie());
   });
 });

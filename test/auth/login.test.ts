@@ -30,7 +30,7 @@ test("a known address gets the same rank and the same store calls for every e-ma
     log: createLog("silent"),
     now: () => NOW,
   });
-  const from = { address: HOME, requestId: "r" };
+  const from = { address: HOME, requestId: "r", way: "api" as const };
   await login({ email: USER, password: "right" }, from);
 
   const seen: object[] = [];

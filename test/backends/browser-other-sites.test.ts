@@ -24,7 +24,7 @@ suite("in Chromium, other sites", needsChromium(), () => {
   let browser: Browser;
   let server: Server;
   before(async () => {
-    browser = await openChromium();
+    browser = await openChromium(["--host-resolver-rules=MAP rebound.test 127.0.0.1"]);
     server = await startServer();
   });
   after(async () => {
@@ -56,6 +56,31 @@ suite("in Chromium, other sites", needsChromium(), () => {
       await fillIn(page);
       assert.equal(page.url(), `${server.url}/`, rd);
     }
+  });
+
+  test("a page whose name was made to lead to this machine reads nothing and cannot log in", async () => {
+    const { port } = server;
+    await using profile = await openProfile(browser);
+    const page = await profile.newPage();
+    // A sender's deliveries may come to any name. From this page on, the browser takes all for one origin.
+    const opened = await page.goto(`http://rebound.test:${port}/healthz`);
+    assert.equal(opened?.status(), 200);
+    const statuses = await page.evaluate(
+      async ({ email, password }) => {
+        const json = { "Content-Type": "application/json" };
+        const login = { method: "POST", headers: json, body: JSON.stringify({ email, password }) };
+        const asked = [
+          fetch("/metrics"),
+          fetch("/login"),
+          fetch("/admin/"),
+          fetch("/auth/me"),
+          fetch("/auth/login", login),
+        ];
+        return (await Promise.all(asked)).map(({ status }) => status);
+      },
+      { email: EMAIL, password: PASSWORD },
+    );
+    assert.deepEqual(statuses, [421, 421, 421, 421, 421]);
   });
 
   for (const [what, host, site] of [

@@ -3,7 +3,9 @@ import { suite, test } from "node:test";
 import { checkPostgres } from "../../src/cli/checks/database.ts";
 import type { Finding } from "../../src/cli/checks/finding.ts";
 import { DATABASE_SETTING_NAMES, readSettings } from "../../src/config/settings.ts";
+import { postgresEvents } from "../../src/postgres/events.ts";
 import { needsPgbouncer, needsPostgres } from "../helpers/back-end.ts";
+import { newEvent } from "../helpers/events.ts";
 import { startPgbouncer } from "../helpers/pgbouncer.ts";
 import { emptyDatabase, openPostgres, startPostgres, tempPostgres } from "../helpers/postgres.ts";
 import { PATIENT } from "../helpers/several-servers.ts";
@@ -14,7 +16,7 @@ import { until } from "../helpers/until.ts";
 async function check(url: string, more: Record<string, string> = {}): Promise<Record<string, Finding>> {
   const settings = readSettings({ ...PATIENT, DATABASE_URL: url, ...more }, DATABASE_SETTING_NAMES);
   assert.ok(settings.DATABASE_URL);
-  const findings = await checkPostgres(settings, settings.DATABASE_URL);
+  const { findings } = await checkPostgres(settings, settings.DATABASE_URL);
   return Object.fromEntries(findings.map((finding) => [finding.check, finding]));
 }
 
@@ -30,6 +32,15 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
     const { url } = await tempPostgres(t);
     const { PostgreSQL } = await check(url.replace("@127", "@127.0.0.1:1,127"));
     assert.match(PostgreSQL?.found ?? "", / at one of 127\.0\.0\.1:1, 127\.0\.0\.1:\d+ accepts writes$/);
+  });
+
+  test("knows when the newest event came, for the check of the clock", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    const settings = readSettings({ ...PATIENT, DATABASE_URL: url }, DATABASE_SETTING_NAMES);
+    assert.ok(settings.DATABASE_URL);
+    assert.equal((await checkPostgres(settings, settings.DATABASE_URL)).newestAt, null);
+    await postgresEvents(postgres).append([newEvent({ receivedAt: 1234 })]);
+    assert.equal((await checkPostgres(settings, settings.DATABASE_URL)).newestAt, 1234);
   });
 
   test("finds no fault in a database before the first start, and creates nothing in it", async (t) => {
@@ -54,7 +65,7 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
     await database.query("ALTER ROLE authserve SET synchronous_commit = off");
     const settings = readSettings({ ...PATIENT, DATABASE_URL: database.url() }, DATABASE_SETTING_NAMES);
     assert.ok(settings.DATABASE_URL);
-    const findings = await checkPostgres(settings, settings.DATABASE_URL);
+    const { findings } = await checkPostgres(settings, settings.DATABASE_URL);
     assert.deepEqual(
       findings.filter(({ verdict }) => verdict === "wrong").map(({ found }) => found.replace(/:.*/, "")),
       ["fsync is off", "full_page_writes is off", "synchronous_commit is off"],

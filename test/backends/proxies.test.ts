@@ -89,6 +89,14 @@ const SPELLINGS = ["Remote-User", "Remote-Email"].flatMap((name) =>
 
 const FORGED = SPELLINGS.flatMap((name) => [name, "mallory"]);
 
+const SAID_BY_PROXIES = [
+  ...["For", "Proto", "Host", "Prefix", "Uri", "Method", "Port", "User", "Email", "Server", "Ssl", "Scheme"].map(
+    (name) => `X-Forwarded-${name}`,
+  ),
+  ...["URL", "URI", "Method", "Host", "For", "Prefix"].map((name) => `X-Original-${name}`),
+  ...["Remote-Name", "Remote-Groups", "Forwarded"],
+];
+
 const PROXIES: [ProxyName, () => { skip: string | false }][] = [
   ["nginx", needsNginx],
   ["caddy", needsCaddy],
@@ -169,6 +177,39 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         const more = ["X-Forwarded-Proto", "http", "X-Forwarded-Uri", "/x", "X-Forwarded-Method", "PUT"];
         const sent = await new Visitor(proxy.port).request(DEEP, { lines: [...lines, ...more] });
         assert.equal(sent.headers.location, `${AUTH}/login?rd=${encodeURIComponent(DEEP)}`);
+      });
+
+      test("a client cannot say what the proxy says, in any spelling that apps take for the same", async () => {
+        const visitor = await loggedIn(site);
+        const forged = SAID_BY_PROXIES.flatMap((name) =>
+          ["-", "_"].map((separator) => name.replaceAll("-", separator)),
+        );
+        const { headers } = echoOf(await visitor.request(DEEP, { lines: forged.flatMap((name) => [name, "mallory"]) }));
+        assert.deepEqual(
+          headers.filter(([, value]) => value.includes("mallory")),
+          [],
+        );
+        assert.deepEqual(
+          headers.filter(([header]) => /^x-forwarded-for$/i.test(header)).map(([, value]) => value),
+          ["127.0.0.1"],
+        );
+      });
+
+      test("a client cannot choose a part of the path of authserve", async () => {
+        const lines = ["X-Forwarded-Prefix", "/mallory"];
+        const sent = await new Visitor(site.proxy.port).request(`${AUTH}/`, { lines });
+        assert.deepEqual([sent.status, sent.headers.location], [303, "/login"]);
+      });
+
+      test("a connection is upgraded to no other protocol than that of websockets", async () => {
+        const visitor = await loggedIn(site);
+        for (const upgrade of [["h2c"], ["websocket, h2c"], ["h2c, websocket"], ["h2c", "websocket"]]) {
+          const { socket } = await visitor.upgrade(DEEP, upgrade);
+          socket?.destroy();
+          const { headers } = site.app.received.at(-1) as Echo;
+          const passed = headers.filter(([header]) => /^upgrade$/i.test(header)).map(([, value]) => value);
+          assert.ok(!passed.some((value) => /h2c/i.test(value)), `${upgrade} became ${passed}`);
+        }
       });
 
       test("a body of 100 KB arrives whole", async () => {

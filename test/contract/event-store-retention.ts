@@ -82,6 +82,34 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await purge(store, NOW + MINUTE)).events, 1);
     });
 
+    test("an event of a clock that was ahead does not keep later events", async (t) => {
+      const store = await open(t);
+      await add(store, { a: DONE }, { receivedAt: NOW + 1e10 });
+      await add(store, { b: DONE, c: FAILED, last: null });
+      await purge(store, NOW + MINUTE);
+      assert.equal(await idsIn(store), "aclast");
+      await purge(store, NOW + 3 * MINUTE);
+      assert.equal(await idsIn(store), "alast");
+      assert.equal((await store.backlog()).ids, 2);
+    });
+
+    test("an event of a clock that was behind is kept as long as its neighbours", async (t) => {
+      const store = await open(t);
+      await add(store, { a: DONE });
+      const then = NOW - 1e10;
+      await store.append([newEvent({ eventId: "b", receivedAt: then })]);
+      const { claimed } = await claim(store);
+      const end = { next: DONE, startedAt: then, finishedAt: then, error: null };
+      await store.settle(claimed.map((job) => ({ ...claimOf(job), ...end })));
+      await add(store, { last: null });
+      await purge(store, NOW + MINUTE - 1);
+      assert.equal(await idsIn(store), "ablast");
+      await purge(store, NOW + MINUTE);
+      assert.equal((await store.append([newEvent({ eventId: "b" })]))[0]?.duplicate, true);
+      await purge(store, NOW + 3 * MINUTE);
+      assert.equal((await store.backlog()).ids, 1);
+    });
+
     test("a late delivery of a removed event is a duplicate until its id is removed", async (t) => {
       const store = await open(t);
       const payload = Buffer.from("unsigned");

@@ -84,6 +84,24 @@ export function heldStoreContract(adapter: string, open: (context: Cleanup) => P
       assert.deepEqual(await timesOf(store), [4, 5]);
     });
 
+    test("one that came while the clock was ahead does not keep the others", async (t) => {
+      const store = await open(t);
+      await hold(store, [delivery(1e10), delivery(1), delivery(2)]);
+      await store.trim("shop", AMPLE, NOW + 2 + AMPLE.forMs);
+      assert.deepEqual(await timesOf(store), [1e10, 2]);
+      await hold(store, [delivery(3)], { ...AMPLE, count: 2 });
+      assert.equal((await timesOf(store)).length, 2, "the number is right");
+    });
+
+    test("the sources are those of which deliveries are held", async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await store.sources(), []);
+      await hold(store, [delivery(1), delivery(2, { source: "other" })]);
+      assert.deepEqual(await store.sources(), ["other", "shop"]);
+      await store.trim("shop", { ...AMPLE, count: 0 }, NOW);
+      assert.deepEqual(await store.sources(), ["other"]);
+    });
+
     test("removed deliveries leave room, also many at once", async (t) => {
       const store = await open(t);
       await hold(

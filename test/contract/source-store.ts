@@ -64,6 +64,18 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
       assert.equal(await lastReceivedAt(), NOW);
     });
 
+    test("a time ahead of now is replaced by the next one", async (t) => {
+      const store = await open(t);
+      const ahead = NOW + 1e10;
+      await store.add([delivery("env:A", ahead)], ahead);
+      await store.add([counts({ refused: 1 })], NOW);
+      assert.equal((await store.list())[0]?.lastReceivedAt, ahead);
+      await store.add([delivery("env:A", NOW)], NOW);
+      const [record] = await store.list();
+      assert.equal(record?.lastReceivedAt, NOW);
+      assert.deepEqual(record?.secrets, [{ name: "env:A", mark: "0a1b", firstUsedAt: NOW, lastUsedAt: NOW }]);
+    });
+
     test("each secret has its first and its last use, whatever the order of the reports", async (t) => {
       const store = await open(t);
       for (const at of [NOW, NOW + 20, NOW - 30, NOW + 10]) await store.add([delivery("env:A", at)], NOW);

@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import {
   ADDRESS_BUCKET_PREFIX,
   EMAIL_BUCKET_PREFIX,
+  NETWORK_BUCKET_PREFIX,
   STALE_ATTEMPT_MS,
   type ThrottleStore,
   WINDOW_MS,
@@ -73,7 +74,7 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
         // Another e-mail.
         await fail(store, ["c", `${EMAIL_BUCKET_PREFIX}y`, ADDRESS]);
       }
-      assert.equal(await store.clear({ pair: "a", email: EMAIL, address: ADDRESS }), 9);
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks: [], address: ADDRESS }), 9);
       assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 1 }], NOW), 0);
       assert.equal(await store.failures("a", NOW), 0);
       assert.equal(await store.failures(ADDRESS, NOW), 0);
@@ -81,9 +82,22 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal(await store.failures(EMAIL, NOW), 3);
       assert.equal(await store.failures(OTHER_ADDRESS, NOW), 3);
       assert.deepEqual(await store.totals(NOW), { failures: 6, buckets: 2 });
-      assert.equal(await store.clear({ pair: "a", email: EMAIL, address: ADDRESS }), 0);
-      assert.equal(await store.clear({ pair: "never", email: EMAIL, address: ADDRESS }), 0);
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks: [], address: ADDRESS }), 0);
+      assert.equal(await store.clear({ pair: "never", email: EMAIL, networks: [], address: ADDRESS }), 0);
       assert.equal(await store.failures(EMAIL, NOW), 3);
+    });
+
+    test("clearing an address removes its failures from the buckets of wider networks too", async (t) => {
+      const store = await open(t);
+      const networks = [`${NETWORK_BUCKET_PREFIX}56`, `${NETWORK_BUCKET_PREFIX}48`];
+      for (let i = 0; i < 3; i++) {
+        await fail(store, ["a", EMAIL, ...networks, ADDRESS]);
+        await fail(store, ["b", EMAIL, ...networks, OTHER_ADDRESS]);
+      }
+      assert.deepEqual(await store.totals(NOW), { failures: 6, buckets: 2 });
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks, address: ADDRESS }), 3);
+      for (const bucket of [EMAIL, ...networks]) assert.equal(await store.failures(bucket, NOW), 3);
+      assert.equal(await store.clear("all"), 3);
     });
 
     test("any number of failures can be cleared, and known addresses stay known", async (t) => {

@@ -4,9 +4,10 @@ import { EMAIL, PASSWORD } from "./credentials.ts";
 import { HANG_MS } from "./until.ts";
 
 /** Starts a Chromium without a window. */
-export function openChromium(): Promise<Browser> {
+export function openChromium(args: string[] = []): Promise<Browser> {
   // Chromium's own sandbox does not work for root.
-  return chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0, timeout: HANG_MS });
+  const chromiumSandbox = process.getuid?.() !== 0;
+  return chromium.launch({ executablePath: CHROMIUM, chromiumSandbox, timeout: HANG_MS, args });
 }
 
 // The User-Agent of a Chromium without a window names no browser that people know.

@@ -118,8 +118,8 @@ export function gather(socket: Socket): () => string {
 /** A login. Its password is wrong unless the right one is given. */
 export function rawLogin(password = "wrong password"): string {
   const credentials = JSON.stringify({ email: EMAIL, password });
-  const login = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
+  const login = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\n${JSON_TYPE}\r\nContent-Length: ${credentials.length}\r\n\r\n`;
   return login + credentials;
 }
 
-export const HEALTH = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+export const HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -1,6 +1,8 @@
 import { generateKeyPairSync, hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { FORM } from "../../src/webhook/content.ts";
-import type { PublicKey } from "../../src/webhook/public-key.ts";
+import { type PublicKey, readPublicKeys } from "../../src/webhook/public-key.ts";
 import type { Sample } from "../../src/webhook/samples/index.ts";
 import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/schemes.ts";
 import { addressWithSecret, signDelivery, type UnsignedDelivery } from "../../src/webhook/sign.ts";
@@ -13,6 +15,7 @@ export const OPTIONS = {
   webhookId: "4JH86294D6297924G",
   email: "push@example.iam.gserviceaccount.com",
   audience: "{url}",
+  bundleId: "com.example.app",
 };
 
 export function keyPairOf(type: "ed25519" | "rsa" | "ec"): [privateKey: string, publicKey: PublicKey] {
@@ -24,12 +27,19 @@ export function keyPairOf(type: "ed25519" | "rsa" | "ec"): [privateKey: string, 
 
 const PAIRS = { ed25519: keyPairOf("ed25519"), rsa: keyPairOf("rsa"), ec: keyPairOf("ec") };
 
+const fixture = (name: string) => readFileSync(join(import.meta.dirname, "../fixtures", name), "utf8");
+
+/** A private key that was made for the tests, with certificates such as Apple's, and their root. */
+const CHAIN = fixture("chain.pem");
+const ROOT: PublicKey = { name: "root", mark: "", keys: readPublicKeys(fixture("chain-root.crt")) ?? [] };
+
 /** The public keys that samples are signed for. */
-export const KEYS = Object.values(PAIRS).map(([, key]) => key);
+export const KEYS = [...Object.values(PAIRS).map(([, key]) => key), ROOT];
 
 /** The secret or private key that a scheme is signed with. */
 function secretFor(scheme: Scheme): string {
   if (needsOf(scheme) === "secrets") return SECRET;
+  if (scheme.type === "jws") return CHAIN;
   return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
 }
 

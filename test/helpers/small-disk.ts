@@ -24,6 +24,22 @@ export function mountDisk(t: Cleanup, path: string, size: string, files = 0): vo
   }
 }
 
+/** Mounts a disk of 64 MB with a file system of its own, in a file beside it, until the test ends. */
+export function mountImage(t: Cleanup, path: string): void {
+  mkdirSync(path);
+  t.after(() => void spawnSync("umount", ["--lazy", path]));
+  const image = `${path}.img`;
+  const steps = [
+    ["truncate", "--size", "64M", image],
+    ["mkfs.ext4", "-q", image],
+    ["mount", "-o", "loop", image, path],
+  ];
+  for (const [program = "", ...args] of steps) {
+    const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+    assert.equal(status, 0, `${program} ${args.join(" ")}: ${stderr}`);
+  }
+}
+
 /** Creates empty files in a folder until the disk has no free inodes. Returns their paths. */
 export function fillWithFiles(dir: string): string[] {
   for (const made: string[] = []; ; ) {

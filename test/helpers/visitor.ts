@@ -65,9 +65,16 @@ export class Visitor {
     return visit;
   }
 
-  /** Sends the handshake of a websocket. Resolves with its status, and with the connection if it is open. */
-  async upgrade(url: string): Promise<{ status: number; socket: Duplex | null }> {
-    const lines = ["Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13"];
+  /**
+   * Sends the handshake of a websocket, or of what other headers `Upgrade` name. Resolves with its status, and with the connection
+   * if it is open.
+   */
+  async upgrade(
+    url: string,
+    protocols: readonly string[] = ["websocket"],
+  ): Promise<{ status: number; socket: Duplex | null }> {
+    const upgrade = protocols.flatMap((protocol) => ["Upgrade", protocol]);
+    const lines = ["Connection", "Upgrade", ...upgrade, "Sec-WebSocket-Version", "13"];
     const key = ["Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="];
     const outgoing = this.#outgoing(url, { headers: { origin: new URL(url).origin }, lines: [...lines, ...key] });
     outgoing.end();

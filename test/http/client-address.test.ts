@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { canonicalAddress, clientAddress } from "../../src/http/client-address.ts";
+import { canonicalAddress, clientAddress, NOBODY, requireAllowedClient } from "../../src/http/client-address.ts";
 import { isIn } from "../../src/lib/address-range.ts";
 import { requestWith } from "../helpers/requests.ts";
 
@@ -80,18 +80,34 @@ suite("the client's address", () => {
     ["the right-most one over several headers", ["1.1.1.1", "203.0.113.9"], "203.0.113.9"],
     ["in its one spelling", ["::ffff:203.0.113.9"], "203.0.113.9"],
     ["the left-most when all are proxies", ["10.0.0.9, 10.0.0.8"], "10.0.0.9"],
-    ["the proxy that wrote what is no address", ["203.0.113.9, unknown, 10.0.0.8"], "10.0.0.8"],
-    ["the peer when the last entry is no address", ["203.0.113.9, "], "10.0.0.1"],
+    ["nobody when a proxy wrote what is no address", ["203.0.113.9, unknown, 10.0.0.8"], NOBODY],
+    ["nobody when the last entry is no address", ["203.0.113.9, "], NOBODY],
+    ["nobody when the one entry is no address", ["unknown"], NOBODY],
+    ["nobody when there is another space than that of HTTP", ["203.0.113.9\u00a0"], NOBODY],
+    ["nobody when the header is empty", [""], NOBODY],
     ["of IPv6 too", ["2001:DB8::0001"], "2001:db8::1"],
     ["without the port that some proxies write", ["203.0.113.9:4711"], "203.0.113.9"],
     ["of IPv6 in brackets", ["[2001:db8::9]"], "2001:db8::9"],
     ["of IPv6 in brackets with a port", ["[2001:db8::9]:443, 10.0.0.7:80"], "2001:db8::9"],
-    ["the proxy when what follows the address is no port", ["203.0.113.9:x"], "10.0.0.1"],
+    ["nobody when what follows the address is no port", ["203.0.113.9:x"], NOBODY],
   ] as const) {
     test(`behind a trusted proxy is ${what}`, async () => {
       assert.equal(await addressOf("10.0.0.1", [...forwarded]), expected);
     });
   }
+
+  test("that is nobody's is in no list of addresses, not even in that of all", async () => {
+    const everybody = new BlockList();
+    everybody.addSubnet("0.0.0.0", 0, "ipv4");
+    everybody.addSubnet("::", 0, "ipv6");
+    for (const forwarded of ["unknown", "", "127.0.0.1, _hidden"]) {
+      const request = await requestWith([["X-Forwarded-For", forwarded]], { remoteAddress: "10.0.0.1" });
+      const access = { allowedAddresses: everybody, trustedProxies: PROXIES };
+      assert.throws(() => requireAllowedClient(request, clientAddress(request, PROXIES), access), {
+        code: "not_found",
+      });
+    }
+  });
 
   test("is found behind a proxy with an IPv4-mapped address", async () => {
     assert.equal(await addressOf("::ffff:10.0.0.1", ["203.0.113.9"]), "203.0.113.9");

@@ -14,3 +14,11 @@ for (const [address, expected] of [
 ] as const) {
   test(`${address} is of the network ${expected}`, () => assert.equal(networkOf(address), expected));
 }
+
+test("an IPv6 customer may have a /56 or a /48", () => {
+  assert.equal(networkOf("2001:db8:1:2ab::1", 56), "2001:db8:1:200");
+  assert.equal(networkOf("2001:db8:1:ff::1", 56), "2001:db8:1:0");
+  assert.equal(networkOf("2001:db8:1:2ab::1", 48), "2001:db8:1");
+  assert.equal(networkOf("::1", 48), "0:0:0");
+  assert.equal(networkOf("192.0.2.1", 48), "192.0.2.1");
+});

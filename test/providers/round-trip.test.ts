@@ -47,7 +47,7 @@ suite("a server with a source for each provider", needsPackages(), async () => {
     test(`takes what ${provider.package} signed or accepted for ${titleOf(provider)}, and nothing else`, async () => {
       const url = `${server.url}/webhook/${nameOf(provider)}?tenant=7&note=a%20b`;
       const { genuine, altered } = await prove(provider, Date.now(), url);
-      assert.equal(await statusOf(genuine), 200);
+      assert.ok([200, 204].includes(await statusOf(genuine)));
       assert.ok([401, 403].includes(await statusOf(altered)));
     });
   }

@@ -18,7 +18,9 @@ import Sqlite from "better-sqlite3";
 import { OperatorError } from "../../src/errors.ts";
 import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
+import { readSteps } from "../../src/sqlite/maintenance/inspect.ts";
 import { createMetadata } from "../../src/sqlite/metadata.ts";
+import { RECORD_STEPS, STEP_DIGESTS } from "../../src/sqlite/schema.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
 
@@ -119,6 +121,24 @@ suite("the database", () => {
     raw.pragma("user_version = 6");
     raw.close();
     refusedUnchanged(dataDir, /schema 6, of a version before the first release.*start with an empty DATA_DIR/);
+  });
+
+  test("that another step with the same number has made is refused and unchanged", (t) => {
+    const dataDir = closedDatabase(t);
+    const raw = new Sqlite(join(dataDir, DATABASE_FILE));
+    raw.prepare(RECORD_STEPS).run('["other"]');
+    raw.close();
+    refusedUnchanged(dataDir, /another schema 15 than this version: run the authserve that made it/);
+  });
+
+  test("from before its steps had digests gets them", (t) => {
+    const dataDir = closedDatabase(t);
+    const raw = new Sqlite(join(dataDir, DATABASE_FILE));
+    raw.exec("DELETE FROM metadata");
+    raw.close();
+    const database = openDatabase(dataDir);
+    t.after(() => void database.close());
+    assert.deepEqual(readSteps(database), STEP_DIGESTS);
   });
 
   test("of another program is refused and unchanged", (t) => {

@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { OperatorError } from "../../src/errors.ts";
 import { callThread } from "../../src/lib/thread-rpc.ts";
 import { startThread } from "../../src/platform/checkout.ts";
-import { DATABASE_FILE, type Database, fileIdOf, openDatabase } from "../../src/sqlite/database.ts";
+import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
 import { openForServer } from "../../src/sqlite/open.ts";
+import { openFilesOf } from "../../src/sqlite/open-files.ts";
 import { localStores, type SqliteStores } from "../../src/sqlite/stores.ts";
 import type { StorageThreadData } from "../../src/sqlite/thread.ts";
 import { intakeContract } from "../contract/event-store.ts";
@@ -25,6 +26,7 @@ async function openIn(dataDir: string) {
   const { log, lines } = recordingLog();
   const stores = await openForServer({
     dataDir,
+    minFreeBytes: undefined,
     // Without the loader of the tests a thread starts in half the time.
     startThread: (options) => startThread("storage", { ...options, execArgv: [] }),
     startReadThread: (options) => startThread("reading", { ...options, execArgv: [] }),
@@ -65,7 +67,7 @@ test("calls after the storage thread has closed are store_unavailable", async (t
 
 test("the storage thread answers the call that ends it", async (t) => {
   const { database, dataDir } = tempDatabase(t);
-  const workerData: StorageThreadData = { dataDir, file: fileIdOf(database) };
+  const workerData: StorageThreadData = { dataDir, files: openFilesOf(database), minFreeBytes: undefined };
   const thread = callThread(startThread("storage", { workerData }), "the storage thread");
   await thread.call("thread.close", []);
   await thread.died;

@@ -34,6 +34,7 @@ async function open(server: Server, path: string, { headers = {}, method = "GET"
     location: response.headers.location ?? null,
     cookie: setCookie?.split(";")[0] ?? null,
     setCookie,
+    setCookies: response.headers["set-cookie"] ?? [],
   };
 }
 
@@ -137,6 +138,28 @@ suite("the login page", () => {
     assert.match(refused.text, /role="alert"/);
   });
 
+  test("a browser that has logged in can do so from anywhere while others guess, until its mark is revoked", async () => {
+    const env = { PUBLIC_URL: "https://auth.example.com", TRUSTED_PROXIES: "127.0.0.1" };
+    await using server = await startServer({ env });
+    const from = (address: string) => ({ "x-forwarded-for": address });
+    const first = await send(server, "/login", CREDENTIALS, from("203.0.113.1"));
+    const [, mark = ""] = first.setCookies;
+    assert.match(mark, /^__Host-authserve-browser=[^;]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    const cookie = String(mark.split(";")[0]);
+    for (let n = 0; n < 100; n++)
+      await send(server, "/login", { email: EMAIL, password: `wrong ${n}!` }, from(`198.51.100.${Math.floor(n / 10)}`));
+    const elsewhere = from("198.51.100.1");
+    const attempt = async (headers: Record<string, string>) =>
+      (await send(server, "/login", CREDENTIALS, { ...elsewhere, ...headers })).status;
+    assert.equal(await attempt({}), 429);
+    assert.equal(await attempt({ cookie: cookie.replace(/[^.]+$/, "A".repeat(43)) }), 429);
+    assert.equal(await attempt({ cookie: `__Host-authserve-browser=x; ${cookie}` }), 303);
+    const forgotten = await server.run(["throttle", "forget-browsers", "--json"]);
+    assert.deepEqual([forgotten.code, JSON.parse(forgotten.stdout)], [0, { forgotten: true }]);
+    assert.equal(JSON.parse(forgotten.stderr).event, "browsers_forgotten");
+    assert.equal(await attempt({ cookie }), 429);
+  });
+
   test("escapes what it shows", async () => {
     const email = `"><script>alert(1)</script>@example.com`;
     const page = await send(server, "/login", { email, password: PASSWORD, rd: `/"><img src=x>` });
@@ -212,7 +235,8 @@ suite("requests from other sites", () => {
 
   test("a cookie that another subdomain adds neither fixes nor replaces the session", async () => {
     const cookie = await logInOnPage(server);
-    for (const header of [`authserve=x; ${cookie}`, `${cookie}; authserve=a.b.c`])
+    const five = "authserve=a.b.c; ".repeat(5);
+    for (const header of [`authserve=x; ${cookie}`, `${cookie}; authserve=a.b.c`, `${five}${cookie}`])
       assert.equal((await open(server, "/auth/me", { headers: { cookie: header } })).status, 200);
   });
 
@@ -354,10 +378,14 @@ suite("renewal", () => {
   /** Logs in, and makes the session older. */
   async function logInBefore(seconds: number): Promise<string> {
     const cookie = await logInOnPage(renewing);
+    ageSession(seconds);
+    return agedBy(seconds, cookie);
+  }
+
+  function ageSession(seconds: number): void {
     const database = openDatabase(String(renewing.env.DATA_DIR));
     database.prepare("UPDATE sessions SET expires_at = expires_at - ?").run(seconds * 1000);
     database.close();
-    return agedBy(seconds, cookie);
   }
 
   test("a browser that goes on is sent over the renewal and keeps its session", async () => {
@@ -389,6 +417,19 @@ suite("renewal", () => {
     await logInOnPage(renewing);
     const answer = await open(renewing, "/login/renew?rd=%2Fx", { headers: { cookie: first } });
     assert.deepEqual([answer.status, answer.location, answer.cookie], [303, "/login?rd=%2Fx", null]);
+  });
+
+  test("a token of the API in the cookie is not renewed, and a session that is not due is not either", async () => {
+    const renew = (cookie: string) => open(renewing, "/login/renew?rd=%2Fx", { headers: { cookie } });
+    const fresh = await renew(await logInOnPage(renewing));
+    assert.deepEqual([fresh.status, fresh.location, fresh.cookie], [303, "/x", null]);
+    const ofApi = `__Host-authserve=${await logIn(renewing)}`;
+    ageSession(0.8 * TTL_SECONDS);
+    const cookie = agedBy(0.8 * TTL_SECONDS, ofApi);
+    const refused = await renew(cookie);
+    assert.deepEqual([refused.status, refused.location, refused.cookie], [303, "/x", null]);
+    const answer = await open(renewing, "/auth/verify/redirect", { headers: { ...original, cookie } });
+    assert.equal(answer.status, 200);
   });
 
   test("programs are not renewed", async () => {

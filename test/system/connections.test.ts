@@ -22,7 +22,8 @@ const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 
 test("requests pipelined after a logout or login see its effect", async () => {
-  const ask = (line: string, token: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+  const ask = (line: string, token: string) =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   const meWith = (token: string, ...lines: string[]) => `${ask("GET /auth/me", token)}${lines.join("")}\r\n`;
   const last = "Connection: close\r\n";
   for (let round = 0; round < 10; round++) {
@@ -47,12 +48,12 @@ test("input that is not HTTP is answered after the requests before it", async ()
   );
   assert.deepEqual(statusesIn(text), [200, 200, 400]);
   assert.ok(text.indexOf("before-1") < text.indexOf("before-2"));
-  const large = `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
+  const large = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
   assert.deepEqual(statusesIn((await sendRaw(server.port, wholeDelivery("before-3") + large)).text), [200, 431]);
 });
 
 test("a request with an invalid chunk is answered after the request before it", async () => {
-  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const head = `POST /webhook HTTP/1.1\r\nHost: localhost\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { text } = await sendRaw(server.port, `${wholeDelivery("before-chunk")}${head}ZZ\r\n`);
   assert.deepEqual(statusesIn(text), [200, 400]);
 });
@@ -99,7 +100,7 @@ test("a client that has half closed its connection gets its responses", async ()
 
 test("invalid HTTP after a running login is answered, even if the client has half closed its connection", async () => {
   for (const [behind, status] of [
-    ["FOO /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+    ["FOO /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 405],
     ["\0\0\0\r\n\r\n", 400],
     [`GET /healthz HTTP/1.1\r\nX: ${"x".repeat(17_000)}\r\n\r\n`, 431],
   ] as const) {
@@ -115,7 +116,7 @@ test("invalid HTTP after a running login is answered, even if the client has hal
 
 test("a request with Upgrade is answered in HTTP/1.1, as the last one on its connection", async () => {
   for (const protocol of ["h2c", "websocket"]) {
-    const asking = `Host: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
+    const asking = `Host: localhost\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
     const get = `GET /healthz HTTP/1.1\r\n${asking}\r\n`;
     const post = `POST /webhook HTTP/1.1\r\n${asking}${JSON_TYPE}\r\nContent-Length: 2\r\n\r\n{}`;
     for (const [first, status] of [
@@ -131,7 +132,7 @@ test("a request with Upgrade is answered in HTTP/1.1, as the last one on its con
     const received = gather(socket);
     const closed = once(socket, "close");
     socket.write(
-      `${wholeDelivery("before-upgrade")}${get}POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: ${HEALTH.length}\r\n\r\n`,
+      `${wholeDelivery("before-upgrade")}${get}POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${HEALTH.length}\r\n\r\n`,
     );
     socket.write(HEALTH);
     await closed;
@@ -140,7 +141,7 @@ test("a request with Upgrade is answered in HTTP/1.1, as the last one on its con
 });
 
 test("a request with Upgrade and an aborted body is answered at once", async () => {
-  const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 30\r\n\r\n`;
+  const head = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\n${JSON_TYPE}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 30\r\n\r\n`;
   const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
   const received = gather(socket);
   const closed = once(socket, "end");
@@ -168,7 +169,7 @@ test("a response has Keep-Alive with the timeout, unless it is the last one", as
 });
 
 test("a request may have at most 100 headers", async () => {
-  const asking = (count: number) => `Host: x\r\nConnection: close\r\n${"a: b\r\n".repeat(count - 2)}\r\n`;
+  const asking = (count: number) => `Host: localhost\r\nConnection: close\r\n${"a: b\r\n".repeat(count - 2)}\r\n`;
   assert.equal((await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(100)}`)).status, 200);
   const { status, body } = await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n${asking(101)}`);
   assert.equal(status, 431);
@@ -189,7 +190,7 @@ test("100 requests may wait for responses on one connection, and more close it",
 });
 
 test("a request with an invalid body is answered and logged under the client's request id", async () => {
-  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nX-Signature: ${PLAUSIBLE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const head = `POST /webhook HTTP/1.1\r\nHost: localhost\r\n${JSON_TYPE}\r\nX-Request-ID: broken-chunk\r\nX-Signature: ${PLAUSIBLE}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const { headers, text } = await sendRaw(server.port, `${head}ZZ\r\n`);
   assert.deepEqual(statusesIn(text), [400]);
   assert.equal(headers["x-request-id"], "broken-chunk");

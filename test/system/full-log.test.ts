@@ -49,9 +49,9 @@ test("a log pipe that nobody reads blocks neither the server nor its stop, and d
       );
     await until(isUp);
     // 250 bytes each: more than the pipe and the server buffer.
-    const many = `GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50);
+    const many = `GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(50);
     for (let n = 0; n < 160; n++) {
-      const last = "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+      const last = "GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
       assert.equal(statusesIn((await sendRaw(port, many + last)).text).length, 51);
     }
     assert.ok(await isUp());
@@ -61,13 +61,14 @@ test("a log pipe that nobody reads blocks neither the server nor its stop, and d
     });
     const dropped = () => /^.*"event":"log_lines_dropped".*$/m.exec(text)?.[0];
     await until(async () => {
-      await sendRaw(port, "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+      await sendRaw(port, "GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
       return dropped() !== undefined;
     });
     assert.ok(JSON.parse(dropped() ?? "").count > 1000);
 
     child.stdout.pause();
-    for (let n = 0; n < 20; n++) await sendRaw(port, `${many}GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    for (let n = 0; n < 20; n++)
+      await sendRaw(port, `${many}GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     child.kill("SIGTERM");
     assert.deepEqual(await exited, [0, null]);
   } finally {

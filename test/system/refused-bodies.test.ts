@@ -53,7 +53,7 @@ for (const [method, path, type, length, status] of [
   ["GET", "/healthz", "application/json", 1000, 200],
 ] as const) {
   test(`${status} for ${method} ${path} closes the connection if the body has not arrived, else keeps it open`, async () => {
-    const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
     const body = "x".repeat(length);
     const cut = await openRaw(server.port);
     const received = gather(cut);
@@ -90,7 +90,7 @@ for (const [method, path, headers, status] of [
 ] as const) {
   const asking = "Expect" in headers ? ", with Expect" : "";
   test(`a client that sends 20 MB by ${method} to ${path} before it reads gets only ${status}${asking}`, async () => {
-    const head = Object.entries({ Host: "x", Connection: "close", "Content-Length": 20_000_000, ...headers });
+    const head = Object.entries({ Host: "localhost", Connection: "close", "Content-Length": 20_000_000, ...headers });
     const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     const socket = (await openRaw(server.port)).pause();
     const failures: Error[] = [];
@@ -106,7 +106,7 @@ for (const [method, path, headers, status] of [
 }
 
 test("the response to a refused body waits for earlier responses", async () => {
-  const large = `POST /webhook HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nX-Signature: ${PLAUSIBLE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
+  const large = `POST /webhook HTTP/1.1\r\nHost: localhost\r\n${JSON_TYPE}\r\nX-Signature: ${PLAUSIBLE}\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`;
   const { text } = await sendRaw(server.port, rawLogin() + large + "x".repeat(20_000_000));
   assert.deepEqual(statusesIn(text), [401, 413]);
 });

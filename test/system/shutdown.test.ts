@@ -245,7 +245,7 @@ test("requests sent while the server stops are answered, or their connection is 
   assert.deepEqual(failures, []);
 });
 
-const HEAD = "HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+const HEAD = "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 const CREDENTIALS = JSON.stringify({ email: EMAIL, password: "wrong password" });
 const RAW_LOGIN = `POST /auth/login ${HEAD}Content-Length: ${CREDENTIALS.length}\r\n\r\n${CREDENTIALS}`;
 
@@ -263,7 +263,7 @@ test("a request that was answered before its body ended does not delay the stop"
   await using server = await startServer({ env: ENDLESS });
   const socket = await openRaw(server.port);
   const ended = once(socket, "close");
-  socket.write("POST /nothing-here HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab");
+  socket.write("POST /nothing-here HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nab");
   await once(socket, "data");
   await assertStops(server);
   await ended;

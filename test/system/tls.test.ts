@@ -192,7 +192,7 @@ test("a client that has half closed a TLS connection gets its response", async (
   });
   await once(socket, "secureConnect");
   const body = JSON.stringify(event("half-closed"));
-  const head = `POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Signature: ${signature(body)}\r\n`;
+  const head = `POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Signature: ${signature(body)}\r\n`;
   socket.end(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
   await once(socket, "end");
   socket.destroy();

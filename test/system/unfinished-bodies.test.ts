@@ -26,7 +26,7 @@ async function begin(
   const socket = await openRaw(server.port, from);
   t.after(() => socket.destroy());
   const signed = header.includes("X-Signature") ? header : `${header}\r\nX-Signature: ${PLAUSIBLE}`;
-  socket.write(`POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${signed}\r\n\r\n`);
+  socket.write(`POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${signed}\r\n\r\n`);
   for (let sent = 0; sent < parts; sent++) await new Promise((resolve) => socket.write(part, resolve));
   return socket;
 }

@@ -121,7 +121,7 @@ test("a delivery that cannot be genuine is refused before its body is read", asy
     const socket = await openRaw(server.port);
     const received = gather(socket);
     const head =
-      "POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Forwarded-For: 192.0.2.7\r\n";
+      "POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Forwarded-For: 192.0.2.7\r\n";
     socket.write(`${head}${header}Content-Length: 1000\r\n\r\n`);
     await until(() => statusesIn(received()).length === 1);
     assert.deepEqual(statusesIn(received()), [403]);

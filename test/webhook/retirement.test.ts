@@ -34,7 +34,13 @@ function open(record = recordOf()) {
   };
   const source = { current: SHOP };
   const sources = () => [source.current];
-  const retirement = createRetirement({ store, sources, log: log.log, now: () => state.now });
+  const retirement = createRetirement({
+    store,
+    sources,
+    log: log.log,
+    now: () => state.now,
+    monotonic: () => state.now,
+  });
   return { ...retirement, state, source, named: log.named };
 }
 
@@ -55,6 +61,18 @@ suite("a secret is accepted", () => {
     state.now = START + RETIRE_MS - 1;
     assert.equal(await accepts(SHOP, OLD), true);
     state.now += RETIRE_MS;
+    assert.equal(await accepts(SHOP, OLD), false);
+  });
+
+  test("that this server saw while its clock was ahead, until it has not matched for so long", async () => {
+    const { accepts, state } = open(recordOf([OLD, 1, START]));
+    state.now = START + 1e12;
+    state.records = [recordOf([OLD, 1, state.now])];
+    assert.equal(await accepts(SHOP, OLD), true);
+    state.now = START;
+    state.records = [recordOf([OLD, 1, START])];
+    assert.equal(await accepts(SHOP, OLD), true);
+    state.now = START + 2 * RETIRE_MS;
     assert.equal(await accepts(SHOP, OLD), false);
   });
 

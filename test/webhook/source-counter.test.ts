@@ -153,6 +153,22 @@ suite("the source counter", () => {
     assert.equal(writes.length, 2);
   });
 
+  test("tells a failure once for an outage, and again for the next one", async (t) => {
+    const { counter, errors, end, tick } = open(t);
+    counter.refused("a", "no_signature");
+    tick(200);
+    for (const error of ["down", "not yet"]) {
+      await end(new Error(error));
+      tick(1000);
+    }
+    assert.equal(errors.length, 1);
+    await end();
+    counter.refused("a", "no_signature");
+    tick(200);
+    await end(new Error("down"));
+    assert.equal(errors.length, 2);
+  });
+
   test("a flush stores the rest at once, after the running write", async (t) => {
     const { counter, writes, end, tick } = open(t);
     counter.received("a", NEW, NOW, STORED);

@@ -55,6 +55,7 @@ function opened(
     routing: () => routing,
     pollIntervalMs: 100,
     now: () => clock.now,
+    monotonic: () => clock.now,
     onUnrouted: ({ type }) => unrouted.push(type),
   });
   return { fanOut, jobs, clock, rerouted, unrouted, waiting };

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DEFAULT_RETENTION } from "../../src/events/retention.ts";
 import type { PurgedPage, PurgeRequest } from "../../src/events/store.ts";
-import { createPurger, type OnPurged } from "../../src/worker/purger.ts";
+import { createPurger, type OnPurged, restMs } from "../../src/worker/purger.ts";
 import { recordingLog } from "../helpers/log.ts";
 import { until } from "../helpers/until.ts";
 
 const SHORT = { ...DEFAULT_RETENTION, idsMs: 0 };
-const nothing = { events: 0, ids: 0, bytes: 0, next: null };
+const nothing = { events: 0, ids: 0, bytes: 0, fruitlessMs: 0, next: null };
 
 /** A purger on a store that answers with these pages, and then with empty ones. */
 function opened(pages: (PurgedPage | Error)[], onPurged?: OnPurged) {
@@ -25,13 +25,32 @@ function opened(pages: (PurgedPage | Error)[], onPurged?: OnPurged) {
   return { purger, requests, named };
 }
 
+suite("a purge is followed by a rest", () => {
+  const LIMITED = { ...DEFAULT_RETENTION, maxBytes: 20_000_000 };
+
+  test("that is short while a limit is exceeded, however long the removal took", () => {
+    assert.equal(restMs(LIMITED, { events: 1, fruitlessMs: 0 }), 100);
+    assert.equal(restMs(LIMITED, { events: 0, fruitlessMs: 0 }), 1000);
+  });
+
+  test("that is ten times what it took to look at events that are kept, and a minute at most", () => {
+    assert.equal(restMs(LIMITED, { events: 1, fruitlessMs: 300 }), 3000);
+    for (const retention of [LIMITED, DEFAULT_RETENTION])
+      assert.equal(restMs(retention, { events: 1, fruitlessMs: 1e6 }), 60_000);
+  });
+
+  test("that does not depend on what was removed, without a limit", () => {
+    for (const events of [0, 1]) assert.equal(restMs(SHORT, { events, fruitlessMs: 0 }), 1000);
+  });
+});
+
 suite("the purger", () => {
   test("goes through all pages, and reports what it has removed", async () => {
     const purges: [object, number][] = [];
     const { purger, requests, named } = opened(
       [
-        { events: 2, ids: 0, bytes: 10, next: "a" },
-        { events: 0, ids: 3, bytes: 0, next: "b" },
+        { events: 2, ids: 0, bytes: 10, fruitlessMs: 0, next: "a" },
+        { events: 0, ids: 3, bytes: 0, fruitlessMs: 0, next: "b" },
       ],
       (purged, at) => purges.push([purged, at]),
     );

@@ -135,6 +135,27 @@ suite("the worker", () => {
     assert.deepEqual(named("event_dead_lettered"), []);
   });
 
+  test("asks a target again although the clock was set back", async (t) => {
+    let isOut = true;
+    let setBackMs = 0;
+    const now = () => Date.now() - setBackMs;
+    const { worker, events, status, named } = openWorker(
+      t,
+      async () => {
+        if (isOut) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+      },
+      () => ({ now }),
+    );
+    await events.append([1, 2, 3, 4, 5].map((n) => newEvent({ eventId: `e-${n}`, receivedAt: now() })));
+    worker.start();
+    await until(() => named("target_unavailable").length === 1);
+    setBackMs = 3_600_000;
+    isOut = false;
+    await events.append([newEvent({ eventId: "later", receivedAt: now() })]);
+    worker.notify("events");
+    await until(async () => (await status("later")) === "processed");
+  });
+
   test("waits at a stop for work that continues after a result, until the deadline", async (t) => {
     for (const [deadlineMs, ends] of [
       [10_000, true],

@@ -100,7 +100,7 @@ function assetOf(extension: string, type: string, bytes: Buffer): Asset {
 }
 
 function assetReply({ type, bytes, gzipped }: Asset, { headers }: IncomingMessage): Reply {
-  const takesGzip = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(headers["accept-encoding"] ?? ""));
+  const takesGzip = /(?:^|,)[ \t]*gzip[ \t]*(?:,|$)/.test(String(headers["accept-encoding"] ?? ""));
   return {
     status: 200,
     body: takesGzip ? gzipped : bytes,

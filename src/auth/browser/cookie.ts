@@ -1,33 +1,44 @@
 import type { IncomingMessage } from "node:http";
+import { trimSpace } from "../../lib/http-space.ts";
 
-/** The cookie that carries an access token. Its name and attributes depend on the address of the service. */
-export interface SessionCookie {
-  /** The tokens in the cookies of a request. Several have come from other paths or domains. */
+/** A cookie of this service. */
+export interface Cookie {
+  /** Its values in a request. Several have come from other paths or domains. */
   read(request: IncomingMessage): string[];
-  /** The `Set-Cookie` that keeps a token for this many seconds. */
-  set(token: string, maxAgeSeconds: number): string;
+  /** The `Set-Cookie` that keeps a value for this many seconds. */
+  set(value: string, maxAgeSeconds: number): string;
   /** The `Set-Cookie` that removes the cookie. */
   clear(): string;
 }
 
+/** Creates the cookie that carries an access token. `cookieDomain` shares it with subdomains. */
+export function createSessionCookie(origin: string, cookieDomain: string | undefined): Cookie {
+  return createCookie("authserve", origin, cookieDomain);
+}
+
+/** Creates the cookie that carries the mark of a browser that has logged in. Only the pages of this service need it. */
+export function createMarkCookie(origin: string): Cookie {
+  return createCookie("authserve-browser", origin, undefined);
+}
+
 /**
- * Creates the cookie. On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3):
- * `__Host-` ties it to the host, `__Secure-` to HTTPS only, because `cookieDomain` shares it with subdomains.
+ * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it to the host,
+ * `__Secure-` to HTTPS only.
  */
-export function createSessionCookie(origin: string, cookieDomain: string | undefined): SessionCookie {
+function createCookie(plainName: string, origin: string, domain: string | undefined): Cookie {
   const isSecure = origin.startsWith("https:");
-  const name = `${isSecure ? (cookieDomain === undefined ? "__Host-" : "__Secure-") : ""}authserve`;
+  const name = `${isSecure ? (domain === undefined ? "__Host-" : "__Secure-") : ""}${plainName}`;
   const attributes = [
     "Path=/",
     "HttpOnly",
     "SameSite=Lax",
     ...(isSecure ? ["Secure"] : []),
-    ...(cookieDomain === undefined ? [] : [`Domain=${cookieDomain}`]),
+    ...(domain === undefined ? [] : [`Domain=${domain}`]),
   ].join("; ");
 
   return {
     read: ({ headers: { cookie } }) => (cookie === undefined ? [] : valuesOf(cookie, name)),
-    set: (token, maxAgeSeconds) => `${name}=${token}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    set: (value, maxAgeSeconds) => `${name}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
     clear: () => `${name}=; Max-Age=0; ${attributes}`,
   };
 }
@@ -36,6 +47,6 @@ export function createSessionCookie(origin: string, cookieDomain: string | undef
 function valuesOf(header: string, name: string): string[] {
   return header.split(";").flatMap((pair) => {
     const at = pair.indexOf("=");
-    return at !== -1 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
+    return at !== -1 && trimSpace(pair.slice(0, at)) === name ? [trimSpace(pair.slice(at + 1))] : [];
   });
 }

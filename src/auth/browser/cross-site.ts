@@ -15,6 +15,7 @@ function isAllowed({ headers }: IncomingMessage, trustedOrigins: readonly string
   if (origin !== undefined && trustedOrigins.includes(origin)) return true;
   if (site !== undefined) return site === "same-origin" || site === "none";
   if (origin === undefined) return true;
-  // Also false for "null", the origin of sandboxed frames and of redirects between sites.
-  return URL.parse(origin)?.host === host?.toLowerCase();
+  const sender = URL.parse(origin);
+  // Null for "null", the origin of sandboxed frames and of redirects between sites. It must not equal a missing Host.
+  return sender !== null && sender.host !== "" && sender.host === host?.toLowerCase();
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { AppError } from "../../errors.ts";
 import { headerValues } from "../../http/headers.ts";
-import { type Authenticate, missingToken } from "../authenticate.ts";
+import type { Authenticate } from "../authenticate.ts";
 import type { AccessClaims } from "../token.ts";
-import type { SessionCookie } from "./cookie.ts";
+import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 
 /** Authenticates a request by its `Authorization` header, else by its cookie. Throws the errors of {@link Authenticate}. */
@@ -15,12 +14,12 @@ export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessCl
  */
 export function createRequestGuard(
   authenticate: Authenticate,
-  cookie: SessionCookie | null,
+  cookie: Cookie | null,
   trustedOrigins: readonly string[],
 ): AuthenticateRequest {
   return async (request) => {
     const authorization = headerValues(request.rawHeaders, "authorization");
-    if (cookie === null || authorization.length > 0) return authenticate(authorization);
+    if (cookie === null || authorization.length > 0) return authenticate.byHeader(authorization);
     const claims = await authenticateCookie(request, cookie, authenticate);
     if (request.method !== "GET" && request.method !== "HEAD") requireSameSite(request, trustedOrigins);
     return claims;
@@ -28,24 +27,10 @@ export function createRequestGuard(
 }
 
 /** Authenticates a request by its cookie alone. */
-export async function authenticateCookie(
+export function authenticateCookie(
   request: IncomingMessage,
-  cookie: SessionCookie,
+  cookie: Cookie,
   authenticate: Authenticate,
 ): Promise<AccessClaims> {
-  const tokens = cookie.read(request).filter((token) => token !== "");
-  // A subdomain can add a cookie of the same name. The genuine one counts, in any order.
-  let failure: unknown;
-  for (const token of tokens.slice(0, MAX_TOKENS)) {
-    try {
-      return await authenticate([`Bearer ${token}`]);
-    } catch (error) {
-      if (error instanceof AppError && error.code === "store_unavailable") throw error;
-      // The reason why a genuine session ended says more than that another token is not genuine.
-      if (!(failure instanceof AppError && failure.code === "session_invalidated")) failure = error;
-    }
-  }
-  throw failure ?? missingToken();
+  return authenticate.byCookie(cookie.read(request).filter((token) => token !== ""));
 }
-
-const MAX_TOKENS = 5;

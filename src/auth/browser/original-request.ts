@@ -1,5 +1,6 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import { believed } from "../../http/believed-headers.ts";
 import { isTrusted, peerAddress } from "../../http/client-address.ts";
 
 /** The request that a proxy asks about. */
@@ -16,17 +17,17 @@ export interface OriginalRequest {
 export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
   const { headers, method = "GET", socket } = request;
   if (!isTrusted(peerAddress(socket), trustedProxies)) return { url: null, method };
-  const header = (name: string) => (typeof headers[name] === "string" ? (headers[name] as string) : undefined);
-  const originalMethod = header("x-original-method") ?? header("x-forwarded-method") ?? method;
-  return { url: originalUrl(header), method: originalMethod.toUpperCase() };
+  const originalMethod = believed(headers, "x-original-method") ?? believed(headers, "x-forwarded-method") ?? method;
+  return { url: originalUrl(headers), method: originalMethod.toUpperCase() };
 }
 
-function originalUrl(header: (name: string) => string | undefined): string | null {
-  const whole = header("x-original-url");
+function originalUrl(headers: IncomingHttpHeaders): string | null {
+  const whole = believed(headers, "x-original-url");
   if (whole !== undefined) return whole;
-  const [proto, host, uri] = ["proto", "host", "uri"].map((part) => header(`x-forwarded-${part}`));
+  const proto = believed(headers, "x-forwarded-proto");
+  const host = believed(headers, "x-forwarded-host");
   if (proto === undefined || host === undefined) return null;
-  return `${proto}://${host}${uri ?? "/"}`;
+  return `${proto}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }
 
 /** Whether a browser opens a page with this request, so that it can show a login page instead of the response. */

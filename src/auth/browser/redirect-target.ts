@@ -28,8 +28,12 @@ export function redirectTarget(rd: string | null, { origin, allowedOrigins, cook
   const path = url.pathname + url.search + url.hash;
   if (isPath) return url.origin === origin && !path.startsWith("//") ? path : HOME;
   if (url.origin === origin || allowedOrigins.includes(url.origin)) return url.href;
-  return url.protocol === "https:" && isWithin(url.hostname, cookieDomain) ? url.href : HOME;
+  const isOfDomain = DNS_NAME.test(url.hostname) && isWithin(url.hostname, cookieDomain);
+  return url.protocol === "https:" && isOfDomain ? url.href : HOME;
 }
+
+// A URL may have a host such as `a;b.example.com`. It would end the directive of the page's policy that names the target.
+const DNS_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
 /** Whether a host is a domain or one of its subdomains. */
 export function isWithin(host: string, domain: string | undefined): boolean {

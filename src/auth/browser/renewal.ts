@@ -1,3 +1,4 @@
+import { isOfForm } from "../session-id.ts";
 import type { SessionStore } from "../sessions.ts";
 import type { AccessClaims } from "../token.ts";
 
@@ -21,8 +22,8 @@ export function renewedExpiry(
 const RENEWABLE_SHARE = 0.9;
 
 /**
- * Whether to renew a live session: less than a third of its lifetime is left, a renewal would prolong it, and it was not just
- * renewed. `now` is in Unix seconds.
+ * Whether to renew a live session: a form opened it, less than a third of its lifetime is left, a renewal would prolong it, and it
+ * was not just renewed. A token of the API is not renewed, also not in the cookie. `now` is in Unix seconds.
  */
 export async function isRenewalDue(
   claims: AccessClaims,
@@ -31,6 +32,7 @@ export async function isRenewalDue(
   now: number,
 ): Promise<boolean> {
   const { ttlSeconds } = lifetimes;
+  if (!isOfForm(claims.sid)) return false;
   if (claims.exp - now >= ttlSeconds / 3 || renewedExpiry(claims, lifetimes, now) <= claims.exp) return false;
   const record = await sessions.find(claims.sub);
   return record !== null && record.sid === claims.sid && record.expiresAt / 1000 - now < RENEWABLE_SHARE * ttlSeconds;

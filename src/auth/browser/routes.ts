@@ -11,14 +11,15 @@ import type { Authenticate } from "../authenticate.ts";
 import type { Login } from "../login.ts";
 import { LoginBody } from "../routes.ts";
 import type { SessionStore, Supersession } from "../sessions.ts";
+import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import { type AccessClaims, createSignToken } from "../token.ts";
-import type { SessionCookie } from "./cookie.ts";
+import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, homePage, loginPage } from "./pages.ts";
 import { type RedirectRules, redirectTarget } from "./redirect-target.ts";
-import { type Lifetimes, renewedExpiry } from "./renewal.ts";
+import { isRenewalDue, type Lifetimes, renewedExpiry } from "./renewal.ts";
 import { type Texts, textsFor } from "./texts.ts";
 
 /** What the pages use. `now` is in Unix milliseconds. */
@@ -26,7 +27,10 @@ export interface BrowserParts {
   login: Login;
   authenticate: Authenticate;
   sessions: SessionStore;
-  cookie: SessionCookie;
+  cookie: Cookie;
+  /** The marks of browsers that have logged in, and their cookie. */
+  marks: BrowserMarks;
+  markCookie: Cookie;
   rules: RedirectRules;
   lifetimes: Lifetimes;
   /** Signs renewed tokens. */
@@ -50,10 +54,11 @@ export function loginPageRoute({ authenticate, cookie, rules }: BrowserParts): H
 }
 
 /**
- * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookie and redirects to `rd`. A refused login
+ * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A refused login
  * is answered with the page and the reason.
  */
-export function loginFormRoute({ login, cookie, rules, lifetimes }: BrowserParts): Handler {
+export function loginFormRoute(parts: BrowserParts): Handler {
+  const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
   return async ({ request, requestId, address }) => {
     requireSameSite(request, []);
     const texts = textsFor(request.headers["accept-language"]);
@@ -64,9 +69,11 @@ export function loginFormRoute({ login, cookie, rules, lifetimes }: BrowserParts
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
     if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
     try {
-      const requester = { address, requestId, userAgent: request.headers["user-agent"] };
+      const browser = await marks.read(markCookie.read(request));
+      const requester = { address, requestId, userAgent: request.headers["user-agent"], way: "form" as const, browser };
       const { accessToken } = await login(output, requester);
-      return redirect(target, { "Set-Cookie": cookie.set(accessToken, lifetimes.ttlSeconds) });
+      const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
+      return redirect(target, { "Set-Cookie": [cookie.set(accessToken, lifetimes.ttlSeconds), mark] });
     } catch (error) {
       return refusedLogin(error, page);
     }
@@ -104,7 +111,10 @@ export function logoutFormRoute({ authenticate, sessions, cookie, trustedProxies
   };
 }
 
-/** Answers `GET /login/renew`: prolongs a live session, and redirects to `rd`. A session that has ended leads to the login page. */
+/**
+ * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
+ * login page.
+ */
 export function renewRoute(parts: BrowserParts): Handler {
   const { authenticate, sessions, cookie, rules, lifetimes, secret, trustedProxies, now } = parts;
   const sign = createSignToken(secret);
@@ -114,10 +124,10 @@ export function renewRoute(parts: BrowserParts): Handler {
     const path = `${removedPrefix(request, trustedProxies)}/login`;
     const toLogin = redirect(`${path}?rd=${encodeURIComponent(target)}`);
     if (!claims) return toLogin;
-    const at = Math.floor(now() / 1000);
-    const exp = renewedExpiry(claims, lifetimes, at);
     const { sub, email, sid, iat } = claims;
-    if (iat === undefined || exp <= claims.exp) return redirect(target);
+    const at = Math.floor(now() / 1000);
+    if (iat === undefined || !(await isRenewalDue(claims, lifetimes, sessions, at))) return redirect(target);
+    const exp = renewedExpiry(claims, lifetimes, at);
     if (!(await sessions.extendIf(sub, sid, exp - at))) return toLogin;
     const token = await sign({ sub, email, sid, iat, exp });
     return redirect(target, { "Set-Cookie": cookie.set(token, exp - at) });
@@ -145,7 +155,7 @@ interface BrowserSession {
 
 async function sessionOf(
   request: IncomingMessage,
-  cookie: SessionCookie,
+  cookie: Cookie,
   authenticate: Authenticate,
 ): Promise<BrowserSession> {
   try {

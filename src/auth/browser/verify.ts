@@ -6,7 +6,7 @@ import type { Handler, RequestContext } from "../../http/route.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { SessionStore } from "../sessions.ts";
 import type { AccessClaims } from "../token.ts";
-import type { SessionCookie } from "./cookie.ts";
+import type { Cookie } from "./cookie.ts";
 import { authenticateCookie } from "./guard.ts";
 import { isNavigation, type OriginalRequest, originalRequest } from "./original-request.ts";
 import { isRenewalDue, type Lifetimes } from "./renewal.ts";
@@ -14,7 +14,7 @@ import { isRenewalDue, type Lifetimes } from "./renewal.ts";
 /** What forward-auth uses. `now` is in Unix milliseconds. */
 export interface VerifyParts {
   authenticate: Authenticate;
-  cookie: SessionCookie;
+  cookie: Cookie;
   sessions: Pick<SessionStore, "find">;
   lifetimes: Lifetimes;
   /** The origin of this service. */
@@ -50,7 +50,7 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
     const authorization = headerValues(request.rawHeaders, "authorization");
     // An app's own Authorization header, e.g. Basic, is not for this service.
     const isBearer = authorization.some((value) => /^bearer(?![a-z])/i.test(value));
-    if (isBearer) return { claims: await authenticate(authorization), isByCookie: false };
+    if (isBearer) return { claims: await authenticate.byHeader(authorization), isByCookie: false };
     return { claims: await authenticateCookie(request, cookie, authenticate), isByCookie: true };
   }
 

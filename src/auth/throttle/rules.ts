@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import { networkOf } from "../../lib/network.ts";
@@ -8,11 +9,17 @@ import {
   type BucketNames,
   EMAIL_BUCKET_PREFIX,
   KNOWN_ADDRESS_MS,
+  NETWORK_BUCKET_PREFIX,
   type ThrottleStore,
 } from "./store.ts";
 
 /** Most failures of one address at one e-mail within the window. */
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
+/** Most failures of one IPv6 network at one e-mail within the window. Four of a /48 are needed to use up those of an e-mail. */
+const FAILURES_PER_NETWORK_AND_EMAIL = [
+  { bits: 56, limit: 20 },
+  { bits: 48, limit: 30 },
+] as const;
 /** Most failures of all unknown addresses together at one e-mail within the window. */
 const FAILURES_PER_EMAIL = 100;
 /** Most failures of one address at all e-mails within the window. */
@@ -24,18 +31,29 @@ const MAX_WAIT_MS = 5000;
 /** Runs a task, after a wait if too many run already. */
 export type RunTask = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** Limits wrong guesses. Nobody can use it to lock the owner out. */
+const runNow: RunTask = (task) => task();
+
+/** How an attempt is made. */
+interface AttemptOptions {
+  runTask?: RunTask;
+  browser?: string | null;
+}
+
+/**
+ * Limits wrong guesses. What others guess elsewhere locks out neither an address that has logged in within 30 days, nor a browser
+ * that has: `browser` is the id in its mark.
+ */
 export interface Throttle {
   /**
    * Throws `too_many_attempts` if a limit is reached. It is called before the attempt queues for a password hash. Returns
-   * whether the address has logged in within 30 days.
+   * whether the address or the browser has logged in within 30 days.
    */
-  check(address: string, email: string): Promise<{ isKnown: boolean }>;
+  check(address: string, email: string, browser?: string | null): Promise<{ isKnown: boolean }>;
   /**
    * Runs one attempt through `runTask`. It counts as a failure unless `verify` returns true. At a limit it throws
    * `too_many_attempts` and does not call `verify`.
    */
-  attempt(address: string, email: string, verify: () => Promise<boolean>, runTask?: RunTask): Promise<boolean>;
+  attempt(address: string, email: string, verify: () => Promise<boolean>, options?: AttemptOptions): Promise<boolean>;
   /** Exempts the address from the limit per e-mail for 30 days. */
   remember(address: string): Promise<void>;
 }
@@ -45,18 +63,29 @@ export interface Throttle {
  * limit, further ones wait up to 5 seconds, outside of `runTask`, and then throw `login_busy`. An error of the store is also
  * thrown to the attempts queued behind it: one after the other, each would wait for the same time-out.
  */
-export function createThrottle(store: ThrottleStore, userEmail: string, now: () => number = Date.now): Throttle {
+export function createThrottle(
+  store: ThrottleStore,
+  userEmail: string,
+  now: () => number = Date.now,
+  monotonic = () => performance.now(),
+): Throttle {
   /** The newest error of the store, and the number of errors. */
   let outages: { count: number; newest?: unknown } = { count: 0 };
 
   /**
-   * The limit per e-mail applies to unknown addresses only. Whether an address is known must not depend on the e-mail it
-   * sends, or the answer would reveal the user's e-mail.
+   * The limits per e-mail and per wider network apply to the unknown only. Whether an address is known must not depend on the e-mail
+   * it sends, or the answer would reveal the user's e-mail.
    */
-  async function limitsFor(address: string, email: string): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
-    const { pair, email: ofEmail, address: ofAddress } = bucketsFor(address, email);
-    const isKnown = await store.isKnown(pairBucket(address, userEmail), now() - KNOWN_ADDRESS_MS);
-    return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ofAddress] };
+  async function limitsFor(
+    address: string,
+    email: string,
+    browser: string | null,
+  ): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
+    if (browser !== null) return { isKnown: true, buckets: ownBuckets(`browser ${browser}`, email) };
+    const { pair, email: ofEmail, networks, address: ofAddress } = bucketsFor(address, email);
+    const isKnown =
+      isSomebody(address) && (await store.isKnown(pairBucket(address, userEmail), now() - KNOWN_ADDRESS_MS));
+    return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ...networks, ofAddress] };
   }
 
   /** Returns null, without running the attempt, while attempts in progress hold all reservations. */
@@ -89,26 +118,26 @@ export function createThrottle(store: ThrottleStore, userEmail: string, now: () 
   }
 
   return {
-    async check(address, email) {
-      const { isKnown, buckets } = await limitsFor(address, email);
+    async check(address, email, browser = null) {
+      const { isKnown, buckets } = await limitsFor(address, email, browser);
       const waitMs = await store.retryAfterMs(buckets, now());
       if (waitMs > 0) throw throttled(waitMs);
       return { isKnown };
     },
 
-    async attempt(address, email, verify, runTask = (task) => task()) {
-      const { buckets } = await limitsFor(address, email);
-      const givesUpAt = now() + MAX_WAIT_MS;
+    async attempt(address, email, verify, { runTask = runNow, browser = null } = {}) {
+      const { buckets } = await limitsFor(address, email, browser);
+      const givesUpAt = monotonic() + MAX_WAIT_MS;
       for (;;) {
         const succeeded = await attemptQueued(buckets, verify, runTask);
         if (succeeded !== null) return succeeded;
-        if (now() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
+        if (monotonic() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
         await delay(WAIT_STEP_MS);
       }
     },
 
-    remember(address) {
-      return store.remember(pairBucket(address, userEmail), now());
+    async remember(address) {
+      if (isSomebody(address)) await store.remember(pairBucket(address, userEmail), now());
     },
   };
 }
@@ -117,13 +146,35 @@ function throttled(retryAfterMs: number): AppError {
   return new AppError("too_many_attempts", { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
 }
 
+/** All clients that no proxy names share one address, which is none. They are never known. */
+const isSomebody = (address: string) => isIP(address) !== 0;
+
+/** The buckets that count the failures of an address at an e-mail. */
+interface Buckets extends Record<Exclude<keyof BucketNames, "networks">, Bucket> {
+  networks: readonly Bucket[];
+}
+
 /** Returns the buckets that count the failures of an address at an e-mail. */
-export function bucketsFor(address: string, email: string): Record<keyof BucketNames, Bucket> {
+export function bucketsFor(address: string, email: string): Buckets {
+  const [pair, ofAddress] = ownBuckets(networkOf(address), email);
+  const networks = address.includes(":") ? FAILURES_PER_NETWORK_AND_EMAIL : [];
   return {
-    pair: { bucket: pairBucket(address, email), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
+    pair,
     email: { bucket: EMAIL_BUCKET_PREFIX + digest(email), limit: FAILURES_PER_EMAIL },
-    address: { bucket: ADDRESS_BUCKET_PREFIX + digest(networkOf(address)), limit: FAILURES_PER_ADDRESS },
+    networks: networks.map(({ bits, limit }) => ({
+      bucket: NETWORK_BUCKET_PREFIX + digest(`${networkOf(address, bits)}/${bits} ${email}`),
+      limit,
+    })),
+    address: ofAddress,
   };
+}
+
+/** The buckets of one client alone: at the e-mail, and at all e-mails. */
+function ownBuckets(client: string, email: string): [pair: Bucket, all: Bucket] {
+  return [
+    { bucket: digest(`${client} ${email}`), limit: FAILURES_PER_ADDRESS_AND_EMAIL },
+    { bucket: ADDRESS_BUCKET_PREFIX + digest(client), limit: FAILURES_PER_ADDRESS },
+  ];
 }
 
 function pairBucket(address: string, email: string): string {

@@ -9,9 +9,10 @@ export const STALE_ATTEMPT_MS = 60_000;
 /** How long an address is known after a login. */
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
-// Three buckets count each failure: that of the pair of address and e-mail, that of the e-mail and that of the address.
-// Totals count the pair buckets only. Only the names of the other two have a colon.
+// Several buckets count each failure: that of the pair of address and e-mail, that of the e-mail, those of wider networks of an IPv6
+// address, and that of the address. Totals count the pair buckets only. Only the names of the others have a colon.
 export const EMAIL_BUCKET_PREFIX = "email:";
+export const NETWORK_BUCKET_PREFIX = "network:";
 export const ADDRESS_BUCKET_PREFIX = "address:";
 
 /** Whether a bucket counts the failures of one address at one e-mail. */
@@ -28,6 +29,8 @@ export interface BucketNames {
   pair: string;
   /** Counts the failures of all addresses at the e-mail. */
   email: string;
+  /** Count the failures of wider networks of the address at the e-mail, in this order behind that of the e-mail. */
+  networks: readonly string[];
   /** Counts the failures of the address at all e-mails. */
   address: string;
 }

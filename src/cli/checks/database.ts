@@ -13,17 +13,20 @@ const CHECK = "PostgreSQL";
 const OLD_SNAPSHOT_SECONDS = 60;
 const CLOCK_DIFFERENCE_MS = 1000;
 
-/** Checks the PostgreSQL that keeps the events. */
-export async function checkPostgres(settings: DatabaseSettings, address: DatabaseAddress): Promise<Finding[]> {
+/** Checks the PostgreSQL that keeps the events. `newestAt` is the receipt of its newest event. */
+export async function checkPostgres(
+  settings: DatabaseSettings,
+  address: DatabaseAddress,
+): Promise<{ findings: Finding[]; newestAt: number | null }> {
   try {
     const { readDatabaseFacts } = await import("../../postgres/maintenance/facts.ts");
     const facts = await readDatabaseFacts(postgresOptions(settings, address));
-    return findingsOf(facts, address, settings.DATABASE_POOL_SIZE);
+    return { findings: findingsOf(facts, address, settings.DATABASE_POOL_SIZE), newestAt: facts.newestEventAt };
   } catch (error) {
-    if (error instanceof SettingsError) return wrongSettings(CHECK, error);
+    if (error instanceof SettingsError) return { findings: wrongSettings(CHECK, error), newestAt: null };
     const reason = describeError(error instanceof AppError ? error.cause : error);
     const remedy = "start it, or correct the host, the user, the password or the database in DATABASE_URL";
-    return [wrong(CHECK, `${placeOf(address)} cannot be used (${reason})`, remedy)];
+    return { findings: [wrong(CHECK, `${placeOf(address)} cannot be used (${reason})`, remedy)], newestAt: null };
   }
 }
 
@@ -51,9 +54,8 @@ function versionFinding({ version, isSupported }: DatabaseFacts, address: Databa
   return wrong(CHECK, `${version} is too old`, "update it to 14 or newer");
 }
 
-function schemaFinding({ schema, newestSchema, mayCreate }: DatabaseFacts): Finding {
-  if (schema > newestSchema)
-    return wrong("schema", `${schema}, and this version knows up to ${newestSchema}`, "run the newer authserve");
+function schemaFinding({ schema: { version: schema, fault }, newestSchema, mayCreate }: DatabaseFacts): Finding {
+  if (fault) return wrong("schema", `the database ${fault.found}`, fault.remedy);
   if (schema === newestSchema) return ok("schema", `${schema}, the current one`);
   if (!mayCreate)
     return wrong("schema", "the user may not create the schema authserve", "run GRANT CREATE ON DATABASE … TO …");

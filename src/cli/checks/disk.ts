@@ -26,6 +26,7 @@ import {
 import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
 import { isDiskLow } from "../../webhook/admission.ts";
 import { counted } from "../output.ts";
+import { faultOfServedLog } from "../served-dir.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
@@ -59,6 +60,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
     const remedy = "set DATA_DIR to a directory, or run this as the server's user";
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
+  const displaced = faultOfServedLog(dataDir);
+  if (displaced) return { findings: [wrong("database", displaced.found, displaced.remedy)], newestAt: null };
   let inspection: Inspection;
   try {
     inspection = inspectDatabase(file);
@@ -71,13 +74,13 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
         ];
     return { findings: [wrong("database", found, remedy)], newestAt: null };
   }
-  const { isOurs, schema } = inspection;
+  const { isOurs, schema, steps } = inspection;
   const damage = inspection.damage.map((found) => wrong("database", found, RESTORE));
   if (damage.length > 0) return { findings: damage, newestAt: null };
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "the database belongs to another program", "set another DATA_DIR"));
-  else findings.push(checkSchema(schema));
-  if (!isOurs || schema !== SCHEMA) return { findings, newestAt: null };
+  else findings.push(checkSchema(schema, steps));
+  if (!isOurs || schema !== SCHEMA || faultOfSchema(schema, steps)) return { findings, newestAt: null };
   const { newestAt, unreadable } = readEventFacts(file);
   if (unreadable > 0) {
     const found = `the events of ${counted(unreadable, "job")} cannot be read and are dead letters`;
@@ -86,8 +89,8 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   return { findings, newestAt };
 }
 
-function checkSchema(schema: number): Finding {
-  const fault = faultOfSchema(schema);
+function checkSchema(schema: number, steps: readonly string[]): Finding {
+  const fault = faultOfSchema(schema, steps);
   if (fault) return wrong("schema", fault.found, fault.remedy);
   if (schema === SCHEMA) return ok("schema", `${schema}, the current one`);
   return warning("schema", `${schema}, older than ${SCHEMA}`, "the next start migrates it");
@@ -129,6 +132,12 @@ export function checkSpace(dataDir: string, minFreeBytes: number | undefined): F
   return free < LOW_BYTES ? warning("free disk", found, "make space") : ok("free disk", found);
 }
 
+const WRITE_REMEDIES: Record<string, string> = {
+  ENOSPC: "make space, or remove files",
+  EROFS:
+    "see the system's log for errors of the disk, which it then mounts read-only; back up to another disk, and repair it",
+};
+
 /** Measures how long a commit waits for the disk. */
 export function checkFsync(dataDir: string): Finding {
   if (!existsSync(dataDir)) return ok("fsync", "DATA_DIR does not exist yet");
@@ -153,7 +162,7 @@ export function checkFsync(dataDir: string): Finding {
     if (median > USELESS_FSYNC_MS) return wrong("fsync", found, remedy);
     return median > SLOW_FSYNC_MS ? warning("fsync", found, remedy) : ok("fsync", found);
   } catch (error) {
-    const remedy = systemCode(error) === "ENOSPC" ? "make space, or remove files" : "make it writable for this user";
+    const remedy = WRITE_REMEDIES[systemCode(error)] ?? "make it writable for this user";
     return wrong("fsync", `DATA_DIR cannot be written (${describeError(error)})`, remedy);
   }
 }

@@ -7,7 +7,7 @@ import { createTlsFiles } from "../../http/tls.ts";
 import { faultOfUnnamedProxy } from "../../http/unnamed-proxy.ts";
 import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
-import { AlreadyServedError, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
+import { AlreadyServedError, isLockHeld, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
 import { openRedis } from "../../stores.ts";
 import { probeServer, type RunningServer } from "../running-server.ts";
 import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
@@ -122,6 +122,8 @@ async function checkRunning(dataDir: string): Promise<Finding[]> {
 async function isServerRunning({ DATA_DIR: dataDir, DATABASE_URL }: AddressSettings): Promise<boolean> {
   if (DATABASE_URL !== undefined) return isWell(probeServer(dataDir, ANSWER_MS));
   if (!existsSync(join(dataDir, LOCK_FILE))) return false;
+  // On a read-only disk it cannot be locked.
+  if (isLockHeld(dataDir)) return true;
   try {
     lockDataDir(dataDir)();
     return false;

@@ -4,7 +4,9 @@ import { readServerSettings } from "../../config/server-settings.ts";
 import type { Environment } from "../../config/settings.ts";
 import { SECRET_NAMES } from "../../config/settings.ts";
 import { describeError } from "../../errors.ts";
+import { faultOfClock } from "../../events/clock-fault.ts";
 import { openMode } from "../../lib/files.ts";
+import { isoTime } from "../../lib/iso-time.ts";
 import { reportAddons } from "../../platform/checkout.ts";
 import { DATABASE_FILE } from "../../sqlite/database.ts";
 import { shellWord } from "../shell-quote.ts";
@@ -72,12 +74,9 @@ export function checkAddons(): Finding[] {
 
 /** Checks the clock: a wrong one makes tokens and timestamped signatures invalid. */
 export function checkClock(now: number, newestEventAt: number | null): Finding {
-  const time = new Date(now).toISOString();
-  const remedy = "set the clock, and run a time service such as chrony or systemd-timesyncd";
-  if (newestEventAt !== null && newestEventAt > now + 60_000) {
-    return wrong("clock", `${time} is before the newest event at ${new Date(newestEventAt).toISOString()}`, remedy);
-  }
-  if (new Date(now).getUTCFullYear() < 2026) return wrong("clock", `${time} is in the past`, remedy);
+  const fault = faultOfClock(now, newestEventAt);
+  if (fault) return (fault.isCertain ? wrong : warning)("clock", fault.found, fault.remedy);
+  const time = isoTime(now);
   return newestEventAt === null
     ? warning("clock", `${time}, with no event to compare it to`, "compare it to a clock that you trust")
     : ok("clock", time);

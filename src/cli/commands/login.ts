@@ -27,6 +27,11 @@ export function addLoginCommands(program: Command): void {
     .option("--address <ip>", "Only those of this address")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../throttle.ts")).runThrottleClear(options));
+  throttle
+    .command("forget-browsers")
+    .description("Let browsers that have logged in count as any other")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../throttle.ts")).runThrottleForgetBrowsers(options));
 
   program
     .command("token")

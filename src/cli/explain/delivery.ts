@@ -202,9 +202,13 @@ const TYPE_FAULTS: Record<string, string> = {
   several_content_types: "several",
 };
 
-function typeCheck(source: Source, { headers, rawHeaders }: RawRequest): DeliveryCheck {
+function typeCheck(
+  source: Source,
+  { headers: sentHeaders, rawHeaders, body, missingBytes }: RawRequest,
+): DeliveryCheck {
+  const headers = { ...sentHeaders, "content-length": String(body.length + missingBytes) };
   try {
-    const type = requireEncodableType({ headers, rawHeaders }, source.contentTypes, { anyCharset: !isDefault(source) });
+    const type = requireEncodableType({ headers, rawHeaders }, source.contentTypes, { isLenient: !isDefault(source) });
     return check("content_type", true, type || "none", "");
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -282,7 +286,9 @@ function signatureChecks(
 
 /** A token with a right signature is wrong, too, if it is not for this delivery. */
 function claimsOf({ schemes }: Source): string {
-  return schemes.some(({ type }) => type === "jwt") ? ", or its claims are not those of this delivery" : "";
+  return schemes.some(({ type }) => type === "jwt" || type === "jws")
+    ? ", or its claims are not those of this delivery"
+    : "";
 }
 
 /** E.g. `2 secrets`. */
@@ -300,7 +306,9 @@ function placeOf(scheme: Scheme): string {
   if ("path" in place) return "the last segment of the path";
   if ("query" in place) return `${place.query} of the query`;
   if (!("json" in place)) return "";
-  return place.each === undefined ? `${place.json} of the body` : `${place.json} of each of ${place.each}`;
+  return !("each" in place) || place.each === undefined
+    ? `${place.json} of the body`
+    : `${place.json} of each of ${place.each}`;
 }
 
 /** The signed time and its distance from the clock; null if no scheme finds one. */

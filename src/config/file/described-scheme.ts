@@ -1,4 +1,4 @@
-import type { HmacScheme, JwtScheme, PublicKeyScheme, Scheme, TokenScheme } from "../../webhook/schemes.ts";
+import type { HmacScheme, JwsScheme, JwtScheme, PublicKeyScheme, Scheme, TokenScheme } from "../../webhook/schemes.ts";
 import { usesSecret } from "../../webhook/schemes.ts";
 import type { PathFault } from "./faults.ts";
 import type { SourceEntry } from "./schema.ts";
@@ -18,6 +18,7 @@ const KEYS: Record<Type, readonly (keyof Verify)[]> = {
   ecdsa: [...LAYOUT, "algorithm"],
   rsa: [...LAYOUT, "algorithm"],
   jwt: ["header", "prefix", "algorithms", "issuer", "audience", "claims", "bodyClaim", "tolerance"],
+  jws: ["body", "roots", "algorithms", "claims"],
   token: ["prefix", ...PLACES_OF_TOKENS],
   basic: [],
 };
@@ -40,6 +41,8 @@ function faultsOf(type: Type, verify: Verify): PathFault[] {
       return tokenFaults(verify);
     case "jwt":
       return jwtFaults(verify);
+    case "jws":
+      return jwsFaults(verify);
     default:
       return [...placeFaults(verify), ...algorithmFaults(type, verify), ...layoutFaults(verify)];
   }
@@ -54,6 +57,8 @@ function schemeOf(type: Type, verify: Verify): Scheme {
       return tokenScheme(verify);
     case "jwt":
       return jwtScheme(verify);
+    case "jws":
+      return jwsScheme(verify);
     default: {
       const layout = layoutOf(verify);
       const { algorithm = "sha256", encoding, key = "utf8" } = verify;
@@ -120,6 +125,23 @@ function jwtFaults({ algorithms = [] }: Verify): PathFault[] {
   return [
     { path: ["algorithms"], message: "found both kinds, expected only those with secrets, or only those with keys" },
   ];
+}
+
+function jwsFaults({ body, roots, algorithms = [] }: Verify): PathFault[] {
+  const faults: PathFault[] = [];
+  if (body === undefined) faults.push({ path: [], message: "body is missing, expected the member with the token" });
+  if (roots === undefined)
+    faults.push({
+      path: [],
+      message: "roots is missing, expected the sender's root certificates, e.g. [file:root.pem]",
+    });
+  if (algorithms.some(usesSecret))
+    faults.push({ path: ["algorithms"], message: "found one with a secret, expected those with keys, e.g. [ES256]" });
+  return faults;
+}
+
+function jwsScheme({ body = "", algorithms = ["ES256"], claims }: Verify): JwsScheme {
+  return { type: "jws", json: body, algorithms, ...(claims !== undefined && { claims: textsOf(claims) }) };
 }
 
 const IN_FORM = "form:";

@@ -15,13 +15,19 @@ type KeyEntry = NonNullable<SourceEntry["keys"]>[number];
 
 const isReference = (text: string) => /^(?:env|file):/.test(text);
 
+/** Public keys as they are written, and the path of their list below the source. */
+export interface KeyEntries {
+  path: readonly string[];
+  entries: readonly KeyEntry[];
+}
+
 /** Reads the public keys of a source: each as it is, or at a reference. */
-export function readKeys(entries: readonly KeyEntry[], schemes: readonly Scheme[], context: EntryContext) {
+export function readKeys({ path: list, entries }: KeyEntries, schemes: readonly Scheme[], context: EntryContext) {
   const keys: PublicKey[] = [];
   const faults: PathFault[] = [];
   const warnings: PathFault[] = [];
   for (const [index, entry] of entries.entries()) {
-    const path = ["keys", index];
+    const path = [...list, index];
     const read = readKey(entry, context);
     const fault = "fault" in read ? read.fault : typeFault(read, schemes);
     if ("fault" in read || fault !== null) {
@@ -68,6 +74,8 @@ function readKeySet(text: string, { dataDir }: EntryContext): PublicKey | { faul
 
 /** What is wrong with the types of keys; null if one of them fits a scheme, or they are not known before the start. */
 function typeFault({ keys, set }: PublicKey, schemes: readonly Scheme[]): string | null {
+  if (schemes.some(({ type }) => type === "jws") && !keys.some(({ certificate }) => certificate))
+    return "found no certificate, expected the root of the sender's certificates, in PEM";
   if (set) return null;
   const wanted = [...new Set(schemes.flatMap(keyTypesOf))];
   const isWanted = ({ key }: IdentifiedKey) => wanted.includes(key.asymmetricKeyType ?? "");

@@ -77,8 +77,8 @@ const claims = v.pipe(
 
 const verify = v.strictObject({
   type: key(
-    oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "token", "basic"),
-    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`.",
+    oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "jws", "token", "basic"),
+    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`. `jws` needs `roots`.",
   ),
   header: key(header, "The header with the signature or the token."),
   in: key(
@@ -86,7 +86,17 @@ const verify = v.strictObject({
     "`form:NAME`: the signature is in this field of a form, instead of a header.",
   ),
   query: key(TEXT, "`token`: it is this parameter of the query, instead of a header."),
-  body: key(TEXT, "`token`: it is the member of the body at this path, or this field of a form, instead of a header."),
+  body: key(
+    TEXT,
+    "`token`: it is the member of the body at this path, or this field of a form, instead of a header. `jws`: the member that is the signed token.",
+  ),
+  roots: key(
+    v.pipe(
+      v.array(TEXT, "expected a list such as [file:root.pem]"),
+      v.minLength(1, "expected at least one certificate"),
+    ),
+    "`jws`: the root certificates of the sender in PEM, each at `file:PATH` or `env:NAME`, or as it is. The certificates in the header `x5c` of the token must lead to one of them.",
+  ),
   path: key(v.literal(true, "expected true"), "`token`: it is in the path, behind that of the source and a slash."),
   algorithm: key(
     oneOf("md5", "sha1", "sha256", "sha512"),
@@ -117,13 +127,13 @@ const verify = v.strictObject({
       ),
       v.minLength(1, "expected at least one algorithm"),
     ),
-    "`jwt`: accepted algorithms. Default: `[HS256]`.",
+    "`jwt`, `jws`: accepted algorithms. Default: `[HS256]`, for `jws` `[ES256]`.",
   ),
   issuer: key(TEXT, "`jwt`: what `iss` must be."),
   audience: key(TEXT, "`jwt`: what `aud` must be or hold; `{url}` is the address of the delivery."),
   claims: key(
     claims,
-    "`jwt`: what further claims must be or hold, by name, each a text or a list of which one suffices. Of an issuer that signs for everybody, such as Google, `email` or `sub` is needed.",
+    "`jwt`, `jws`: what further claims must be or hold, by name or path, each a text or a list of which one suffices. Of an issuer that signs for everybody, such as Google, `email` or `sub` is needed.",
   ),
   bodyClaim: key(TEXT, "`jwt`: the claim with the SHA-256 of the body in hex. Without it, the body is not covered."),
 });
@@ -196,14 +206,17 @@ export const SourceSchema = v.strictObject(
       v.pipe(
         v.array(
           v.pipe(
-            textLike(/^(?:\*\/\*|[\w.+-]+\/(?:\*|[\w.+-]+))$/, "expected a media type, e.g. application/json"),
+            textLike(
+              /^(?:\*\/\*|application\/\*\+json|[\w.+-]+\/(?:\*|[\w.+-]+))$/,
+              "expected a media type, e.g. application/json",
+            ),
             v.toLowerCase(),
           ),
           "expected a list",
         ),
         v.minLength(1, "expected at least one media type"),
       ),
-      'Accepted media types. `text/*` is a range, and `"*/*"` means any. Default: those of the preset, or JSON.',
+      'Accepted media types. `text/*` and `application/*+json` are ranges, and `"*/*"` means any. Default: those of the preset, or JSON, also under names such as `application/hal+json`.',
     ),
     methods: key(
       v.pipe(

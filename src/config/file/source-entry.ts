@@ -1,7 +1,8 @@
 import { defined } from "../../lib/defined.ts";
+import { NAMED_JSON } from "../../lib/media-type.ts";
 import { makesSecret } from "../../webhook/handshakes/kind.ts";
 import { methodsOf } from "../../webhook/handshakes/requests.ts";
-import type { HeldBounds } from "../../webhook/held-store.ts";
+import { DEFAULT_HELD_BOUNDS, type HeldBounds } from "../../webhook/held-store.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
 import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/schemes.ts";
@@ -12,7 +13,7 @@ import { readAllowedAddresses } from "./address-entry.ts";
 import { describedScheme } from "./described-scheme.ts";
 import type { PathFault } from "./faults.ts";
 import { readHandshake } from "./handshake-entry.ts";
-import { readKeys, readOptions } from "./key-refs.ts";
+import { type KeyEntries, readKeys, readOptions } from "./key-refs.ts";
 import type { EntryContext } from "./reading.ts";
 import type { SourceEntry } from "./schema.ts";
 import { formFault, readSecretRef } from "./secret-refs.ts";
@@ -28,7 +29,7 @@ export interface ReadEntry {
 export function readEntry(name: string, entry: SourceEntry, context: EntryContext): ReadEntry {
   const { schemes, faults: unknown } = schemesOf(entry);
   const { secrets, ...ofSecrets } = readSecrets(entry.secrets ?? [], schemes, context);
-  const { keys, ...ofKeys } = readKeys(entry.keys ?? usualKeys(entry), schemes, context);
+  const { keys, ...ofKeys } = readKeys(keyEntriesOf(entry), schemes, context);
   const { options, ...ofOptions } = readOptions(entry, context);
   const { allowed, ...ofAddresses } = readAllowedAddresses(entry, context);
   const { handshake, ...ofHandshake } = readHandshake(entry, context);
@@ -73,10 +74,17 @@ function methodFaults({ methods = [] }: SourceEntry, handshake: Handshake | unde
   );
 }
 
-/** Where the provider publishes its keys, for a source that sets neither keys nor secrets. */
-function usualKeys({ preset, secrets }: SourceEntry): string[] {
-  const url = secrets === undefined ? providerOf(preset)?.keysUrl : undefined;
-  return url === undefined ? [] : [`url:${url}`];
+/** The public keys of a source, and where they are in its entry. */
+function keyEntriesOf({ keys, verify, ...rest }: SourceEntry): KeyEntries {
+  if (verify?.roots) return { path: ["verify", "roots"], entries: verify.roots };
+  return { path: ["keys"], entries: keys ?? usualKeys(rest) };
+}
+
+/** The provider's keys, or where it publishes them, for a source that sets neither keys nor secrets. */
+function usualKeys({ preset, secrets }: Pick<SourceEntry, "preset" | "secrets">): readonly string[] {
+  const { keysUrl, keys = [] } = providerOf(preset) ?? NO_PRESET;
+  if (secrets !== undefined) return [];
+  return keysUrl === undefined ? keys : [`url:${keysUrl}`];
 }
 
 /** Whether the source waits for the handshake that makes its secret. */
@@ -124,7 +132,9 @@ function claimFaults({ verify, keys = [] }: SourceEntry): PathFault[] {
 
 /** What is wrong about which of secrets and keys the entry has. */
 function needFaults(entry: SourceEntry, schemes: readonly Scheme[]): PathFault[] {
-  const { secrets, keys = usualKeys(entry).length > 0 ? [] : undefined } = entry;
+  const { secrets, keys = keyEntriesOf(entry).entries.length > 0 ? [] : undefined, verify } = entry;
+  if (verify?.roots && entry.keys)
+    return [{ path: ["keys"], at: "key", message: "found beside verify.roots, expected nothing" }];
   const [need, other] = new Set(schemes.map(needsOf));
   // Without a scheme there is a fault already, and with both kinds any of them is right.
   if (need === undefined) return [];
@@ -193,6 +203,9 @@ function readSecret(reference: string, schemes: readonly Scheme[], context: Entr
 
 const NO_PRESET: Partial<Provider> = {};
 
+/** What a sender without a preset may send, unless the source says otherwise. */
+const ANY_JSON = ["application/json", NAMED_JSON];
+
 function sourceOf(
   name: string,
   entry: SourceEntry,
@@ -212,7 +225,7 @@ function sourceOf(
     id: [...(entry.id === undefined ? [] : [idOf(entry.id)]), ...(preset.id ?? [])],
     type: [...(entry.type === undefined ? [] : [placeOf(entry.type)]), ...(preset.type ?? [])],
     dedupe: entry.dedupe ?? preset.dedupe?.mode ?? "bytes",
-    contentTypes: entry.contentTypes ?? preset.contentTypes ?? ["application/json"],
+    contentTypes: entry.contentTypes ?? preset.contentTypes ?? (slug === undefined ? ANY_JSON : ["application/json"]),
     ...defined({ encoding: entry.encoding ?? preset.encoding, signedOver: signedOverOf(entry, preset) }),
     isEnvelope: preset.isEnvelope ?? false,
     addressMode: entry.addressMode ?? "enforce",
@@ -245,10 +258,8 @@ function limitOf({ facts }: Partial<Provider>, usual: number): number {
   return Math.max(usual, facts?.maxBodyBytes?.is ?? 0);
 }
 
-const DEFAULT_BOUNDS: HeldBounds = { count: 1000, bytes: 64 * 1024 ** 2, forMs: 7 * 86_400_000 };
-
 function boundsOf({ count, bytes, for: forMs }: NonNullable<SourceEntry["keepRejected"]>): HeldBounds {
-  return { ...DEFAULT_BOUNDS, ...defined({ count, bytes, forMs }) };
+  return { ...DEFAULT_HELD_BOUNDS, ...defined({ count, bytes, forMs }) };
 }
 
 /** The place that an entry names. Names of headers are in lower case. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { file, host, integer, networks } from "../fields.ts";
+import { file, host, hostNames, integer, networks } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the address, TLS and connections. */
@@ -15,6 +15,13 @@ export const NETWORK = {
     meaning: "Address to listen on.",
     example: "10.0.0.5",
   },
+  ALLOWED_HOSTS: {
+    schema: v.optional(hostNames, ""),
+    defaultText: "none",
+    meaning:
+      "Further names that requests may have in `Host`, besides IP addresses, the names of this machine and that of `PUBLIC_URL`. Deliveries, `/healthz` and `/readyz` answer under any name.",
+    example: "auth.internal",
+  },
   TLS_CERT_FILE: {
     schema: v.optional(file),
     meaning:
@@ -29,7 +36,7 @@ export const NETWORK = {
   TRUSTED_PROXIES: {
     schema: v.optional(networks),
     meaning:
-      "Proxies whose `X-Forwarded-For` names the client. Entries of that header may have ports. No other forwarding header is read.",
+      "Proxies that are believed: `X-Forwarded-For` names the client, and `X-Forwarded-Host`, `-Proto`, `-Prefix`, `-Uri`, `-Method`, `X-Original-URL` and `-Method` say what it asked for. A proxy must set or remove each of them, as the files in `deploy` do. An entry that is no address names nobody.",
     example: "127.0.0.1,10.0.0.0/8",
   },
   MAX_CONNECTIONS: {

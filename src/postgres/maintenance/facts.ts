@@ -1,13 +1,13 @@
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
+import { readNewest } from "../event-reads.ts";
 import { OLDEST_VERSION } from "../open.ts";
-import { SCHEMA, schemaVersion } from "../schema.ts";
+import { type FoundSchema, readSchema, SCHEMA } from "../schema.ts";
 
 /** What `authserve doctor` reports of a database. */
 export interface DatabaseFacts {
   version: string;
   isSupported: boolean;
-  /** 0 if there is none. */
-  schema: number;
+  schema: Pick<FoundSchema, "version" | "fault">;
   newestSchema: number;
   mayCreate: boolean;
   /** Settings with which a commit is not durable, e.g. `fsync is off`. */
@@ -17,6 +17,8 @@ export interface DatabaseFacts {
   oldestSnapshotSeconds: number;
   /** The clock of the database minus that of this machine. */
   clockDifferenceMs: number;
+  /** When the newest event came. Null if there is none, or the schema is another one. */
+  newestEventAt: number | null;
   connections: { used: number; most: number };
   /** Null without a pooler in between. */
   pooler: "keeps statements" | "loses statements" | null;
@@ -76,7 +78,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
     const askedAt = Date.now();
     const [row] = await postgres.rows<Row>(FACTS);
     const answeredAt = Date.now();
-    const schema = await schemaVersion(postgres);
+    const schema = await readSchema(postgres);
     if (row === undefined) throw new Error("PostgreSQL gave no answer");
     if (server?.isPooled) await useSeveralConnections(postgres);
     return {
@@ -89,6 +91,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
       oldestSnapshotSeconds: row.oldestSnapshotSeconds,
       clockDifferenceMs: row.now - (askedAt + answeredAt) / 2,
+      newestEventAt: schema.version === SCHEMA && schema.fault === null ? await readNewest(postgres) : null,
       connections: { used: row.used, most: row.most },
       pooler: server?.isPooled ? (isNamed ? "keeps statements" : "loses statements") : null,
       isEncrypted: row.isEncrypted,

@@ -13,9 +13,11 @@ import { basename, dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../../errors.ts";
+import type { EventName } from "../../events/store.ts";
 import { flush } from "../../lib/files.ts";
 import { LOCK_FILE } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
+import { findMismatches } from "./checksums.ts";
 import { inspectDatabase, isDamage } from "./inspect.ts";
 
 /** Called after each step with the bytes copied so far and the total. */
@@ -27,6 +29,13 @@ export interface BackupOptions {
   onProgress: Progress;
 }
 
+/** What a backup has written. */
+export interface BackedUp {
+  bytes: number;
+  /** Events whose stored bytes do not match their checksum, in the database and so in the backup. */
+  damaged: EventName[];
+}
+
 const PAGES_PER_STEP = 2000;
 
 /** Name suffixes of the files that SQLite keeps beside a database. */
@@ -35,9 +44,9 @@ const LOG_SUFFIXES = ["-wal", "-shm", "-journal"];
 /**
  * Copies a snapshot of an open database to the file `name`, while others may write to the database. The file has mode
  * 0600 and gets its name once it is complete, checked and on disk. A link is kept, and its target is written.
- * Returns the size in bytes.
+ * An event whose stored bytes do not match their checksum is copied as it is: one bad sector must not prevent all backups.
  */
-export async function backUp(database: Database, name: string, options: BackupOptions): Promise<number> {
+export async function backUp(database: Database, name: string, options: BackupOptions): Promise<BackedUp> {
   const { mayReplace, onProgress } = options;
   const file = targetOf(database, name, mayReplace);
   const partial = file + partialSuffix(process.pid);
@@ -46,12 +55,13 @@ export async function backUp(database: Database, name: string, options: BackupOp
   try {
     makeEmpty(partial, file);
     discardKilled(file);
-    await copy(database, partial, onProgress);
+    const damaged = await copy(database, partial, onProgress);
     await runSignalHandlers();
     // SQLite would apply the WAL of an older copy to this one.
     discardLogs(file);
     renameSync(partial, file);
     flush(dirname(file));
+    return { bytes: statSync(file).size, damaged };
   } catch (error) {
     discardUnfinished(partial);
     if (error instanceof OperatorError) throw error;
@@ -60,7 +70,6 @@ export async function backUp(database: Database, name: string, options: BackupOp
   } finally {
     removeHandlers();
   }
-  return statSync(file).size;
 }
 
 /** The file that a backup is written to. Throws {@link OperatorError} when an existing file may not be replaced. */
@@ -96,8 +105,8 @@ function makeEmpty(partial: string, file: string): void {
   }
 }
 
-/** Copies the database to another file, checks the copy and flushes it to disk. */
-async function copy(database: Database, partial: string, onProgress: Progress): Promise<void> {
+/** Copies the database to another file, checks the copy and flushes it to disk. Returns the events that are damaged in both. */
+async function copy(database: Database, partial: string, onProgress: Progress): Promise<EventName[]> {
   // Hold a snapshot: otherwise every commit of a server would restart the copy.
   database.exec("BEGIN; SELECT count(*) FROM metadata");
   const pageSize = database.pragma("page_size", { simple: true }) as number;
@@ -119,7 +128,10 @@ async function copy(database: Database, partial: string, onProgress: Progress): 
   // The same check as at a restore, so that a restore accepts every backup.
   const { damage } = inspectDatabase(partial, { whole: true });
   if (damage[0] !== undefined) throw damagedSource(damage[0]);
+  const { events, isCopyWrong } = findMismatches(database, partial);
+  if (isCopyWrong) throw new Error("the copy has other bytes than the database: the disk or the memory is faulty");
   flush(partial);
+  return events;
 }
 
 const partialSuffix = (pid: number) => `.${pid}.partial`;

@@ -6,9 +6,9 @@ import { describeError, OperatorError } from "../../errors.ts";
 import { type CopiedRows, keyValues, type Position, positionOf } from "../../lib/copied-table.ts";
 import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
-import { SCHEMA } from "../schema.ts";
+import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { EXPORTED, type ExportedTable } from "./export-tables.ts";
-import { APPLICATION_ID, hasOnlyWal, isDamage, sizeOf } from "./inspect.ts";
+import { APPLICATION_ID, hasOnlyWal, isDamage, readSteps, sizeOf } from "./inspect.ts";
 
 /** The store of a data directory, as it is copied to another store. It is read and never changed. */
 export interface ExportedStore {
@@ -57,6 +57,9 @@ function requireFile(dataDir: string): string {
   return file;
 }
 
+/** How a command uses this store. While `DATABASE_URL` is set, as for a migration, all others use that database. */
+const onIt = (dataDir: string) => `with DATA_DIR=${dataDir} and without DATABASE_URL`;
+
 function lock(dataDir: string): () => void {
   try {
     const unlock = lockDataDir(dataDir);
@@ -67,21 +70,29 @@ function lock(dataDir: string): () => void {
     throw new OperatorError({ found: `a server uses ${dataDir}`, remedy: "stop it, and run this again" });
   }
   const found = `${dataDir} has an unfinished restore`;
-  throw new OperatorError({ found, remedy: "run authserve restore there again" });
+  throw new OperatorError({
+    found,
+    remedy: `start the server once ${onIt(dataDir)}: it undoes or finishes the restore; then stop it`,
+  });
 }
 
 function requireSchema(database: Database, dataDir: string): void {
-  const schema = database.pragma("user_version", { simple: true });
-  const isOurs = database.pragma("application_id", { simple: true }) === APPLICATION_ID;
-  if (isOurs && schema === SCHEMA) return;
-  const found = `${dataDir}/${DATABASE_FILE} ${isOurs ? `has schema ${schema}` : "is another program's database"}`;
-  const remedy = isOurs ? "start the server of this version on it once, and stop it" : "name the DATA_DIR of a server";
-  throw new OperatorError({ found, remedy });
+  const name = `${dataDir}/${DATABASE_FILE}`;
+  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
+    const found = `${name} is another program's database`;
+    throw new OperatorError({ found, remedy: "name the DATA_DIR of a server" });
+  }
+  const schema = database.pragma("user_version", { simple: true }) as number;
+  const fault = faultOfSchema(schema, readSteps(database));
+  if (fault) throw new OperatorError({ found: `${name} ${fault.found}`, remedy: fault.remedy });
+  if (schema === SCHEMA) return;
+  const found = `${name} has schema ${schema}, older than ${SCHEMA}`;
+  throw new OperatorError({ found, remedy: `start the server of this version once ${onIt(dataDir)}, and stop it` });
 }
 
 function unreadable(dataDir: string, error: unknown): OperatorError {
   const found = `${dataDir}/${DATABASE_FILE} cannot be read (${describeError(error)})`;
-  const remedy = isDamage(error) ? "run authserve doctor with this DATA_DIR" : "run this as the server's user";
+  const remedy = isDamage(error) ? `run authserve doctor ${onIt(dataDir)}` : "run this as the server's user";
   return new OperatorError({ found, remedy }, 1);
 }
 
@@ -89,7 +100,7 @@ function exportedStore(database: Database, dataDir: string, unlock: () => void):
   const version = () => database.pragma("data_version", { simple: true });
   const { fingerprint, rows } = factsOf(database);
   const opened = version();
-  const read = pageReader(database);
+  const read = pageReader(database, dataDir);
 
   return {
     tables: EXPORTED,
@@ -151,7 +162,7 @@ function factsOf(database: Database): { fingerprint: string; rows: number } {
 const MAX_ROWS = 5000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-function pageReader(database: Database): ExportedStore["read"] {
+function pageReader(database: Database, dataDir: string): ExportedStore["read"] {
   return (table, after, now) => {
     const names = Object.keys(table.columns);
     const keys = table.key.map((name) => names.indexOf(name));
@@ -163,7 +174,7 @@ function pageReader(database: Database): ExportedStore["read"] {
     let bytes = 0;
     let last: unknown[] = [];
     for (const row of statement.iterate(values) as IterableIterator<unknown[]>) {
-      if (table.checksum) requireChecksum(database, table, row);
+      if (table.checksum) requireChecksum(database, dataDir, table, row);
       for (let index = 0; index < columns.length; index++) {
         (columns[index] as unknown[]).push(row[index]);
         bytes += sizeOfValue(row[index]);
@@ -196,11 +207,17 @@ function decodeBooleans({ columns: kinds }: ExportedTable, columns: unknown[][])
 /** The name of an event. */
 const NAME = "SELECT event_id AS eventId, source FROM events WHERE id = ?";
 
-function requireChecksum(database: Database, { columns }: ExportedTable, row: readonly unknown[]): void {
+function requireChecksum(
+  database: Database,
+  dataDir: string,
+  { columns }: ExportedTable,
+  row: readonly unknown[],
+): void {
   const names = Object.keys(columns);
   if (crc32(row[names.indexOf("payload")] as Uint8Array) === row[names.length]) return;
   const event = row[names.indexOf("event")];
   const name = database.prepare<[unknown], { eventId: string; source: string }>(NAME).get(event);
   const found = `the stored bytes of event ${name?.eventId} of source ${name?.source} do not match their checksum`;
-  throw new OperatorError({ found, remedy: "run authserve doctor with this DATA_DIR, and restore a backup" }, 1);
+  const remedy = `restore a backup from before ${onIt(dataDir)}, or run the server there until retention has removed the event`;
+  throw new OperatorError({ found, remedy }, 1);
 }

@@ -2,6 +2,8 @@ import { statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { describeError, systemCode } from "../../errors.ts";
 import { UNREADABLE } from "../events-sql.ts";
+import { openToRead } from "../read-only.ts";
+import { RECORDED_STEPS } from "../schema.ts";
 
 /** "auth" as bytes: marks a database as ours (`PRAGMA application_id`). */
 export const APPLICATION_ID = 0x61757468;
@@ -12,6 +14,8 @@ export interface Inspection {
   isOurs: boolean;
   /** Number of its last migration. */
   schema: number;
+  /** The digests of its steps; none if it is from before they were kept. */
+  steps: readonly string[];
   /** Uses a write-ahead log (WAL). A live database does, a backup does not. */
   inWalMode: boolean;
   /** Faults that SQLite finds in the pages, a few lines at most. */
@@ -55,23 +59,32 @@ const NO_DAMAGE =
 export function inspectDatabase(file: string, { whole = false } = {}): Inspection {
   let database: Sqlite.Database | undefined;
   try {
-    database = new Sqlite(file, { readonly: true, fileMustExist: true });
+    database = openToRead(file);
     const found = database.pragma(whole ? "integrity_check(3)" : "quick_check(3)") as Record<string, string>[];
     const lines = found.flatMap((row) => Object.values(row)).flatMap((text) => text.split("\n"));
     const applicationId = database.pragma("application_id", { simple: true });
     const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
+    const damage = lines.filter((line) => line !== "ok" && !line.startsWith("***"));
     return {
       isOurs: applicationId === APPLICATION_ID || (applicationId === 0 && isEmpty),
       schema: database.pragma("user_version", { simple: true }) as number,
       inWalMode: database.pragma("journal_mode", { simple: true }) === "wal",
-      damage: lines.filter((line) => line !== "ok" && !line.startsWith("***")),
+      steps: damage.length > 0 || applicationId !== APPLICATION_ID ? [] : readSteps(database),
+      damage,
     };
   } catch (error) {
     if (!(error instanceof Sqlite.SqliteError) || NO_DAMAGE.test(error.code)) throw error;
-    return { isOurs: false, schema: 0, inWalMode: false, damage: [describeError(error)] };
+    return { isOurs: false, schema: 0, steps: [], inWalMode: false, damage: [describeError(error)] };
   } finally {
     database?.close();
   }
+}
+
+/** The digests of the steps that made a database of ours; none if it is empty, or from before they were kept. */
+export function readSteps(database: Sqlite.Database): readonly string[] {
+  const hasMetadata = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'metadata'").get() !== undefined;
+  const recorded = hasMetadata ? database.prepare<[], string>(RECORDED_STEPS).pluck().get() : undefined;
+  return recorded === undefined ? [] : JSON.parse(recorded as string);
 }
 
 /** Facts about the events of a database. */
@@ -82,13 +95,18 @@ export interface EventFacts {
   unreadable: number;
 }
 
+/** When the newest event was received. Null if there is none. */
+export function readNewest(database: Sqlite.Database): number | null {
+  const newest = database.prepare<[], number>("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
+  return (newest.get() as number | undefined) ?? null;
+}
+
 /** Reads the events of a database file of this version. */
 export function readEventFacts(file: string): EventFacts {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+  const database = openToRead(file);
   try {
-    const newest = database.prepare("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
     const unreadable = database.prepare(UNREADABLE).pluck();
-    return { newestAt: (newest.get() as number | undefined) ?? null, unreadable: unreadable.get() as number };
+    return { newestAt: readNewest(database), unreadable: unreadable.get() as number };
   } finally {
     database.close();
   }

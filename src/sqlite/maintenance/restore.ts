@@ -15,7 +15,7 @@ import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
 import { copyFile, flush, linkOrCopy } from "../../lib/files.ts";
 import { databaseFile, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
-import { faultOfSchema } from "../schema.ts";
+import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
 import { hasOnlyWal, inspectDatabase } from "./inspect.ts";
 
@@ -186,7 +186,7 @@ function checkpointCopy(partial: string, name: string): void {
 }
 
 function assertRestorable(file: string, name: string): void {
-  const { isOurs, schema, damage } = inspectDatabase(file, { whole: true });
+  const { isOurs, schema, steps, damage } = inspectDatabase(file, { whole: true });
   if (damage.length > 0) {
     throw new OperatorError(
       `${name} is damaged or cut short (${damage[0]}): use another backup; nothing was changed`,
@@ -196,8 +196,10 @@ function assertRestorable(file: string, name: string): void {
   if (!isOurs || schema < 1) {
     throw new OperatorError(`${name} is not an authserve backup: use another file; nothing was changed`, 1);
   }
-  const fault = faultOfSchema(schema);
-  if (fault) throw new OperatorError(`${name} ${fault.found}: ${fault.remedy}; nothing was changed`, 1);
+  const fault = faultOfSchema(schema, steps);
+  if (!fault) return;
+  const remedy = schema > SCHEMA ? fault.remedy : "use another backup, or restore it with the authserve that made it";
+  throw new OperatorError(`${name} ${fault.found}: ${remedy}; nothing was changed`, 1);
 }
 
 /** Ends all sessions: a token that was logged out after the backup must stay invalid. */

@@ -1,4 +1,5 @@
 import { provider } from "../provider.ts";
+import { says } from "../provider-facts.ts";
 import { timestampedPairs } from "../signing.ts";
 
 export default provider({
@@ -7,6 +8,7 @@ export default provider({
   schemes: timestampedPairs("mux-signature"),
   id: ["body:id"],
   type: ["body:type"],
+  facts: says("https://github.com/muxinc/mux-node-sdk/issues/83", { repeatChanges: ["body"] }),
   evidence: {
     kind: "published",
     by: "https://github.com/muxinc/mux-elixir/blob/eb7368730a47c0e32c53b49be8fbcb682bd6f27b/test/mux/webhooks_test.exs",

@@ -6,7 +6,7 @@ import { hmacOfBody } from "../signing.ts";
 /** The time, then signatures. */
 const FORMAT: OwnFormat = {
   read: (value) => {
-    const [timestamp = "", ...signatures] = value.split(",").map((item) => item.trim());
+    const [timestamp = "", ...signatures] = value.split(",").map((item) => item.replace(/^[ \t]+|[ \t]+$/g, ""));
     return [{ timestamp, signatures }];
   },
   write: (signature, { timestamp }) => `${timestamp},${signature}`,

@@ -33,7 +33,8 @@ export function genericTemplate(sender: EventPlaces | undefined): Template {
     ?.map((place) => (typeof place === "string" ? place : place.at(-1)))
     .find((place) => !place?.startsWith("claim:"));
   // A receiver takes the type from this member if the preset has no place for it.
-  return templateWith(idPlace, type?.[0] ?? "body:type", contentTypes?.includes("application/json") ?? true);
+  const [typePlace = "body:type"] = type?.[0] ? [type[0]].flat() : [];
+  return templateWith(idPlace, typePlace, contentTypes?.includes("application/json") ?? true);
 }
 
 function templateWith(idPlace: Place | undefined, typePlace: Place, canBeJson: boolean): Template {

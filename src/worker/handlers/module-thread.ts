@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import { workerData } from "node:worker_threads";
 import { describeError } from "../../errors.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
+import { trimSpace } from "../../lib/http-space.ts";
 import { isJson } from "../../lib/media-type.ts";
 import { isOutOfDescriptors } from "../handler.ts";
 import {
@@ -63,7 +64,7 @@ function toArgument({ body, receivedAt, ...event }: ModuleEvent) {
 }
 
 function parse(contentType: string, body: Buffer): unknown {
-  if (!isJson(contentType.replace(/;.*$/s, "").trim().toLowerCase())) return undefined;
+  if (!isJson(trimSpace(contentType.replace(/;.*$/s, "")).toLowerCase())) return undefined;
   try {
     return JSON.parse(body.toString());
   } catch {

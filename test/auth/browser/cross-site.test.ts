@@ -6,7 +6,7 @@ import { AppError } from "../../../src/errors.ts";
 
 const TRUSTED = ["https://app.example.net"];
 
-function isAllowed(headers: Record<string, string>): boolean {
+function isAllowed(headers: Record<string, string | undefined>): boolean {
   try {
     requireSameSite({ headers: { host: "auth.example.com", ...headers } } as unknown as IncomingMessage, TRUSTED);
     return true;
@@ -40,6 +40,9 @@ suite("a request that changes state", () => {
     ["of an old browser, a longer host", { origin: "https://auth.example.com.evil.test" }, false],
     ["of an old browser, an origin that is hidden", { origin: "null" }, false],
     ["of an old browser, an origin that is none", { origin: "auth.example.com" }, false],
+    ["of an old browser, an origin that is hidden, to no host", { origin: "null", host: undefined }, false],
+    ["of an old browser, an empty origin, to no host", { origin: "", host: undefined }, false],
+    ["of an old browser, an origin without a host, to an empty host", { origin: "file:///x", host: "" }, false],
     ["with an unknown Sec-Fetch-Site", { "sec-fetch-site": "other" }, false],
     ["of a program", {}, true],
   ] as const) {

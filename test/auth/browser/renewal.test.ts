@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { isRenewalDue, renewedExpiry } from "../../../src/auth/browser/renewal.ts";
+import { createSessionId } from "../../../src/auth/session-id.ts";
 
 const LIFETIMES = { ttlSeconds: 900, sessionMaxAgeSeconds: 3600 };
 const IAT = 1_000_000;
-const claims = (exp: number) => ({ sub: "1", email: "a@example.com", sid: "s", iat: IAT, exp });
+const SID = createSessionId("form");
+const claims = (exp: number) => ({ sub: "1", email: "a@example.com", sid: SID, iat: IAT, exp });
 
-const due = (exp: number, now: number, record = { sid: "s", expiresAt: exp * 1000, origin: null }) =>
+const due = (exp: number, now: number, record = { sid: SID, expiresAt: exp * 1000, origin: null }) =>
   isRenewalDue(claims(exp), LIFETIMES, { find: async () => record }, now);
 
 suite("a renewal", () => {
@@ -20,10 +22,17 @@ suite("a renewal", () => {
   });
 
   test("is not due again when the browser did not keep the new cookie", async () => {
-    const record = { sid: "s", expiresAt: (IAT + 700 + 900) * 1000, origin: null };
+    const record = { sid: SID, expiresAt: (IAT + 700 + 900) * 1000, origin: null };
     assert.equal(await due(IAT + 900, IAT + 701, record), false);
     // A while later it is tried again: the answer may have been lost.
     assert.equal(await due(IAT + 900, IAT + 800, record), true);
+  });
+
+  test("is never due for a session that the API opened", async () => {
+    const sid = createSessionId("api");
+    const record = { sid, expiresAt: (IAT + 900) * 1000, origin: null };
+    const find = async () => record;
+    assert.equal(await isRenewalDue({ ...claims(IAT + 900), sid }, LIFETIMES, { find }, IAT + 700), false);
   });
 
   test("ends with the highest age of a session", async () => {

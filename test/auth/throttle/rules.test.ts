@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { createThrottle, type Throttle } from "../../../src/auth/throttle/rules.ts";
+import { createThrottle, type RunTask, type Throttle } from "../../../src/auth/throttle/rules.ts";
 import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
@@ -24,8 +24,14 @@ function open(t: TestContext): { throttle: Throttle; clock: Clock } {
 const wrong = async () => false;
 const right = async () => true;
 
-async function failTimes(throttle: Throttle, times: number, address: string, email = EMAIL): Promise<void> {
-  for (let i = 0; i < times; i++) assert.equal(await throttle.attempt(address, email, wrong), false);
+async function failTimes(
+  throttle: Throttle,
+  times: number,
+  address: string,
+  email = EMAIL,
+  browser: string | null = null,
+) {
+  for (let i = 0; i < times; i++) assert.equal(await throttle.attempt(address, email, wrong, { browser }), false);
 }
 
 /** Uses up the limit of the e-mail, from several addresses. */
@@ -146,7 +152,7 @@ suite("parallel attempts", () => {
     const holding = Array.from({ length: 10 }, () => throttle.attempt(HOME, EMAIL, () => gate.promise));
     let inTurn = 0;
     let turns = 0;
-    const waiting = throttle.attempt(HOME, EMAIL, right, async (task) => {
+    const runTask: RunTask = async (task) => {
       inTurn++;
       turns++;
       try {
@@ -154,7 +160,8 @@ suite("parallel attempts", () => {
       } finally {
         inTurn--;
       }
-    });
+    };
+    const waiting = throttle.attempt(HOME, EMAIL, right, { runTask });
     await until(() => turns >= 2 && inTurn === 0);
     gate.resolve(true);
     assert.equal(await waiting, true);
@@ -206,4 +213,56 @@ suite("an IPv6 customer", () => {
     await failsWith("too_many_attempts", throttle.check("2001:db8:0:1:ffff:ffff:ffff:ffff", EMAIL));
     await throttle.check("2001:db8:0:2::1", EMAIL);
   });
+
+  test("has at most 20 failures from a /56 at an e-mail, and 30 from a /48", async (t) => {
+    const { throttle } = open(t);
+    await failTimes(throttle, 10, "2001:db8:5:100::1");
+    await failTimes(throttle, 10, "2001:db8:5:1ff::1");
+    await failsWith("too_many_attempts", throttle.check("2001:db8:5:180::1", EMAIL));
+    await failTimes(throttle, 10, "2001:db8:5:200::1");
+    await failsWith("too_many_attempts", throttle.check("2001:db8:5:ff00::1", EMAIL));
+    await throttle.check("2001:db8:5:ff00::1", "other@example.com");
+    await throttle.check("2001:db8:6::1", EMAIL);
+  });
+
+  test("cannot use up the failures of an e-mail from one /48", async (t) => {
+    const { throttle } = open(t);
+    for (let n = 0; n < 200; n++)
+      await throttle.attempt(`2001:db8:5:${(n * 128).toString(16)}::1`, EMAIL, wrong).catch(() => {});
+    await throttle.check("203.0.113.200", EMAIL);
+    await throttle.check("2001:db8:6::1", EMAIL);
+  });
+
+  test("that has logged in is not locked out by others in its /48", async (t) => {
+    const { throttle } = open(t);
+    const own = "2001:db8:5:7::1";
+    await throttle.remember(own);
+    for (const other of ["1::1", "2::1", "200::1"]) await failTimes(throttle, 10, `2001:db8:5:${other}`);
+    assert.equal(await throttle.attempt(own, EMAIL, right), true);
+  });
+});
+
+suite("a browser that has logged in", () => {
+  test("can log in from anywhere while others keep the e-mail, and its address, at the limit", async (t) => {
+    const { throttle } = open(t);
+    await fillEmail(throttle);
+    assert.deepEqual(await throttle.check("198.51.100.1", EMAIL, "b1"), { isKnown: true });
+    assert.equal(await throttle.attempt("198.51.100.1", EMAIL, right, { browser: "b1" }), true);
+  });
+
+  test("keeps its own limits, wherever it is, and others keep theirs", async (t) => {
+    const { throttle } = open(t);
+    for (let n = 1; n <= 10; n++) await failTimes(throttle, 1, `192.0.2.${n}`, EMAIL, "b1");
+    await failsWith("too_many_attempts", throttle.attempt(HOME, EMAIL, right, { browser: "b1" }));
+    for (let n = 0; n < 40; n++) await failTimes(throttle, 1, HOME, `fresh-${n}@example.com`, "b1");
+    await failsWith("too_many_attempts", throttle.check(HOME, "another@example.com", "b1"));
+    await throttle.check(HOME, EMAIL, "b2");
+    await throttle.check(HOME, EMAIL);
+  });
+});
+
+test("a client without an address is never known", async (t) => {
+  const { throttle } = open(t);
+  await throttle.remember("unknown");
+  assert.deepEqual(await throttle.check("unknown", EMAIL), { isKnown: false });
 });

@@ -11,14 +11,14 @@ import { failsWith } from "../../helpers/fails-with.ts";
 const EMAIL = "demo@example.com";
 
 /** A throttle with a scripted store, and the number of reservations asked for. */
-function open(t: TestContext, reserve: () => Promise<Reservation>, now?: () => number) {
+function open(t: TestContext, reserve: () => Promise<Reservation>, monotonic?: () => number) {
   let asked = 0;
   const store = createSqliteThrottleStore(tempDatabase(t).database);
   const counted = () => {
     asked++;
     return reserve();
   };
-  return { throttle: createThrottle({ ...store, reserve: counted }, EMAIL, now), asked: () => asked };
+  return { throttle: createThrottle({ ...store, reserve: counted }, EMAIL, Date.now, monotonic), asked: () => asked };
 }
 
 const right = async () => true;
@@ -27,7 +27,7 @@ test("attempts queued while the store fails get its error without asking it agai
   const { throttle, asked } = open(t, () => Promise.reject(new AppError("store_unavailable")));
   const limit = createConcurrencyLimit({ width: 1, queueLimit: 10 });
   const attempts = Array.from({ length: 5 }, (_, n) =>
-    throttle.attempt(`192.0.2.${n}`, EMAIL, right, (task) => limit.run(task)),
+    throttle.attempt(`192.0.2.${n}`, EMAIL, right, { runTask: (task) => limit.run(task) }),
   );
   await Promise.all(attempts.map((attempt) => failsWith("store_unavailable", attempt)));
   assert.equal(asked(), 1);
@@ -36,7 +36,7 @@ test("attempts queued while the store fails get its error without asking it agai
 });
 
 test("an attempt without a reservation gets login_busy after 5 seconds", async (t) => {
-  let now = 1_800_000_000_000;
+  let now = 0;
   const { throttle, asked } = open(
     t,
     async () => {

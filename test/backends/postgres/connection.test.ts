@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
 import { type Postgres, sqlState } from "../../../src/postgres/connection.ts";
 import { postgresEvents } from "../../../src/postgres/events.ts";
-import { prepareSchema, SCHEMA, schemaVersion } from "../../../src/postgres/schema.ts";
+import { prepareSchema, readSchema, SCHEMA, STEP_DIGESTS, schemaVersion } from "../../../src/postgres/schema.ts";
 import { needsPgbouncer, needsPostgres } from "../../helpers/back-end.ts";
 import { claim, newEvent } from "../../helpers/events.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
@@ -45,6 +45,27 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
       assert.match(error.message, /has schema \d+ and this version knows up to \d+: run the newer authserve/);
       return true;
     });
+  });
+
+  const OTHER_SCHEMA =
+    /has another schema 1 than this version: run the authserve that made it, or .*DROP SCHEMA authserve CASCADE/;
+
+  test("that another step with the same number has made is refused with a remedy, and unchanged", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await postgres.run("UPDATE authserve.metadata SET value = '[\"other\"]' WHERE key = 'schema_steps'");
+    await assert.rejects(prepareSchema(postgres), OTHER_SCHEMA);
+    const [left] = await postgres.rows("SELECT value FROM authserve.metadata WHERE key = 'schema_steps'");
+    assert.deepEqual(left, { value: '["other"]' });
+  });
+
+  test("from before its steps had digests gets them, unless its first step was another one", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    await postgres.run("DELETE FROM authserve.metadata");
+    await prepareSchema(postgres);
+    assert.deepEqual((await readSchema(postgres)).steps, STEP_DIGESTS);
+    await postgres.run("DELETE FROM authserve.metadata");
+    await postgres.run("ALTER TABLE authserve.source_secrets DROP COLUMN mark");
+    await assert.rejects(prepareSchema(postgres), OTHER_SCHEMA);
   });
 });
 
@@ -118,7 +139,7 @@ suite("a connection to PostgreSQL", needsPostgres(), () => {
         void queries.run("INSERT INTO authserve.metadata VALUES ('a', 'c')").catch(() => {});
       }),
     );
-    assert.deepEqual(await postgres.rows("SELECT * FROM authserve.metadata"), []);
+    assert.deepEqual(await postgres.rows("SELECT * FROM authserve.metadata WHERE key = 'a'"), []);
   });
 
   test("corrects a synchronous_commit that could lose acknowledged events", async (t) => {

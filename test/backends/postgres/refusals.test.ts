@@ -1,11 +1,14 @@
+import assert from "node:assert/strict";
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { Client } from "pg";
 import { NOBODY, needsMount, needsPostgres } from "../../helpers/back-end.ts";
+import { ask, deliver, event, logIn, tryLogin } from "../../helpers/client.ts";
 import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
 import { startLoad } from "../../helpers/postgres-load.ts";
 import { SHORT_MS } from "../../helpers/postgres-store.ts";
+import { startServer } from "../../helpers/server.ts";
 import { endOfSuite } from "../../helpers/several-servers.ts";
 import { fill, mountDisk } from "../../helpers/small-disk.ts";
 import { until } from "../../helpers/until.ts";
@@ -52,6 +55,29 @@ suite("while PostgreSQL refuses, requests are answered 503, and nothing is lost 
     await other.query("COMMIT");
     await load.heals();
     await load.isComplete();
+  });
+
+  test("another session locks every table: each request is answered while the locks stay", async (t) => {
+    const url = database.url(await database.createDatabase());
+    await using server = await startServer({ env: { DATABASE_URL: url, DATABASE_TIMEOUT: `${SHORT_MS}ms` } });
+    const token = await until(() => logIn(server).catch(() => null));
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    other.on("error", () => {});
+    t.after(() => other.end().catch(() => {}));
+    const { rows } = await other.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'authserve'");
+    await other.query(`BEGIN; LOCK TABLE ${rows.map(({ name }) => `authserve.${name}`).join(", ")}`);
+    const headers = { authorization: `Bearer ${token}` };
+    const asked = ["events", "jobs", "sources", "alerts", "session", "held"].map((name) => `/admin/api/${name}`);
+    const answers = await Promise.all([
+      deliver(server, event("locked")),
+      tryLogin(server),
+      ...["/auth/me", "/auth/verify", "/readyz", ...asked].map((path) => ask(server, path, { headers })),
+    ]);
+    for (const { status } of answers) assert.equal(status, 503);
+    assert.equal((await ask(server, "/metrics")).status, 200);
+    await other.query("COMMIT");
+    await until(async () => (await ask(server, "/readyz")).status === 200);
   });
 
   test("it has no connection left", async (t) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { Purged } from "../../../src/events/purge-pages.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../../src/events/retention.ts";
-import type { EventStore, PurgedPage } from "../../../src/events/store.ts";
+import type { EventStore } from "../../../src/events/store.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
 import { postgresEvents } from "../../../src/postgres/events.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
@@ -48,8 +49,8 @@ async function addUnrouted(store: EventStore): Promise<number> {
 }
 
 /** Purges page by page. */
-async function purge(store: EventStore, now: number, retention = SHORT, isDryRun = false): Promise<PurgedPage> {
-  const purged = { events: 0, ids: 0, bytes: 0, next: null };
+async function purge(store: EventStore, now: number, retention = SHORT, isDryRun = false): Promise<Purged> {
+  const purged = { events: 0, ids: 0, bytes: 0 };
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await store.purge({ retention, now, limit: 10, isDryRun, cursor });
     for (const name of ["events", "ids", "bytes"] as const) purged[name] += page[name];
@@ -62,14 +63,14 @@ async function purge(store: EventStore, now: number, retention = SHORT, isDryRun
 async function purgeDuring(
   { postgres, stores: [store] }: Awaited<ReturnType<typeof openTwo>>,
   changes: readonly string[],
-): Promise<PurgedPage> {
-  let purging: Promise<PurgedPage> | undefined;
+): Promise<Purged> {
+  let purging: Promise<Purged> | undefined;
   await postgres.transaction(async (queries) => {
     for (const change of changes) await queries.run(change);
     purging = purge(store, NOW + MINUTE);
     await until(async () => (await postgres.rows(WAITING)).length > 0);
   });
-  return purging as Promise<PurgedPage>;
+  return purging as Promise<Purged>;
 }
 
 suite("a purge on PostgreSQL", needsPostgres(), () => {
@@ -122,7 +123,7 @@ suite("a purge on PostgreSQL", needsPostgres(), () => {
     await store.append(["first", "second"].map((eventId) => newEvent({ eventId })));
     const [, second] = numbersOf(await store.unrouted(2));
     await store.addJobs([second as number], []);
-    assert.deepEqual(await purge(store, NOW + 1e12), { events: 1, ids: 0, bytes: 28, next: null });
+    assert.deepEqual(await purge(store, NOW + 1e12), { events: 1, ids: 0, bytes: 28 });
     assert.equal((await store.get("first"))[0]?.status, "queued");
   });
 

@@ -187,7 +187,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     };
     const verify = () => gate.promise;
     const attempts = Array.from({ length: 10 }, (_, n) =>
-      throttle.attempt("192.0.2.1", `${n}@example.com`, verify, runTask),
+      throttle.attempt("192.0.2.1", `${n}@example.com`, verify, { runTask }),
     );
     const refused = Promise.all(attempts.map((attempt) => failsWith("store_unavailable", attempt)));
     await until(() => queued === attempts.length);

@@ -72,7 +72,7 @@ suite("authserve backup", async () => {
       const file = join(server.dir, `busy-${round}.db`);
       const { code, stdout, stderr } = await server.run(["backup", file, "--json"]);
       assert.equal(code, 0, stderr);
-      assert.deepEqual(JSON.parse(stdout), { file, bytes: statSync(file).size });
+      assert.deepEqual(JSON.parse(stdout), { file, bytes: statSync(file).size, damaged: [] });
       assert.ok(eventCount(file) >= before);
     }
     isOver = true;
@@ -234,6 +234,21 @@ suite("authserve backup", async () => {
       readdirSync(dir).filter((name) => name.includes("partial")),
       [],
     );
+  });
+
+  test("an event whose bytes have changed is named, and the backup has all others", async () => {
+    const { dir, env, file } = await storedEvents(20);
+    const database = new Sqlite(file);
+    database.exec("UPDATE contents SET payload = CAST('other' AS BLOB) WHERE event = 7").close();
+    const { code, stderr } = await authserve(["backup", "backup.db"], { dir, env });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /error: backup\.db is written, but the stored bytes of event evt_6 of source \S+ do not match their checksum/,
+    );
+    const copy = new Sqlite(join(dir, "backup.db"));
+    assert.equal(copy.prepare("SELECT count(*) FROM contents").pluck().get(), 20);
+    copy.close();
   });
 
   test("an index without one of the events gives no backup, because a restore would refuse it", async () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import Sqlite from "better-sqlite3";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { authserve } from "../../helpers/command.ts";
 import { startServer } from "../../helpers/server.ts";
@@ -27,6 +28,23 @@ suite("authserve migrate", () => {
     assert.equal(code, 2);
     assert.match(stderr, /missing has no authserve\.db\n {2}hint: name the DATA_DIR/);
     assert.equal(existsSync(dir), false);
+  });
+
+  test("names remedies that use the SQLite store although DATABASE_URL is set", async (t) => {
+    const dir = tempDir(t);
+    openDatabase(dir).close();
+    writeFileSync(join(dir, "authserve.db.restoring"), "");
+    const unfinished = await migrate(dir, NOWHERE);
+    assert.equal(unfinished.code, 2);
+    assert.match(
+      unfinished.stderr,
+      /has an unfinished restore\n {2}hint: start the server once with DATA_DIR=.* and without DATABASE_URL/,
+    );
+    rmSync(join(dir, "authserve.db.restoring"));
+    const database = new Sqlite(join(dir, "authserve.db"));
+    database.pragma("user_version = 6");
+    database.close();
+    assert.match((await migrate(dir, NOWHERE)).stderr, /has schema 6, of a version before the first release/);
   });
 
   test("needs a DATABASE_URL, and does not print a wrong one", async (t) => {

@@ -19,6 +19,7 @@ import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { lockDataDir } from "../../../src/sqlite/data-dir.ts";
 import { inspectDatabase } from "../../../src/sqlite/maintenance/inspect.ts";
+import { RECORD_STEPS } from "../../../src/sqlite/schema.ts";
 import { databaseOf, eventCount, withBackup } from "../../helpers/backup.ts";
 import { deliver, event, logIn, me } from "../../helpers/client.ts";
 import { authserve, type Finished } from "../../helpers/command.ts";
@@ -221,7 +222,16 @@ suite("authserve restore", async () => {
     [
       "of a version before the first release",
       (file: string) => new Sqlite(file).exec("PRAGMA user_version = 6").close(),
-      /before the first release/,
+      /before the first release.*: use another backup, or restore it with the authserve that made it; nothing was changed/,
+    ],
+    [
+      "that another step of the schema has made",
+      (file: string) => {
+        const database = new Sqlite(file);
+        database.prepare(RECORD_STEPS).run('["other"]');
+        database.close();
+      },
+      /has another schema 15 than this version: use another backup/,
     ],
     ["that is text", (file: string) => writeFileSync(file, "not a database ".repeat(1000)), /damaged or cut short/],
   ] as const) {

@@ -143,7 +143,7 @@ test("B12 HTTP/1.1 without Host gets a problem with every header, and an unknown
   assert.ok(bare.headers["x-request-id"]);
   const old = await sendRaw(server.port, "GET /healthz HTTP/1.0\r\n\r\n");
   assert.equal(old.status, 200);
-  const expecting = "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nConnection: close\r\n\r\n";
+  const expecting = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\nConnection: close\r\n\r\n";
   assert.equal((await sendRaw(server.port, expecting)).status, 200);
 });
 
@@ -167,46 +167,49 @@ test("B11 an unknown method is 405 on a known path and 404 elsewhere", async () 
   }
   const { headers } = await request(server.port, { method: "FOO", lines: ["x-request-id:  mine "] });
   assert.equal(headers["x-request-id"], "mine");
-  const body = "POST /webhook HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+  const body =
+    "POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
   for (const method of ["FOO", "PUTT", "get", "DESCRIBE"]) {
-    const { text } = await sendRaw(server.port, `${body}${method} /auth/me HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const { text } = await sendRaw(server.port, `${body}${method} /auth/me HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     assert.deepEqual(statusesIn(text), [403, 405], method);
   }
-  const ahead = "GET /auth/me HTTP/1.1\r\nHost: a\r\n\r\n";
-  const { text } = await sendRaw(server.port, `${ahead}BREW /auth/login HTTP/1.1\r\nHost: a\r\n\r\n${ahead}`);
+  const ahead = "GET /auth/me HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const { text } = await sendRaw(server.port, `${ahead}BREW /auth/login HTTP/1.1\r\nHost: localhost\r\n\r\n${ahead}`);
   assert.deepEqual(statusesIn(text), [401, 405]);
   assert.match(text, /^Allow: POST\r$/m);
 });
 
 const rawCases: Record<string, string> = {
-  "two Host headers": "GET /auth/me HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-  "two equal Host headers": "GET /auth/me HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+  "two Host headers": "GET /auth/me HTTP/1.1\r\nHost: localhost\r\nHost: other\r\n\r\n",
+  "two equal Host headers": "GET /auth/me HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
   "no Host header": "GET /auth/me HTTP/1.1\r\n\r\n",
   "Content-Length and Transfer-Encoding":
-    "POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-  "two Content-Lengths": "POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-  "a Content-Length with a sign": "POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na",
-  "an unknown Transfer-Encoding": "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n",
+    "POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "two Content-Lengths":
+    "POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+  "a Content-Length with a sign": "POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: +1\r\n\r\na",
+  "an unknown Transfer-Encoding": "POST /auth/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n",
   "a coding in front of chunked":
-    "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST /auth/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
   "a blank in Host": "GET /auth/me HTTP/1.1\r\nHost: a b\r\n\r\n",
   "a path in Host": "GET /auth/me HTTP/1.1\r\nHost: a/b\r\n\r\n",
   "a user in Host": "GET /auth/me HTTP/1.1\r\nHost: a@b\r\n\r\n",
   "half an IPv6 address in Host": "GET /auth/me HTTP/1.1\r\nHost: [::1\r\n\r\n",
   "a long port in Host": "GET /auth/me HTTP/1.1\r\nHost: a:999999\r\n\r\n",
-  "chunks by HTTP/1.0": "POST /auth/login HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-  "HTTP/2.0 in the form of HTTP/1.1": "GET /auth/me HTTP/2.0\r\nHost: a\r\n\r\n",
-  "chunked that is not last": "POST /auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
-  "a folded header": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Folded: a\r\n b\r\n\r\n",
+  "chunks by HTTP/1.0": "POST /auth/login HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "HTTP/2.0 in the form of HTTP/1.1": "GET /auth/me HTTP/2.0\r\nHost: localhost\r\n\r\n",
+  "chunked that is not last":
+    "POST /auth/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
+  "a folded header": "GET /auth/me HTTP/1.1\r\nHost: localhost\r\nX-Folded: a\r\n b\r\n\r\n",
   "line ends without CR": "GET /auth/me HTTP/1.1\nHost: a\n\n",
   "a header line end without CR": "GET /auth/me HTTP/1.1\r\nHost: a\nX: b\r\n\r\n",
-  "NUL in a header": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Nul: a\0b\r\n\r\n",
-  "a space before the colon": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX-Space : b\r\n\r\n",
-  "a header name with a control character": "GET /auth/me HTTP/1.1\r\nHost: a\r\nX\x01: b\r\n\r\n",
-  "an unknown method without an HTTP version": "LOGIN /auth/me\r\nHost: a\r\n\r\n",
-  "an unknown method and a line end without CR": "LOGIN /auth/me HTTP/1.1\nHost: a\r\n\r\n",
+  "NUL in a header": "GET /auth/me HTTP/1.1\r\nHost: localhost\r\nX-Nul: a\0b\r\n\r\n",
+  "a space before the colon": "GET /auth/me HTTP/1.1\r\nHost: localhost\r\nX-Space : b\r\n\r\n",
+  "a header name with a control character": "GET /auth/me HTTP/1.1\r\nHost: localhost\r\nX\x01: b\r\n\r\n",
+  "an unknown method without an HTTP version": "LOGIN /auth/me\r\nHost: localhost\r\n\r\n",
+  "an unknown method and a line end without CR": "LOGIN /auth/me HTTP/1.1\nHost: localhost\r\n\r\n",
   "an unknown method without a Host": "LOGIN /auth/me HTTP/1.1\r\n\r\n",
-  "a method that is no token": "LOG(IN) /auth/me HTTP/1.1\r\nHost: a\r\n\r\n",
+  "a method that is no token": "LOG(IN) /auth/me HTTP/1.1\r\nHost: localhost\r\n\r\n",
   "something that is not HTTP": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 };
 for (const [name, bytes] of Object.entries(rawCases)) {

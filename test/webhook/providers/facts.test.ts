@@ -66,6 +66,8 @@ suite("of two deliveries", () => {
     ["ms_graph", "of two changes of a drive", false, { body: { value: [] } }, { body: { value: [] } }],
     ["clickup", "that share a history item", false, clickup("taskCreated"), clickup("taskStatusUpdated")],
     ["clickup", "that are the same", true, clickup("taskCreated"), clickup("taskCreated")],
+    ["mux", "that are one, with another count of attempts", true, mux("1", 1), mux("1", 2)],
+    ["mux", "of one asset", false, mux("1", 1), mux("2", 1)],
     ["bolt", "that share a transaction", false, bolt("auth"), bolt("capture")],
     ["google_pubsub", "with another deliveryAttempt", true, pubsub("1", 1), pubsub("1", 2)],
     ["google_pubsub", "with two message ids", false, pubsub("1", 1), pubsub("2", 1)],
@@ -138,6 +140,10 @@ function gitlab(key: string): Sent {
 
 function clickup(event: string): Sent {
   return { body: { event, history_items: ONE_CHANGE } };
+}
+
+function mux(id: string, attempt: number): Sent {
+  return { body: { id, type: "video.asset.errored", object: { id: "ASSET" }, attempts: [{ attempt }] } };
 }
 
 function bolt(type: string): Sent {

@@ -59,7 +59,7 @@ async function deliver(source: Source, signed: Signed, at: number): Promise<"eve
 
 /** The repeat of a delivery: signed again, with the time of the repeat, but for tokens, which have an id of their own. */
 function repeatOf(scheme: Scheme, signed: Signed): Signed {
-  if (scheme.type === "jwt") return signed;
+  if (scheme.type === "jwt" || scheme.type === "jws") return signed;
   const { mediaType: contentType, body } = signed;
   const unsigned = Object.entries(signed.headers).filter(([name]) => !headersOf(scheme).includes(name));
   return signSample(scheme, { contentType, headers: Object.fromEntries(unsigned), body: body.toString() }, LATER);

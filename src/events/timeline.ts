@@ -1,0 +1,34 @@
+/** What is known of the times around a page of events. All are Unix milliseconds. */
+export interface TimesAround {
+  /** The newest plausible time of the events shortly before the page; null if there are none. */
+  earlier: number | null;
+  /** The time of events well after the page; null if there are none. */
+  later: number | null;
+}
+
+/** How many events before a page are compared. */
+export const COMPARED_BEFORE = 1000;
+/** How far after a page the events are that it is compared with, and how many they are: one may have a wrong time, too. */
+export const COMPARED_AFTER = 10_000;
+export const COMPARED_LATER = 100;
+
+/** The time of an event. `isAhead`: the clock was ahead when the event was received, so that it counts as now. */
+export interface PlausibleTime {
+  at: number;
+  isAhead: boolean;
+}
+
+/**
+ * Returns a function that tells the time of each event of a page, in the order of the ids. Ids grow, so that an event is no older
+ * than those before it and no newer than those after it. A clock that was ahead must not stop retention at an event, and
+ * one that was behind must not make an event too old at once.
+ */
+export function createTimeline({ earlier, later }: TimesAround, now: number): (receivedAt: number) => PlausibleTime {
+  const latest = Math.min(now, later ?? now);
+  let newest = earlier !== null && earlier <= latest ? earlier : Number.NEGATIVE_INFINITY;
+  return (receivedAt) => {
+    if (receivedAt > latest) return { at: now, isAhead: true };
+    newest = Math.max(newest, receivedAt);
+    return { at: newest, isAhead: false };
+  };
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from "node:http";
+import { type BlockList, isIP } from "node:net";
+import { hostname } from "node:os";
+import { AppError } from "../errors.ts";
+import { believed } from "./believed-headers.ts";
+import { isTrusted, peerAddress } from "./client-address.ts";
+import { isLoopback } from "./listen.ts";
+import type { Handler } from "./route.ts";
+import { firstOf } from "./sent-url.ts";
+
+/** What decides under which names the server answers. */
+export interface HostRules {
+  /** The address that it listens on; undefined means all. */
+  listeningHost: string | undefined;
+  publicUrl: string | undefined;
+  /** Further names, in lower case. */
+  allowedHosts: readonly string[];
+  trustedProxies: BlockList | undefined;
+}
+
+/** Who asks for a route: browsers and programs, proxies about a request of theirs, or a monitoring system. */
+export type Audience = "anybody" | "proxies" | "monitoring";
+
+/**
+ * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
+ * was made to lead to this machine (DNS rebinding) is of the same origin as this service for the browser, and only `Host` tells.
+ */
+export function createHostCheck(rules: HostRules): (audience: Audience, handler: Handler) => Handler {
+  const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
+  const isLocal = isLoopback(listeningHost ?? "");
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+  const isNamed = own.length + allowedHosts.length > 0;
+  const names = new Set([...own, ...allowedHosts, hostname().toLowerCase(), "localhost"]);
+
+  /** Nobody can make an IP address lead elsewhere. Names without a dot are those of a network of containers. */
+  function isKnown(name: string): boolean {
+    if (names.has(name) || name.endsWith(".localhost") || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0) return true;
+    return !isLocal && name !== "" && !name.includes(".");
+  }
+
+  /** Whether a request may have any `Host`. */
+  function isExempt(audience: Audience, address: string, isOfProxy: boolean): boolean {
+    switch (audience) {
+      // No cookie comes to another name, so that a page learns nothing.
+      case "proxies":
+        return isOfProxy;
+      // A browser on this machine has one of its addresses. The others are listed.
+      case "monitoring":
+        return !isLoopback(address);
+      case "anybody":
+        return !isNamed && (!isLocal || isOfProxy);
+    }
+  }
+
+  return (audience, handler) => (context) => {
+    const { request, address } = context;
+    const peer = peerAddress(request.socket);
+    const isOfProxy = isTrusted(peer, trustedProxies);
+    // HTTP/1.0 may have no Host. No browser speaks it.
+    const host = requestedHost(request, isOfProxy && !isLoopback(peer));
+    if (host !== undefined && !isKnown(nameOf(host)) && !isExempt(audience, address, isOfProxy))
+      throw new AppError("unknown_host");
+    return handler(context);
+  };
+}
+
+/** The host that the client asked for. A proxy on this machine is not asked for it: a page in a browser there could say the same. */
+function requestedHost({ headers }: IncomingMessage, isSaidByProxy: boolean): string | undefined {
+  return (isSaidByProxy ? firstOf(believed(headers, "x-forwarded-host")) : undefined) ?? headers.host;
+}
+
+/** The name in a `Host`, without the port and a final dot. */
+function nameOf(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/:[0-9]*$/, "")
+    .replace(/\.$/, "");
+}

@@ -1,0 +1,72 @@
+import { AppError, describeError } from "../errors.ts";
+import type { RpcClient } from "../lib/thread-rpc.ts";
+import type { Log } from "../log.ts";
+import { AlreadyServedError, type DirHold, LOCK_FILE } from "./data-dir.ts";
+import { isDatabaseInPlace, type OpenFiles } from "./open-files.ts";
+
+const CHECK_EVERY_MS = 1000;
+
+/** Watches the files of a data directory while its server runs. */
+export interface FileWatch {
+  /** Throws `store_unavailable` while another server holds the data directory. */
+  requireHold(): void;
+  stop(): void;
+}
+
+interface Watched {
+  dataDir: string;
+  files: OpenFiles;
+  hold: DirHold;
+  /** The storage thread, which looks after the files of the database. */
+  thread: RpcClient;
+  log: Log;
+}
+
+/** Notices within a second when a file of the data directory is removed or replaced, also while nothing is delivered. */
+export function watchFiles({ dataDir, files, hold, thread, log }: Watched, checkEveryMs = CHECK_EVERY_MS): FileWatch {
+  let holdFault: string | null = null;
+  let known: string | null = null;
+  let timer: NodeJS.Timeout;
+  let isStopped = false;
+
+  function renewHold(): void {
+    // A directory that was moved away must not be made anew.
+    if (!isDatabaseInPlace(dataDir, files)) return;
+    try {
+      if (hold.renew()) log.warn({ event: "lock_file_renewed" }, `${LOCK_FILE} was removed, and is locked again`);
+      holdFault = null;
+    } catch (error) {
+      holdFault =
+        error instanceof AlreadyServedError
+          ? `DATA_DIR/${LOCK_FILE} was removed, and another server holds a new one: stop one of the two, and restart the other`
+          : `DATA_DIR/${LOCK_FILE} was removed, and cannot be locked again (${describeError(error)}): restart the server`;
+    }
+  }
+
+  async function check(): Promise<void> {
+    renewHold();
+    // A thread that has died is reported by itself.
+    const fault = holdFault ?? (await thread.call<string | null>("files.check", []).catch(() => known));
+    if (fault === known || isStopped) return;
+    known = fault;
+    if (fault !== null) log.error({ event: "storage_file_fault", error: fault }, "deliveries and logins are refused");
+    else log.info({ event: "storage_files_restored" }, "the files of DATA_DIR are in their places again");
+  }
+
+  async function checkAndGoOn(): Promise<void> {
+    await check();
+    if (!isStopped) timer = setTimeout(checkAndGoOn, checkEveryMs);
+  }
+
+  timer = setTimeout(checkAndGoOn, checkEveryMs);
+  return {
+    requireHold() {
+      if (holdFault === null) return;
+      throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error(holdFault) });
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

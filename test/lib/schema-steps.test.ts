@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { changedStep, digestsOf } from "../../src/lib/schema-steps.ts";
+import { STEP_DIGESTS as POSTGRES } from "../../src/postgres/schema.ts";
+import { STEP_DIGESTS as SQLITE } from "../../src/sqlite/schema.ts";
+
+suite("the steps of the schemas", () => {
+  // A step that databases have been made with must stay as it is. Add the digest of a new step at the end.
+  test("never change", () => {
+    assert.deepEqual(SQLITE, ["3608a198467459ba", "f13daf82284b3996"]);
+    assert.deepEqual(POSTGRES, ["f024e019f20f64a2", "43d6a1fcc234aeb5"]);
+  });
+
+  test("have the same digest with other comments and line breaks, and another one with other statements", () => {
+    const [digest] = digestsOf(["CREATE TABLE a (\n  b text  -- why\n);"]);
+    assert.deepEqual(digestsOf(["-- what\nCREATE TABLE a ( b text );"]), [digest]);
+    assert.notDeepEqual(digestsOf(["CREATE TABLE a ( b bytea );"]), [digest]);
+  });
+
+  test("are compared with those that made a database, as far as it has them", () => {
+    assert.equal(changedStep([], ["a", "b"]), null);
+    assert.equal(changedStep(["a"], ["a", "b"]), null);
+    assert.equal(changedStep(["a", "c"], ["a", "b"]), 1);
+  });
+});
