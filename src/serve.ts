@@ -40,7 +40,7 @@ import { createOwnRefusals } from "./webhook/own-refusals.ts";
 import { keepReceivedSecret } from "./webhook/received-secrets.ts";
 import { createRetirement } from "./webhook/retirement.ts";
 import type { Source } from "./webhook/source.ts";
-import { createSourceCounter } from "./webhook/source-counter.ts";
+import { countedReason, createSourceCounter } from "./webhook/source-counter.ts";
 import { createPurger } from "./worker/purger.ts";
 
 /** A server that is listening. */
@@ -165,7 +165,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       onRefused(source: string, code: ErrorCode, reason?: string) {
         countRefusal(code, reason);
         ownRefusals.add(code);
-        counter.refused(source);
+        counter.refused(source, countedReason(code, reason));
       },
     },
     readiness,

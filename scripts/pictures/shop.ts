@@ -139,6 +139,7 @@ function countsOf(batch: readonly NewEvent[]) {
     conflicts: 0,
     repeats: 0,
     refused: 0,
+    refusals: {},
     lastReceivedAt: receivedAt,
     secrets: [{ name: secret, mark: "0000", lastUsedAt: receivedAt }],
   }));

@@ -140,6 +140,7 @@ export const SourceItem = v.object({
   secrets: v.array(v.string()),
   received: count,
   refused: count,
+  refusals: v.pipe(v.record(v.string(), count), v.description("The refused by their reason, the most frequent first.")),
   lastReceivedAt: v.nullable(isoTime),
   lastSecret: v.nullable(v.string()),
   secretUses: v.array(v.object({ name: v.string(), firstUsedAt: isoTime, lastUsedAt: isoTime })),

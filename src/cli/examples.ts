@@ -41,6 +41,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events stats --since 30d --json", "Print counts by the hour for a program"],
   ],
   "events held": [["authserve events held --source shop", "See which deliveries were refused for their signature"]],
+  "events held show": [
+    ["authserve events held show 17", "See one of them"],
+    ["authserve events held show 17 --raw >request.txt", "Keep the request for sources explain"],
+  ],
   "events reverify": [
     ["authserve events reverify --source shop --dry-run", "Count what the mended secret would admit"],
     ["authserve events reverify --source shop --since 2h", "Admit what came in the last two hours"],
@@ -79,6 +83,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       "authserve sources explain shop --at 2026-11-24T08:00:00Z --url https://hooks.example.com/shop <request.txt",
       "Check it as of its time, at the URL that the sender used",
     ],
+    ["authserve sources explain --held 17", "Find out why a held delivery was refused"],
   ],
   send: [
     ["authserve send --source stripe", "Send a signed sample to the running server"],

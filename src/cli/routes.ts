@@ -62,7 +62,7 @@ export function runRoutesResume(name: string): Promise<void> {
   });
 }
 
-function readRoutes(environment: Environment): Route[] {
+export function readRoutes(environment: Environment): Route[] {
   return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
 }
 

@@ -1,27 +1,85 @@
 import { readEnvironment } from "../config/env-file.ts";
-import { readSettings } from "../config/settings.ts";
+import { type Environment, readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
-import { AppError, OperatorError } from "../errors.ts";
-import { originIn } from "../http/sent-url.ts";
-import { decodeRequest, explainDelivery, type SentTo } from "../webhook/explain.ts";
-import { parseRawRequest, type RawRequest } from "../webhook/raw-request.ts";
+import { OperatorError } from "../errors.ts";
+import { canonicalAddress } from "../http/client-address.ts";
+import { isIn } from "../lib/address-range.ts";
+import { printable, printableLines } from "../lib/printable.ts";
+import { createLog } from "../log.ts";
+import { openAddressCopies } from "../webhook/address-copies.ts";
+import {
+  type AddressList,
+  AddressListError,
+  parseAddressList,
+  rangesOf,
+  readListFile,
+} from "../webhook/address-list.ts";
+import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/raw-request.ts";
+import { createRetirement } from "../webhook/retirement.ts";
 import type { Source } from "../webhook/source.ts";
+import { readHeld } from "./events-held-show.ts";
+import { type DeliveryExplanation, explainDelivery } from "./explain/delivery.ts";
+import type { RehearsalOptions, SentTo } from "./explain/rehearsal.ts";
 import { findSource } from "./find-source.ts";
 import { printJson, say } from "./output.ts";
 import { readStdinBytes } from "./prompt.ts";
+import { readRoutes } from "./routes.ts";
+import { sourceRecords } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { parseTime } from "./time.ts";
 
 interface ExplainOptions {
   at?: string;
   url?: string;
+  address?: string;
+  held?: string;
   json?: boolean;
 }
 
-/** Explains a captured delivery on standard input. Nothing is stored. The exit code is 1 if the delivery is not genuine. */
-export async function runSourcesExplain(name: string, { at, url, json }: ExplainOptions): Promise<void> {
-  const source = findSource(readSources(readEnvironment()), name);
+/** A request to explain, and what is known of its arrival. */
+interface Captured extends Pick<RehearsalOptions, "now" | "address" | "sentTo"> {
+  source: Source;
+  raw: RawRequest;
+}
+
+/**
+ * Explains a captured delivery: that on standard input, or a held one. Nothing is stored. The exit code is 1 unless the server
+ * would accept it.
+ */
+export async function runSourcesExplain(name: string | undefined, options: ExplainOptions): Promise<void> {
+  const environment = readEnvironment();
+  const sources = readSources(environment);
+  const captured =
+    options.held === undefined ? await given(sources, name, options) : await held(sources, name, options.held, options);
+  const { source, raw, ...arrival } = captured;
+  const { TRUSTED_PROXIES, TLS_CERT_FILE, DATA_DIR } = readSettings(environment, SETTINGS);
+  const explanation = await explainDelivery(source, raw, {
+    ...arrival,
+    routes: readRoutes(environment),
+    trustedProxies: TRUSTED_PROXIES,
+    isEncrypted: TLS_CERT_FILE !== undefined,
+    addressLists: listsIn(DATA_DIR),
+    acceptsSecret: acceptanceOf(source, environment, captured.now),
+  });
+  if (options.json) printJson(explanation);
+  else print(explanation);
+  if (explanation.answer.status >= 300) process.exitCode = 1;
+}
+
+const SETTINGS = ["TRUSTED_PROXIES", "TLS_CERT_FILE", "DATA_DIR"] as const;
+
+/** The request on standard input. */
+async function given(
+  sources: readonly Source[],
+  name: string | undefined,
+  { at, url, address }: ExplainOptions,
+): Promise<Captured> {
+  if (name === undefined) {
+    throw new OperatorError({ found: "No source is named", remedy: "name one, or a held delivery with --held" });
+  }
+  const source = findSource(sources, name);
   const now = at === undefined ? Date.now() : parseTime("--at", at, Date.now());
+  const sender = addressIn(address);
   const raw = parseRawRequest(await readStdinBytes());
   if (typeof raw === "string") {
     throw new OperatorError({
@@ -29,40 +87,84 @@ export async function runSourcesExplain(name: string, { at, url, json }: Explain
       remedy: "pass one as it was captured",
     });
   }
-  const decoded = await decodeRequest(source, raw).catch((error: unknown) => {
-    if (!(error instanceof AppError)) throw error;
-    throw new OperatorError({
-      found: `The body cannot be decoded: ${error.code}`,
-      remedy: "pass the bytes as they were sent",
-    });
-  });
-  const explanation = explainDelivery(source, decoded, sentTo(raw, url, originOf(source, raw)), now);
-  if (json) printJson(explanation);
-  else {
-    printTable(
-      ["CHECK", "PASSED", "DETAIL"],
-      explanation.checks.map(({ name, ok, detail }) => [name, ok ? "yes" : "NO", detail]),
-    );
-    const { genuine, reason, eventId, type } = explanation;
-    if (eventId !== null) say(`The event would be ${eventId} of type ${type}.`);
-    say(genuine ? "The delivery is genuine." : `The delivery is not genuine: ${reason}.`);
+  return { source, raw, now, address: sender, sentTo: sentTo(raw, url) };
+}
+
+/** A held delivery, as of its receipt unless another time is given. */
+async function held(
+  sources: readonly Source[],
+  name: string | undefined,
+  id: string,
+  { at, url, address }: ExplainOptions,
+): Promise<Captured> {
+  const delivery = await readHeld(id);
+  if (name !== undefined && name !== delivery.source) {
+    throw new OperatorError({ found: `Held delivery ${id} is of ${delivery.source}`, remedy: `leave out ${name}` });
   }
-  if (!explanation.genuine) process.exitCode = 1;
+  const raw = rawRequestOf(delivery);
+  const { origin, target } = delivery;
+  return {
+    source: findSource(sources, delivery.source),
+    raw,
+    now: at === undefined ? delivery.receivedAt : parseTime("--at", at, Date.now()),
+    address: addressIn(address) ?? canonicalAddress(delivery.address) ?? undefined,
+    sentTo: sentTo(raw, url) ?? { origin, target },
+  };
 }
 
-/** Scheme and host as the server sees them, if the request came by the proxy that the settings name. */
-function originOf({ publicOrigin }: Source, { headers }: RawRequest): string {
-  const { TRUSTED_PROXIES, TLS_CERT_FILE } = readSettings(readEnvironment(), ["TRUSTED_PROXIES", "TLS_CERT_FILE"]);
-  return originIn(
-    { host: "localhost", ...headers },
-    { isForwarded: TRUSTED_PROXIES !== undefined, isEncrypted: TLS_CERT_FILE !== undefined, publicOrigin },
+function print({ checks, genuine, reason, answer, handshake, eventId, type, verify }: DeliveryExplanation): void {
+  printTable(
+    ["CHECK", "PASSED", "DETAIL"],
+    checks.map(({ name, ok, detail }) => [name, ok ? "yes" : "NO", detail]),
   );
+  if (verify !== null) say(printableLines(`This would accept its signature:\n  ${verify}`));
+  if (eventId !== null) say(printable(`The event would be ${eventId} of type ${type}.`));
+  if (handshake === null) say(genuine ? "The delivery is genuine." : `The delivery is not genuine: ${reason}.`);
+  const why = [answer.code, answer.reason].filter((text) => text !== null).join(", ");
+  say(printable(`The server would answer ${answer.status}${why === "" ? "" : `: ${why}`}.`));
 }
 
-/** The address that the sender wrote: the option, else that of the request. */
-function sentTo({ target }: RawRequest, url: string | undefined, usualOrigin: string): SentTo {
+/** The lists of addresses as the server has last read them. */
+function listsIn(dataDir: string): RehearsalOptions["addressLists"] {
+  const copies = openAddressCopies(dataDir);
+  const rangesIn = (list: AddressList) => {
+    const addresses = list.kind === "file" ? addressesInFile(list) : copies.read(list)?.addresses;
+    return addresses && rangesOf(addresses);
+  };
+  return {
+    find(lists, address) {
+      const ranges = lists.map(rangesIn);
+      if (ranges.some((list) => list && isIn(list, address))) return "listed";
+      return ranges.includes(undefined) ? "unknown" : "not listed";
+    },
+  };
+}
+
+function addressesInFile({ place, member }: AddressList): string[] | undefined {
+  try {
+    return parseAddressList(readListFile(place), member);
+  } catch (error) {
+    if (error instanceof AddressListError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a secret is not retired, by what the server has stored of its use. */
+function acceptanceOf(source: Source, environment: Environment, now: number): RehearsalOptions["acceptsSecret"] {
+  const store = { list: () => sourceRecords(environment) };
+  return createRetirement({ store, sources: () => [source], log: createLog("silent"), now: () => now }).accepts;
+}
+
+function addressIn(text: string | undefined): string | undefined {
+  const address = text === undefined ? undefined : canonicalAddress(text);
+  if (address !== null) return address;
+  throw new OperatorError({ found: "--address is not an IP address", remedy: "give one such as 192.0.2.1" });
+}
+
+/** The address that the sender wrote: the option, else that of the request if it is whole. */
+function sentTo({ target }: RawRequest, url: string | undefined): SentTo | undefined {
   const address = url ?? (/^https?:/i.test(target) ? target : undefined);
-  if (address === undefined) return { origin: usualOrigin, target };
+  if (address === undefined) return undefined;
   // Not from a URL object, which would change some characters.
   const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
   if (origin === undefined) {

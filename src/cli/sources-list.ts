@@ -62,8 +62,9 @@ function printSources(sources: readonly SourceOverview[], format: (at: number) =
       "REFUSED",
       "LAST",
       { heading: "SECRET", leastWidth: 8 },
+      { heading: "WHY REFUSED", leastWidth: 12 },
     ],
-    sources.map(({ name, path, preset, received, refused, lastReceivedAt, lastSecret }) => [
+    sources.map(({ name, path, preset, received, refused, refusals, lastReceivedAt, lastSecret }) => [
       name,
       path,
       preset ?? "-",
@@ -71,8 +72,15 @@ function printSources(sources: readonly SourceOverview[], format: (at: number) =
       String(refused),
       lastReceivedAt === null ? "-" : format(lastReceivedAt),
       lastSecret ?? "-",
+      refusalsText(refusals),
     ]),
   );
+}
+
+/** E.g. `12 no_signature, 1 timestamp_too_old`. */
+function refusalsText(refusals: SourceOverview["refusals"]): string {
+  const texts = Object.entries(refusals).map(([reason, number]) => `${number} ${reason}`);
+  return texts.join(", ") || "-";
 }
 
 /** Prints secrets as lines, which no terminal cuts off. */

@@ -37,7 +37,7 @@ export function requireMediaType(request: IncomingMessage, accepted: readonly st
  * an empty body needs no type.
  */
 export function requireEncodableType(
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, "headers" | "rawHeaders">,
   accepted: readonly string[],
   { isLenient = false } = {},
 ): string {
@@ -54,7 +54,7 @@ export function requireEncodableType(
 }
 
 /** Whether a request announces no body (RFC 9112, 6.3). */
-function isEmpty({ headers }: IncomingMessage): boolean {
+function isEmpty({ headers }: Pick<IncomingMessage, "headers">): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 

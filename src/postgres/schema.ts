@@ -199,6 +199,12 @@ const STEPS: readonly string[] = [
   );
   CREATE UNIQUE INDEX repeats_id ON authserve.repeats (event, event_id);
   `,
+  `
+  -- The refused deliveries of each source by their reason.
+  CREATE TABLE authserve.source_refusals (
+    source text COLLATE "C", reason text COLLATE "C", count bigint NOT NULL, PRIMARY KEY (source, reason)
+  );
+  `,
 ];
 
 /** The schema of this version, compared with the row in `authserve.schema_version`. Never edit a released step: add a new one. */

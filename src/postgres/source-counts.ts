@@ -39,6 +39,16 @@ ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
     ELSE greatest(known.last_used_at, excluded.last_used_at) END
 WHERE known.mark = excluded.mark OR known.last_used_at <= excluded.last_used_at OR known.last_used_at > $5`;
 
+/** Adds refused deliveries: sources, reasons, numbers. In order, as those of the sources. */
+const REFUSE = `
+INSERT INTO authserve.source_refusals AS known (source, reason, count)
+SELECT source, reason, sum(number) FROM unnest($1::text[], $2::text[], $3::bigint[]) AS report (source, reason, number)
+GROUP BY source, reason ORDER BY source, reason
+ON CONFLICT (source, reason) DO UPDATE SET count = known.count + excluded.count`;
+
+/** The refused deliveries of all sources, the most frequent reason first. */
+const REFUSALS = "SELECT source, reason, count FROM authserve.source_refusals ORDER BY source, count DESC, reason";
+
 /** All sources. */
 const LIST = `
 SELECT source, received, refused, last_received_at AS "lastReceivedAt" FROM authserve.source_counts ORDER BY source`;
@@ -62,7 +72,8 @@ const KEPT_SECRETS = "SELECT value FROM authserve.metadata WHERE key > $1 AND ke
 /** Forgets secrets: keys. */
 const FORGET_SECRETS = "DELETE FROM authserve.metadata WHERE key = ANY($1::text[])";
 
-type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
+type CountsRow = Omit<SourceRecord, "refusals" | "lastSecret" | "secrets">;
+type RefusalRow = { source: string; reason: string; count: number };
 type SecretRow = SourceRecord["secrets"][number] & { source: string };
 
 /** Keeps the counts of sources in PostgreSQL. */
@@ -77,16 +88,23 @@ export function createPostgresSourceStore(postgres: Postgres): SourceStore {
         const ahead = Math.round(now + AHEAD_MS);
         await Promise.all([
           queries.run(ADD, [...countsOf(reports), ahead]),
+          queries.run(REFUSE, refusalsOf(reports)),
           queries.run(USE_SECRETS, [...usesOf(uses), ahead]),
         ]);
       }),
     list: () =>
       postgres.transaction(async (queries) => {
-        const [counts, secrets] = await Promise.all([queries.rows<CountsRow>(LIST), queries.rows<SecretRow>(SECRETS)]);
+        const [counts, refusals, secrets] = await Promise.all([
+          queries.rows<CountsRow>(LIST),
+          queries.rows<RefusalRow>(REFUSALS),
+          queries.rows<SecretRow>(SECRETS),
+        ]);
+        const refusedBy = Map.groupBy(refusals, ({ source }) => source);
         const secretsOf = Map.groupBy(secrets, ({ source }) => source);
         return counts.map((row): SourceRecord => {
           const own = (secretsOf.get(row.source) ?? []).map(({ source: _, ...secret }) => secret);
-          return { ...row, lastSecret: own[0]?.name ?? null, secrets: own };
+          const reasons = (refusedBy.get(row.source) ?? []).map(({ reason, count }) => [reason, count] as const);
+          return { ...row, refusals: Object.fromEntries(reasons), lastSecret: own[0]?.name ?? null, secrets: own };
         });
       }),
     async keepSecret(secret, most) {
@@ -110,6 +128,17 @@ const countsOf = (reports: readonly SourceCounts[]) => [
   integers(reports.map(({ refused }) => refused)),
   integers(reports.map(({ lastReceivedAt }) => lastReceivedAt)),
 ];
+
+function refusalsOf(reports: readonly SourceCounts[]) {
+  const rows = reports.flatMap(({ source, refusals }) =>
+    Object.entries(refusals).map(([reason, count]) => ({ source, reason, count })),
+  );
+  return [
+    texts(rows.map(({ source }) => source)),
+    texts(rows.map(({ reason }) => reason)),
+    integers(rows.map(({ count }) => count)),
+  ];
+}
 
 const usesOf = (uses: readonly (SourceCounts["secrets"][number] & { source: string })[]) => [
   texts(uses.map(({ source }) => source)),

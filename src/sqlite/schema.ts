@@ -183,6 +183,12 @@ const STEPS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX repeats_id ON repeats (event, event_id);
   `,
+  `
+  -- The refused deliveries of each source by their reason.
+  CREATE TABLE source_refusals (
+    source TEXT, reason TEXT, count INTEGER NOT NULL, PRIMARY KEY (source, reason)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

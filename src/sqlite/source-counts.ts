@@ -31,6 +31,14 @@ ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
   last_used_at = iif(last_used_at > @ahead, excluded.last_used_at, max(last_used_at, excluded.last_used_at))
 WHERE mark = excluded.mark OR last_used_at <= excluded.last_used_at OR last_used_at > @ahead`;
 
+/** Adds refused deliveries: source, reason, number. */
+const REFUSE = `
+INSERT INTO source_refusals (source, reason, count) VALUES (?, ?, ?)
+ON CONFLICT (source, reason) DO UPDATE SET count = count + excluded.count`;
+
+/** The refused deliveries of a source, the most frequent reason first. */
+const REFUSALS = "SELECT reason, count FROM source_refusals WHERE source = ? ORDER BY count DESC, reason";
+
 /** All sources. */
 const LIST = `
 SELECT source, received, refused, last_received_at AS lastReceivedAt FROM source_counts ORDER BY source`;
@@ -45,13 +53,15 @@ const KEEP_SECRET = `
 INSERT INTO metadata (key, value) SELECT @key, @value
 WHERE (SELECT count(*) FROM metadata WHERE key > @from AND key < @to) < @most ON CONFLICT DO NOTHING`;
 
-type CountsRow = Omit<SourceRecord, "lastSecret" | "secrets">;
+type CountsRow = Omit<SourceRecord, "refusals" | "lastSecret" | "secrets">;
 
 /** The synchronous form of the source store in the SQLite file. */
 export function sqliteSources(database: Database): SyncPort<SourceStore> {
   const add = database.prepare(ADD);
   const stats = statWriter(database);
   const useSecret = database.prepare(USE_SECRET);
+  const refuse = database.prepare(REFUSE);
+  const refusalsOf = database.prepare<[string], [reason: string, count: number]>(REFUSALS).raw();
   const counts = database.prepare<[], CountsRow>(LIST);
   const keepSecret = database.prepare(KEEP_SECRET);
   const hasKey = database.prepare<[string], number>("SELECT 1 FROM metadata WHERE key = ?").pluck();
@@ -66,8 +76,9 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
       stats.count((counts) => {
         const ahead = now + AHEAD_MS;
         for (const report of reports) {
-          const { source, received, refused, lastReceivedAt, secrets } = report;
+          const { source, received, refused, refusals, lastReceivedAt, secrets } = report;
           add.run({ source, received, refused, lastReceivedAt, ahead });
+          for (const [reason, count] of Object.entries(refusals)) refuse.run(source, reason, count);
           for (const secret of secrets) useSecret.run({ source, ahead, ...secret });
           for (const [stat, count] of statsOf(report, now)) counts.add(stat, count);
         }
@@ -76,7 +87,8 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
     list: database.transaction(() =>
       counts.all().map((row): SourceRecord => {
         const secrets = secretsOf.all(row.source);
-        return { ...row, lastSecret: secrets[0]?.name ?? null, secrets };
+        const refusals = Object.fromEntries(refusalsOf.all(row.source));
+        return { ...row, refusals, lastSecret: secrets[0]?.name ?? null, secrets };
       }),
     ),
     keepSecret: atomic(database, (secret: ReceivedSecret, most: number) => {

@@ -56,7 +56,8 @@ const CONFIDENTIAL =
 const MAX_CACHED_NAMES = 1000;
 const confidentialNames = new Map<string, boolean>();
 
-function isConfidential(name: string): boolean {
+/** Whether the value of a header may be a secret. `name` is in lower case. */
+export function isConfidential(name: string): boolean {
   const known = confidentialNames.get(name);
   if (known !== undefined) return known;
   const confidential = CONFIDENTIAL.test(name);

@@ -159,6 +159,16 @@ function withAllowedAddress(source: Source, parts: DeliveryParts, handler: Handl
 
 const UNKNOWN_RETRY_SECONDS = 60;
 
+/** Whether a source accepts an address. `unknown`: it is in no list, but one of them has never been read. */
+export function findAddress(
+  { allowedAddresses, addressLists = [] }: Pick<Source, "allowedAddresses" | "addressLists">,
+  address: string,
+  lists: DeliveryParts["addressLists"],
+): "listed" | "not listed" | "unknown" {
+  if (!allowedAddresses || isIn(allowedAddresses, address)) return "listed";
+  return lists.find(addressLists, address);
+}
+
 /**
  * Throws `address_not_allowed` for a client outside of `allowedAddresses`, or logs it if `addressMode` is `watch`. Throws
  * `intake_paused` if a list that may have the address has never been read: by the next delivery it may have been.
@@ -168,8 +178,7 @@ function requireAllowedAddress(
   { requestId, address }: RequestContext,
   { addressLists, log }: DeliveryParts,
 ): void {
-  if (!source.allowedAddresses || isIn(source.allowedAddresses, address)) return;
-  const found = addressLists.find(source.addressLists ?? [], address);
+  const found = findAddress(source, address, addressLists);
   if (found === "listed") return;
   const isEnforced = source.addressMode === "enforce";
   if (found === "unknown") {

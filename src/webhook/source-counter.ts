@@ -1,14 +1,23 @@
+import type { ErrorCode } from "../errors.ts";
 import type { Appended } from "../events/store.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { MarkedSecret } from "./rotation.ts";
-import type { SourceCounts, SourceStore } from "./source-store.ts";
+import type { Refusals, SourceCounts, SourceStore } from "./source-store.ts";
+
+/** The codes whose reasons are few and say more than the code. */
+const WITH_REASONS: readonly ErrorCode[] = ["signature_mismatch", "unsupported_media_type", "intake_paused"];
+
+/** The reason under which a refused delivery is counted. */
+export function countedReason(code: ErrorCode, reason?: string): string {
+  return (WITH_REASONS.includes(code) ? reason : undefined) ?? code;
+}
 
 /** Counts what the sources receive and refuse, and stores the sums from time to time. */
 export interface SourceCounter {
   /** Counts a delivery that a secret has verified, and its result. `at` is in Unix milliseconds. */
   received(source: string, secret: MarkedSecret, at: number, appended: Appended): void;
   /** Counts a refused delivery. */
-  refused(source: string): void;
+  refused(source: string, reason: string): void;
   /** Stores what is left, and nothing later, for a server that stops. It takes two seconds at most, and never rejects. */
   flush(): Promise<void>;
 }
@@ -22,7 +31,8 @@ interface CounterOptions {
 }
 
 /** What was counted for a source since the last write. */
-interface Sums extends Omit<SourceCounts, "source" | "secrets"> {
+interface Sums extends Omit<SourceCounts, "source" | "refusals" | "secrets"> {
+  refusals: Record<string, number>;
   /** The last use of each secret, by name. */
   secrets: Map<string, LastUse>;
 }
@@ -68,6 +78,7 @@ export function createSourceCounter(
       conflicts: 0,
       repeats: 0,
       refused: 0,
+      refusals: {},
       lastReceivedAt: null,
       secrets: new Map(),
     };
@@ -114,7 +125,11 @@ export function createSourceCounter(
       receivedAt(found, at);
       useSecret(found, secret.name, { mark: secret.mark, lastUsedAt: at });
     },
-    refused: (source) => void sumsOf(source).refused++,
+    refused(source, reason) {
+      const found = sumsOf(source);
+      found.refused++;
+      addRefusals(found, { [reason]: 1 });
+    },
     flush() {
       isEnding = true;
       clearTimeout(timer);
@@ -126,6 +141,10 @@ export function createSourceCounter(
 
 function receivedAt(sums: Sums, at: number): void {
   if (sums.lastReceivedAt === null || at > sums.lastReceivedAt) sums.lastReceivedAt = at;
+}
+
+function addRefusals({ refusals }: Sums, more: Refusals): void {
+  for (const [reason, number] of Object.entries(more)) refusals[reason] = (refusals[reason] ?? 0) + number;
 }
 
 function useSecret({ secrets }: Sums, name: string, use: LastUse): void {
@@ -140,6 +159,7 @@ function merge(later: Sums, earlier: Sums): void {
   later.conflicts += earlier.conflicts;
   later.repeats += earlier.repeats;
   later.refused += earlier.refused;
+  addRefusals(later, earlier.refusals);
   if (earlier.lastReceivedAt !== null) receivedAt(later, earlier.lastReceivedAt);
   for (const [name, use] of earlier.secrets) useSecret(later, name, use);
 }

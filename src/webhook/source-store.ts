@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
 import type { Stat } from "../events/stats.ts";
 
+/** Numbers of refused deliveries by reason: a code of errors, or why there was that error. */
+export type Refusals = Readonly<Record<string, number>>;
+
 /** A stored time that is later than now by more than this is of a clock that was ahead. Clocks of servers may differ by less. */
 export const AHEAD_MS = 60_000;
 
@@ -15,6 +18,8 @@ export interface SourceCounts {
   /** Those of the received that have the bytes of an event, and another id. */
   repeats: number;
   refused: number;
+  /** The refused by their reason. */
+  refusals: Refusals;
   lastReceivedAt: number | null;
   /** When each secret, by name and the mark of its value, last verified a delivery. */
   secrets: { name: string; mark: string; lastUsedAt: number }[];
@@ -25,6 +30,8 @@ export interface SourceRecord {
   source: string;
   received: number;
   refused: number;
+  /** The refused by their reason, since they are counted so; the most frequent first. */
+  refusals: Refusals;
   lastReceivedAt: number | null;
   /** The secret that was used last, by name. */
   lastSecret: string | null;

@@ -26,9 +26,9 @@ const MAX_KEY_LENGTH = 256;
 
 /** Prepares the routing of some routes. */
 export function createRouting(routes: readonly Route[], openPayload: OpenPayload): Routing {
-  const compiled = routes.map((route) => ({ ...route, takes: typeMatcher(route.types) }));
+  const compiled = routes.map(compile);
   const candidates = ({ source, type }: RoutedBy) =>
-    compiled.filter(({ sources, takes }) => (sources === null || sources.includes(source)) && takes(type));
+    compiled.filter((route) => isOfSource(route, source) && route.takes(type));
 
   return {
     readsPayload: (event) => candidates(event).some(({ when, orderBy }) => when.length > 0 || orderBy !== null),
@@ -37,10 +37,41 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
       if (payload === null) return found.map(({ name }) => ({ route: name, orderingKey: null }));
       const memberAt = openPayload(payload);
       return found
-        .filter(({ when }) => when.every(({ path, values }) => values.includes(memberAt(path) as Scalar)))
+        .filter(({ when }) => when.every((condition) => isMet(condition, memberAt)))
         .map(({ name, orderBy }) => ({ route: name, orderingKey: orderBy === null ? null : keyOf(memberAt(orderBy)) }));
     },
   };
+}
+
+/** A route, and the first of its conditions that an event does not meet; null if the route takes the event. */
+export interface RouteVerdict {
+  route: string;
+  unmet: "source" | "types" | `when ${string}` | null;
+}
+
+/** Says of each route whether it would take an event, and why not. */
+export function explainRouting(
+  routes: readonly Route[],
+  { source, type }: RoutedBy,
+  memberAt: ReturnType<OpenPayload>,
+): RouteVerdict[] {
+  const unmetBy = (route: Compiled): RouteVerdict["unmet"] => {
+    if (!isOfSource(route, source)) return "source";
+    if (!route.takes(type)) return "types";
+    const condition = route.when.find((one) => !isMet(one, memberAt));
+    return condition === undefined ? null : `when ${condition.path}`;
+  };
+  return routes.map((route) => ({ route: route.name, unmet: unmetBy(compile(route)) }));
+}
+
+type Compiled = Route & { takes: (type: string) => boolean };
+
+const compile = (route: Route): Compiled => ({ ...route, takes: typeMatcher(route.types) });
+
+const isOfSource = ({ sources }: Route, source: string) => sources === null || sources.includes(source);
+
+function isMet({ path, values }: Route["when"][number], memberAt: ReturnType<OpenPayload>): boolean {
+  return values.includes(memberAt(path) as Scalar);
 }
 
 /** Matches types against globs. A glob with `!` excludes, whatever its place in the list. */

@@ -14,6 +14,7 @@ function counts(changes: Partial<SourceCounts> = {}): SourceCounts {
     conflicts: 0,
     repeats: 0,
     refused: 0,
+    refusals: {},
     lastReceivedAt: null,
     secrets: [],
     ...changes,
@@ -37,17 +38,19 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
 
     test("counts are summed for each source, in the order of the names", async (t) => {
       const store = await open(t);
-      const other = counts({ source: "github", refused: 7 });
-      await store.add(
-        [counts({ received: 3, duplicates: 0, conflicts: 0, repeats: 0, refused: 1, lastReceivedAt: NOW }), other],
-        NOW,
-      );
-      await store.add([counts({ received: 2, refused: 4, lastReceivedAt: NOW + 5 })], NOW);
+      const other = counts({ source: "github", refused: 7, refusals: { no_signature: 7 } });
+      await store.add([counts({ received: 3, refused: 1, refusals: { charset: 1 }, lastReceivedAt: NOW }), other], NOW);
+      const refusals = { charset: 1, no_signature: 3 };
+      await store.add([counts({ received: 2, refused: 4, refusals, lastReceivedAt: NOW + 5 })], NOW);
       const [github, stripe, ...others] = await store.list();
       assert.deepEqual(others, []);
       const nothing = { lastSecret: null, secrets: [] };
-      assert.deepEqual(github, { source: "github", received: 0, refused: 7, lastReceivedAt: null, ...nothing });
-      assert.deepEqual(stripe, { source: "stripe", received: 5, refused: 5, lastReceivedAt: NOW + 5, ...nothing });
+      const ofGithub = { received: 0, refused: 7, refusals: { no_signature: 7 }, lastReceivedAt: null };
+      assert.deepEqual(github, { source: "github", ...ofGithub, ...nothing });
+      const ofStripe = { received: 5, refused: 5, refusals: { no_signature: 3, charset: 2 }, lastReceivedAt: NOW + 5 };
+      assert.deepEqual(stripe, { source: "stripe", ...ofStripe, ...nothing });
+      // The most frequent first.
+      assert.deepEqual(Object.keys(stripe?.refusals ?? {}), ["no_signature", "charset"]);
     });
 
     test("the time of the last delivery only moves forward, and refusals do not change it", async (t) => {

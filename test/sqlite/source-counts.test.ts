@@ -18,6 +18,7 @@ const report = (source: string, secret = "env:A"): SourceCounts => ({
   conflicts: 0,
   repeats: 0,
   refused: 0,
+  refusals: {},
   lastReceivedAt: 1,
   secrets: [{ name: secret, mark: "0a1b", lastUsedAt: 1 }],
 });

@@ -201,6 +201,7 @@ test("sources list counts what each source received and refused, and names its l
     secrets: ["env:SECRET", "env:OLD_SECRET"],
     received: 1,
     refused: 1,
+    refusals: { signature_mismatch: 1 },
     lastSecret: "env:OLD_SECRET",
   });
 });

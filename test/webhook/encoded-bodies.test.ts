@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { suite, test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { decodeRequest, explainDelivery } from "../../src/webhook/explain.ts";
+import { explainDelivery } from "../../src/cli/explain/delivery.ts";
 import { createReverify } from "../../src/webhook/reverify.ts";
 import type { Scheme } from "../../src/webhook/schemes.ts";
 import { hmacOfBody } from "../../src/webhook/signing.ts";
 import { faultsOf, sourceIn } from "../helpers/config-file.ts";
+import { EXPLAIN_OPTIONS } from "../helpers/explain-options.ts";
 import { secretOf } from "../helpers/secret.ts";
 import { SECRET, servedSource } from "../helpers/serve-source.ts";
 
@@ -118,9 +119,9 @@ test("explain decodes a captured body, and says when its source does not accept 
       "content-encoding": coding,
       "x-signature": signatureOf(BODY),
     };
-    const raw = { method: "POST", target: "/hook", headers, body: PACKED, missingBytes: 0 };
-    const sentTo = { origin: "https://example.com", target: "/hook" };
-    const { genuine, type, checks } = explainDelivery(source, await decodeRequest(source, raw), sentTo, 0);
+    const rawHeaders = Object.entries(headers).flat();
+    const raw = { method: "POST", target: "/hook", headers, rawHeaders, body: PACKED, missingBytes: 0 };
+    const { genuine, type, checks } = await explainDelivery(source, raw, EXPLAIN_OPTIONS);
     return { genuine, type, encoding: checks.find(({ name }) => name === "content_encoding") };
   };
   assert.deepEqual(await explain("gzip"), {

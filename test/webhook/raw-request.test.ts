@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseRawRequest } from "../../src/webhook/raw-request.ts";
+import { parseRawRequest, rawRequestOf, writeRawRequest } from "../../src/webhook/raw-request.ts";
 
 function parsed(text: string) {
   const request = parseRawRequest(Buffer.from(text));
@@ -16,6 +16,7 @@ test("a raw request may have LF or CRLF, and a body with either", () => {
       method: "POST",
       target: "/hook?x=1",
       headers: { host: "example.com", "x-two": "a, b" },
+      rawHeaders: ["Host", "example.com", "X-Two", "a", "x-two", "b"],
       body,
       missingBytes: 0,
     });
@@ -42,4 +43,20 @@ test("what is no request is refused with its line", () => {
   ] as const) {
     assert.match(String(parseRawRequest(Buffer.from(text))), new RegExp(`^line ${line} is no `));
   }
+});
+
+test("a request that is written is read again as it was", () => {
+  const text = "PUT /hook?x=1 HTTP/1.1\r\nHost: a\r\nX-Two: 1\r\nX-Two: 2\r\n\r\n\u00e9";
+  const request = parseRawRequest(Buffer.from(text));
+  assert.ok(typeof request === "object");
+  assert.equal(writeRawRequest(request).toString(), text);
+});
+
+test("a held delivery is the request that it was", () => {
+  const headers = JSON.stringify({ host: "a", "x-forwarded-prefix": "/in", "set-cookie": ["b", "c"] });
+  const held = { target: "/in/hook?x=1", headers, body: Buffer.from("x=1") };
+  const posted = rawRequestOf({ ...held, method: "POST" });
+  assert.deepEqual([posted.target, posted.body.toString()], ["/hook?x=1", "x=1"]);
+  assert.equal(posted.headers["set-cookie"], "b, c");
+  assert.equal(rawRequestOf({ ...held, method: "GET" }).body.length, 0);
 });

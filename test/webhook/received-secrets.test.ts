@@ -23,6 +23,7 @@ test("a source keeps secrets that handshakes bring while none of its own has ver
     conflicts: 0,
     repeats: 0,
     refused: 0,
+    refusals: {},
     lastReceivedAt: 1,
   };
   await store.add([{ ...counts, secrets: [use] }], 1);

@@ -18,7 +18,7 @@ const SHOP: RotatingSource = { name: "shop", secrets: [NEW, OLD], retireMs: RETI
 /** The record of the source, with the first and last use of secrets. */
 function recordOf(...uses: [secret: Secret, firstUsedAt: number, lastUsedAt: number][]): SourceRecord {
   const secrets = uses.map(([{ name, mark }, firstUsedAt, lastUsedAt]) => ({ name, mark, firstUsedAt, lastUsedAt }));
-  return { source: "shop", received: 9, refused: 0, lastReceivedAt: START, lastSecret: null, secrets };
+  return { source: "shop", received: 9, refused: 0, refusals: {}, lastReceivedAt: START, lastSecret: null, secrets };
 }
 
 /** A retirement with a store and a clock that the test sets. */

@@ -26,7 +26,15 @@ function used(days: Record<string, [first: number, last: number]>): SourceRecord
     .sort((a, b) => b.lastUsedAt - a.lastUsedAt);
   const last = secrets[0];
   const lastReceivedAt = last?.lastUsedAt ?? null;
-  return { source: "stripe", received: 9, refused: 0, lastReceivedAt, lastSecret: last?.name ?? null, secrets };
+  return {
+    source: "stripe",
+    received: 9,
+    refused: 0,
+    refusals: {},
+    lastReceivedAt,
+    lastSecret: last?.name ?? null,
+    secrets,
+  };
 }
 
 const find = (names: string[], record?: SourceRecord) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createSourceCounter } from "../../src/webhook/source-counter.ts";
+import { countedReason, createSourceCounter } from "../../src/webhook/source-counter.ts";
 import type { SourceCounts } from "../../src/webhook/source-store.ts";
 
 const NOW = 1_800_000_000_000;
@@ -43,8 +43,8 @@ suite("the source counter", () => {
     counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: false });
     counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: true });
     counter.received("stripe", OLD, NOW + 1, { duplicate: true, conflict: false, repeat: true });
-    counter.refused("stripe");
-    counter.refused("github");
+    counter.refused("stripe", "no_signature");
+    counter.refused("github", "no_signature");
     assert.equal(writes.length, 0);
     tick(1);
     assert.deepEqual(writes[0]?.counts, [
@@ -55,6 +55,7 @@ suite("the source counter", () => {
         conflicts: 1,
         repeats: 1,
         refused: 1,
+        refusals: { no_signature: 1 },
         lastReceivedAt: NOW + 3,
         secrets: [
           { ...OLD, lastUsedAt: NOW + 2 },
@@ -68,6 +69,7 @@ suite("the source counter", () => {
         conflicts: 0,
         repeats: 0,
         refused: 1,
+        refusals: { no_signature: 1 },
         lastReceivedAt: null,
         secrets: [],
       },
@@ -87,7 +89,7 @@ suite("the source counter", () => {
     const { counter, writes, end, tick } = open(t);
     tick(10_000);
     assert.equal(writes.length, 0);
-    counter.refused("a");
+    counter.refused("a", "no_signature");
     tick(200);
     await end();
     tick(10_000);
@@ -114,11 +116,11 @@ suite("the source counter", () => {
     counter.received("a", NEW, NOW + 5, STORED);
     tick(200);
     counter.received("a", NEW, NOW, STORED);
-    counter.refused("b");
+    counter.refused("b", "no_signature");
     await end(new Error("full"));
     assert.match(String(errors), /full/);
     tick(999);
-    counter.refused("b");
+    counter.refused("b", "no_signature");
     assert.equal(writes.length, 1);
     tick(1);
     const secrets = [{ ...NEW, lastUsedAt: NOW + 5 }];
@@ -130,6 +132,7 @@ suite("the source counter", () => {
         conflicts: 0,
         repeats: 0,
         refused: 0,
+        refusals: {},
         lastReceivedAt: NOW + 5,
         secrets,
       },
@@ -140,6 +143,7 @@ suite("the source counter", () => {
         conflicts: 0,
         repeats: 0,
         refused: 2,
+        refusals: { no_signature: 2 },
         lastReceivedAt: null,
         secrets: [],
       },
@@ -151,7 +155,7 @@ suite("the source counter", () => {
 
   test("tells a failure once for an outage, and again for the next one", async (t) => {
     const { counter, errors, end, tick } = open(t);
-    counter.refused("a");
+    counter.refused("a", "no_signature");
     tick(200);
     for (const error of ["down", "not yet"]) {
       await end(new Error(error));
@@ -159,7 +163,7 @@ suite("the source counter", () => {
     }
     assert.equal(errors.length, 1);
     await end();
-    counter.refused("a");
+    counter.refused("a", "no_signature");
     tick(200);
     await end(new Error("down"));
     assert.equal(errors.length, 2);
@@ -181,18 +185,18 @@ suite("the source counter", () => {
 
   test("a flush of a store that fails reports the error, resolves, and is not followed by writes", async (t) => {
     const { counter, writes, errors, end, tick } = open(t);
-    counter.refused("a");
+    counter.refused("a", "no_signature");
     const flushed = counter.flush();
     await end(new Error("closed"));
     await flushed;
-    counter.refused("b");
+    counter.refused("b", "no_signature");
     tick(10_000);
     assert.deepEqual([writes.length, errors.length], [1, 1]);
   });
 
   test("a flush does not wait longer than two seconds for a store that does not answer", async (t) => {
     const { counter, errors, tick } = open(t);
-    counter.refused("a");
+    counter.refused("a", "no_signature");
     const flushed = counter.flush();
     tick(2000);
     await flushed;
@@ -203,6 +207,14 @@ suite("the source counter", () => {
 test("a source counter does not keep the process alive", () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
-  createSourceCounter({ add: async () => {} }, { onError: assert.ifError }).refused("a");
+  createSourceCounter({ add: async () => {} }, { onError: assert.ifError }).refused("a", "no_signature");
   assert.equal(timers(), before);
+});
+
+test("a refusal is counted by its reason if the reasons of its code are few, else by its code", () => {
+  assert.equal(countedReason("signature_mismatch", "timestamp_too_old"), "timestamp_too_old");
+  assert.equal(countedReason("unsupported_media_type", "charset"), "charset");
+  assert.equal(countedReason("intake_paused", "addresses_unknown"), "addresses_unknown");
+  assert.equal(countedReason("invalid_payload", "id must be a non-empty string"), "invalid_payload");
+  assert.equal(countedReason("queue_full"), "queue_full");
 });

@@ -15,6 +15,7 @@ function opened(lastReceivedAt: number | null, uses: Record<string, number> = {}
     source: "shop",
     received: 1,
     refused: 0,
+    refusals: {},
     lastReceivedAt,
     lastSecret: secrets[0]?.name ?? null,
     secrets,

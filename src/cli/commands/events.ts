@@ -63,7 +63,7 @@ export function addEventCommands(program: Command): void {
     .option("--route <name>", "Count only attempts of this route")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
-  events
+  const held = events
     .command("held")
     .description("List deliveries that were refused for their signature, of sources with keepRejected")
     .option("--source <name>", "Only deliveries of this source")
@@ -72,6 +72,16 @@ export function addEventCommands(program: Command): void {
     .option("--utc", "Show exact times instead of relative ones")
     .option("--json", "Print a JSON array")
     .action(async (options) => (await import("../events-held.ts")).runEventsHeld(options));
+  held
+    .command("show <id>")
+    .description("Show a held delivery, without the values of headers that may be secrets")
+    .option("--raw", "Print the request as it came, also its credentials, for sources explain")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON object")
+    // The command above it has some of these options, too, and takes them.
+    .action(async (id, _options, command: Command) =>
+      (await import("../events-held-show.ts")).runEventsHeldShow(id, command.optsWithGlobals()),
+    );
   events
     .command("reverify")
     .description("Admit held deliveries that the present secrets of their source verify, in order of arrival")

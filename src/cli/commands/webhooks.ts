@@ -30,10 +30,14 @@ export function addWebhookCommands(program: Command): void {
         : (await import("../sources-preset.ts")).runSourcesPreset(name, options),
     );
   sources
-    .command("explain <name>")
-    .description("Show which checks a captured HTTP request passes, from standard input")
-    .option("--at <time>", "Check it at this time, ISO 8601 (default: now)")
+    .command("explain [name]")
+    .description(
+      "Show which checks of the server a captured HTTP request passes, from standard input or a held delivery",
+    )
+    .option("--at <time>", "Check it at this time, ISO 8601 (default: now, or when it was held)")
     .option("--url <url>", "URL that the sender used (default: from Host)")
+    .option("--address <address>", "Address of the sender (default: from X-Forwarded-For)")
+    .option("--held <id>", "Explain this delivery of events held instead")
     .option("--json", "Print a JSON object")
     .action(async (name, options) => (await import("../sources-explain.ts")).runSourcesExplain(name, options));
   const routes = program.command("routes").description("Show the routes that process events, and pause them");

@@ -161,6 +161,11 @@ export const EXPORTED: readonly ExportedTable[] = [
     columns: { source: "text", received: "integer", refused: "integer", last_received_at: "integer" },
   },
   {
+    name: "source_refusals",
+    key: ["source", "reason"],
+    columns: { source: "text", reason: "text", count: "integer" },
+  },
+  {
     name: "source_secrets",
     key: ["source", "name"],
     columns: { source: "text", name: "text", mark: "text", first_used_at: "integer", last_used_at: "integer" },

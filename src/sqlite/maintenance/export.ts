@@ -146,6 +146,7 @@ const FACTS = [
   "SELECT 1 AS rows, * FROM route_tally",
   "SELECT 1 AS rows, * FROM paused_routes",
   "SELECT 1 AS rows, * FROM source_counts",
+  "SELECT 1 AS rows, * FROM source_refusals",
   "SELECT 1 AS rows, * FROM source_secrets",
   "SELECT 1 AS rows, * FROM sessions",
   "SELECT 0 AS rows, * FROM metadata WHERE key GLOB 'credential:*'",

@@ -17,6 +17,7 @@ const report = (source: string, at = 1, secret = "env:A", mark = "0a1b"): Source
   conflicts: 0,
   repeats: 0,
   refused: 0,
+  refusals: {},
   lastReceivedAt: at,
   secrets: [{ name: secret, mark, lastUsedAt: at }],
 });

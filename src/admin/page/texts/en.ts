@@ -283,6 +283,7 @@ export const EN = {
     noPreset: "own signature",
     received: "Received",
     refused: "Refused",
+    refusals: "Why refused",
     inHour: "In the last hour",
     last: "Last event",
     expected: "Expected every",

@@ -295,6 +295,7 @@ export const ES: Texts = {
     noPreset: "firma propia",
     received: "Recibidos",
     refused: "Rechazados",
+    refusals: "Motivos de rechazo",
     inHour: "En la última hora",
     last: "Último evento",
     expected: "Se espera cada",

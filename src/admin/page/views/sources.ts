@@ -30,12 +30,17 @@ const card = (source: Source) => html`<li class="card" key=${source.name}>
     [t.sources.preset, source.preset ?? t.sources.noPreset],
     [t.sources.received, formats.count(source.received)],
     [t.sources.refused, formats.count(source.refused)],
+    ...(source.refused > 0 ? [[t.sources.refusals, refusals(source)] as const] : []),
     [t.sources.last, ago(source.lastReceivedAt)],
     [t.sources.expected, expectedText(source.expectEvery)],
   ])}
   ${oldSecret(source) && html`<p class="note warn">${icon("warning")} ${t.sources.oldInUse}</p>`}
   ${secrets(source)}
 </li>`;
+
+/** E.g. `12 no_signature`, in the order of the answer. */
+const refusals = (source: Source) =>
+  html`${Object.entries(source.refusals).map(([reason, number], index) => html`${index > 0 && ", "}${formats.count(number)} <code>${reason}</code>`)}`;
 
 /** Whether the last delivery was signed with another secret than the newest. */
 const oldSecret = ({ secrets: [newest], lastSecret }: Source) => lastSecret !== null && lastSecret !== newest;

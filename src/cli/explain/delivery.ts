@@ -1,0 +1,409 @@
+import { AppError } from "../../errors.ts";
+import { requireCoding, requireEncodableType } from "../../http/body.ts";
+import { codingIn, decodeBody } from "../../lib/content-coding.ts";
+import { mediaTypeIn } from "../../lib/media-type.ts";
+import type { RefusalReason, Verified } from "../../webhook/bound-scheme.ts";
+import { type Content, openContent } from "../../webhook/content.ts";
+import type { HandshakeKind } from "../../webhook/handshakes/kind.ts";
+import { type Identity, identify, requirePayload } from "../../webhook/identity.ts";
+import { proposedVerify } from "../../webhook/proposed-verify.ts";
+import { contentTypeOf, payloadOfQuery } from "../../webhook/query-payload.ts";
+import type { RawRequest } from "../../webhook/raw-request.ts";
+import { findAddress } from "../../webhook/routes.ts";
+import {
+  DEFAULT_TOLERANCE_SECONDS,
+  type HmacScheme,
+  headersOf,
+  isInPath,
+  type Scheme,
+  type SignedScheme,
+} from "../../webhook/schemes.ts";
+import { createVerifier } from "../../webhook/signature.ts";
+import { readSignatures } from "../../webhook/signature-items.ts";
+import type { SignedRequest } from "../../webhook/signed-text.ts";
+import { isDefault, isInQuery, pathsOf, type Source } from "../../webhook/source.ts";
+import { parseTimestamp } from "../../webhook/timestamp.ts";
+import type { Route } from "../../worker/route.ts";
+import { explainRouting, type RouteVerdict } from "../../worker/routing.ts";
+import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
+
+/** One check of a delivery. Checks that could not be made are left out. */
+export interface DeliveryCheck {
+  name:
+    | "method"
+    | "path"
+    | "content_type"
+    | "content_encoding"
+    | "body"
+    | "address"
+    | "signature_header"
+    | "timestamp"
+    | "signature"
+    | "payload"
+    | "handshake"
+    | "identity"
+    | "routes"
+    | "answer";
+  ok: boolean;
+  detail: string;
+}
+
+/** Whether a delivery would be accepted, and why not. */
+export interface DeliveryExplanation {
+  source: string;
+  /** Whether signature and time are right. */
+  genuine: boolean;
+  reason: RefusalReason | null;
+  /** Where the secret is set that the delivery was signed with. */
+  secret: string | null;
+  /** Null if the delivery is not genuine, its payload is not valid, or it is a handshake. */
+  eventId: string | null;
+  type: string | null;
+  checks: DeliveryCheck[];
+  /** What the server would answer. */
+  answer: Pick<Rehearsal, "status" | "code" | "reason">;
+  /** The kind of handshake that the server would answer instead of storing an event; null if it is none. */
+  handshake: HandshakeKind | null;
+  /** Which routes would take the event, and why the others would not; empty without an event. */
+  routes: RouteVerdict[];
+  /** A `verify` block in YAML that would accept the signature if the one of the source does not; null if none is found. */
+  verify: string | null;
+}
+
+/** What a delivery is explained with. */
+export interface ExplainOptions extends RehearsalOptions {
+  routes: readonly Route[];
+}
+
+/**
+ * Explains which checks of the server a captured delivery passes, in their order, and what the server would answer. It goes on
+ * behind a time that is too far off. Nothing is stored, and nothing shows a secret.
+ */
+export async function explainDelivery(
+  source: Source,
+  raw: RawRequest,
+  options: ExplainOptions,
+): Promise<DeliveryExplanation> {
+  const { method, headers, body } = raw;
+  const { now, addressLists, routes } = options;
+  const rehearsal = await rehearse(source, raw, options);
+  const { sentTo, status, code } = rehearsal;
+  const inQuery = isInQuery(method);
+  const contentType = contentTypeOf(method, headers);
+  const { decoded, fault: codingFault } = inQuery ? { decoded: body, fault: null } : await decode(source, raw);
+  const content = openContent(inQuery ? payloadOfQuery(source, sentTo.target) : decoded, contentType);
+  const signed = !inQuery && source.signedOver === "encoded" ? openContent(body, contentType) : content;
+  const request = { method, ...sentTo, headers, content: signed };
+  const inTime = verify(source, request, now);
+  // Without the time, the rest of an old delivery can still be checked.
+  const found = isOfTime(inTime)
+    ? verify({ ...source, toleranceSeconds: Number.MAX_SAFE_INTEGER }, request, now)
+    : inTime;
+  const isRetired = rehearsal.reason === "secret_retired";
+  const isGenuine = typeof inTime === "object" && !isRetired;
+  const handshake = status < 300 && rehearsal.event === null ? (source.handshake?.kind ?? null) : null;
+  const identity = typeof found === "object" && !handshake ? identityOf(source, found, { ...request, content }) : null;
+  const event = identity instanceof AppError ? null : identity;
+  const verdicts = event ? explainRouting(routes, { ...event, source: source.name }, content.lenientMember) : [];
+  const fits = typeof found === "string" && !handshake ? proposedVerify(source, request, now) : null;
+  const addresses = addressChecks(source, rehearsal.address, addressLists);
+  const checks: DeliveryCheck[] = [
+    methodCheck(source, method, handshake),
+    pathCheck(source, sentTo, handshake),
+    ...(handshake && !isGenuine
+      ? addresses
+      : [
+          ...(inQuery ? [] : [typeCheck(source, raw), ...codingChecks(source, raw, codingFault)]),
+          bodyCheck(source, raw),
+          ...addresses,
+          ...signatureChecks(source, request, { inTime, found, isRetired }, now),
+        ]),
+    ...(identity ? [payloadCheck(identity, content)] : []),
+    ...(handshake ? [check("handshake", true, `${handshake}: it is answered, and no event is stored`, "")] : []),
+    ...(event ? [check("identity", true, identityText(event), ""), routesCheck(verdicts)] : []),
+  ];
+  const isAccepted = status < 300;
+  // What the checks do not know, such as a limit of HTTP.
+  if (!isAccepted && checks.every(({ ok, name }) => ok || name === "routes")) {
+    checks.push(
+      check(
+        "answer",
+        false,
+        "",
+        `the server would answer ${[status, code, rehearsal.reason].filter(Boolean).join(" ")}`,
+      ),
+    );
+  }
+  return {
+    source: source.name,
+    genuine: isGenuine,
+    reason: isRetired ? "secret_retired" : typeof inTime === "string" ? inTime : null,
+    secret: isGenuine ? inTime.secret.name : null,
+    eventId: isGenuine ? (event?.eventId ?? null) : null,
+    type: isGenuine ? (event?.type ?? null) : null,
+    checks,
+    answer: { status, code, reason: rehearsal.reason },
+    handshake,
+    routes: verdicts,
+    verify: fits,
+  };
+}
+
+/** The body without its Content-Encoding, or why that cannot be removed. Without one that the source accepts it is the body. */
+async function decode(
+  { encoding = [], bodyLimitBytes }: Source,
+  { headers, body }: RawRequest,
+): Promise<{ decoded: Buffer; fault: string | null }> {
+  const coding = codingIn(headers["content-encoding"]);
+  if (!coding || !encoding.includes(coding)) return { decoded: body, fault: null };
+  try {
+    return { decoded: await decodeBody(body, coding, bodyLimitBytes), fault: null };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const limit = `it has more than ${bodyLimitBytes} bytes when decoded`;
+    return { decoded: body, fault: error.code === "payload_too_large" ? limit : `the body is not valid ${coding}` };
+  }
+}
+
+function verify(source: Source, request: SignedRequest, now: number): Verified | RefusalReason {
+  const verifier = createVerifier(source);
+  const read = verifier.read(request.headers, now);
+  return "reason" in read ? read.reason : verifier.verify(request, read.candidates);
+}
+
+const isOfTime = (found: Verified | RefusalReason) => found === "timestamp_too_old" || found === "timestamp_in_future";
+
+function check(name: DeliveryCheck["name"], ok: boolean, yes: string, no: string): DeliveryCheck {
+  return { name, ok, detail: ok ? yes : no };
+}
+
+function methodCheck({ methods = ["POST"] }: Source, method: string, handshake: HandshakeKind | null): DeliveryCheck {
+  const isRight = handshake !== null || (methods as string[]).includes(method);
+  return check("method", isRight, method, `${method}, but deliveries are ${methods.join(" or ")}`);
+}
+
+function pathCheck(source: Source, { target }: SentTo, handshake: HandshakeKind | null): DeliveryCheck {
+  const { path, schemes } = source;
+  const [sent = ""] = target.split("?");
+  if (schemes.some(isInPath) && sent.startsWith(`${path}/`)) {
+    const secret = sent.slice(path.length + 1);
+    if (secret === "") return check("path", false, "", `there is nothing behind ${path}/`);
+    return check("path", !secret.includes("/"), `${path}/…`, `it has several segments behind ${path}`);
+  }
+  const deliveries = schemes.every(isInPath) ? [] : pathsOf(source).deliveries;
+  const expected = deliveries.length === 0 ? `${path}/SECRET` : deliveries.join(" and ");
+  const isRight = handshake !== null || deliveries.includes(sent);
+  return check("path", isRight, sent, `${sent}, but the source is at ${expected}`);
+}
+
+const TYPE_FAULTS: Record<string, string> = {
+  no_content_type: "none",
+  content_type_too_long: "too long",
+  several_content_types: "several",
+};
+
+function typeCheck(
+  source: Source,
+  { headers: sentHeaders, rawHeaders, body, missingBytes }: RawRequest,
+): DeliveryCheck {
+  const headers = { ...sentHeaders, "content-length": String(body.length + missingBytes) };
+  try {
+    const type = requireEncodableType({ headers, rawHeaders }, source.contentTypes, { isLenient: !isDefault(source) });
+    return check("content_type", true, type || "none", "");
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { reason = "", sent = "" } = error;
+    const found = reason === "charset" ? `${sent}, which is not UTF-8` : (TYPE_FAULTS[reason] ?? mediaTypeIn(sent));
+    return check("content_type", false, "", `${found}, expected ${source.contentTypes.join(" or ")} (${reason})`);
+  }
+}
+
+function codingChecks({ encoding = [] }: Source, { headers }: RawRequest, fault: string | null): DeliveryCheck[] {
+  const header = headers["content-encoding"];
+  try {
+    if (requireCoding({ headers }, encoding) === null) return [];
+    return [check("content_encoding", fault === null, header ?? "", `${header}, but ${fault}`)];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const expected = encoding.length === 0 ? "none: set encoding of the source" : encoding.join(" or ");
+    return [check("content_encoding", false, "", `${header}, expected ${expected}`)];
+  }
+}
+
+function bodyCheck({ bodyLimitBytes }: Source, { body, missingBytes }: RawRequest): DeliveryCheck {
+  const size = `${body.length} bytes`;
+  if (missingBytes > 0) return check("body", false, "", `${size}, but Content-Length announces ${missingBytes} more`);
+  return check("body", body.length <= bodyLimitBytes, size, `${size}, but the limit is ${bodyLimitBytes}`);
+}
+
+function addressChecks(source: Source, address: string | null, lists: ExplainOptions["addressLists"]): DeliveryCheck[] {
+  if (!source.allowedAddresses) return [];
+  const found = address === null ? "unsaid" : findAddress(source, address, lists);
+  const fault = {
+    listed: null,
+    "not listed": `${address} is not in allowedAddresses`,
+    unknown: `${address} is in no list, but a list of addresses was never read`,
+    unsaid: "the request does not say it: give --address",
+  }[found];
+  if (fault === null) return [check("address", true, address ?? "", "")];
+  const isEnforced = source.addressMode === "enforce";
+  return [check("address", !isEnforced, `${fault}; addressMode is watch`, fault)];
+}
+
+/** What the signature is: with the right time, without it, and whether its secret is retired. */
+interface Judged {
+  inTime: Verified | RefusalReason;
+  found: Verified | RefusalReason;
+  isRetired: boolean;
+}
+
+function signatureChecks(
+  source: Source,
+  request: SignedRequest,
+  { inTime, found, isRetired }: Judged,
+  now: number,
+): DeliveryCheck[] {
+  const places = [...new Set(source.schemes.map(placeOf))].join(", ");
+  if (found === "no_signature") return [check("signature_header", false, "", `nothing in ${places}`)];
+  if (found === "malformed_signature") {
+    return [check("signature_header", false, "", `no signature of the expected form in ${places}`)];
+  }
+  const header = check("signature_header", true, `found in ${places}`, "");
+  const time = timeOf(source, request, now);
+  const isRightTime = typeof inTime === "object" || !inTime.startsWith("timestamp_");
+  const times =
+    isRightTime && time === null
+      ? []
+      : [check("timestamp", isRightTime, time ?? "", time ?? "there is none of the expected form")];
+  if (typeof found === "string" && found.startsWith("timestamp_")) return [header, ...times];
+  const credential = typeof found === "object" ? found.secret.name : "";
+  const fault = isRetired
+    ? `made with ${credential}, which is retired`
+    : `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, request, now)}`;
+  const isRight = typeof found === "object" && !isRetired;
+  return [header, ...times, check("signature", isRight, `made with ${credential}`, fault)];
+}
+
+/** A token with a right signature is wrong, too, if it is not for this delivery. */
+function claimsOf({ schemes }: Source): string {
+  return schemes.some(({ type }) => type === "jwt" || type === "jws")
+    ? ", or its claims are not those of this delivery"
+    : "";
+}
+
+/** E.g. `2 secrets`. */
+function credentialsOf({ secrets, keys = [] }: Source): string {
+  const counts = [secrets.length > 0 && `${secrets.length} secrets`, keys.length > 0 && `${keys.length} keys`];
+  const missing = keys.filter((key) => key.set && key.keys.length === 0).map(({ name }) => ` (${name} was never read)`);
+  return (counts.filter((count) => count !== false).join(" and ") || "0 secrets") + missing.join("");
+}
+
+function placeOf(scheme: Scheme): string {
+  const headers = headersOf(scheme);
+  if (headers.length > 0) return headers.join(", ");
+  const place = "signature" in scheme ? scheme.signature : scheme;
+  if ("form" in place) return `field ${place.form} of the form`;
+  if ("path" in place) return "the last segment of the path";
+  if ("query" in place) return `${place.query} of the query`;
+  if (!("json" in place)) return "";
+  return !("each" in place) || place.each === undefined
+    ? `${place.json} of the body`
+    : `${place.json} of each of ${place.each}`;
+}
+
+/** The signed time and its distance from the clock; null if no scheme finds one. */
+function timeOf({ schemes, toleranceSeconds }: Source, { headers }: SignedRequest, now: number): string | null {
+  for (const scheme of schemes) {
+    if (!("signature" in scheme)) continue;
+    const time = timestampOf(scheme, headers);
+    if (time === null) continue;
+    const seconds = Math.floor(now / 1000) - Math.floor(time / 1000);
+    const distance = seconds >= 0 ? `${seconds} s ago` : `${-seconds} s ahead`;
+    const tolerance = toleranceSeconds ?? scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
+    return `${new Date(time).toISOString()}, ${distance}; ${tolerance} s are allowed`;
+  }
+  return null;
+}
+
+function timestampOf(scheme: SignedScheme, headers: SignedRequest["headers"]): number | null {
+  const { timestamp: place, signature } = scheme;
+  if (!place || !("headers" in signature)) return null;
+  const values = signature.headers.flatMap((name) => headers[name] ?? []);
+  const sent = "header" in place ? headers[place.header] : readSignatures(scheme, values)[0]?.timestamp;
+  return typeof sent === "string" ? parseTimestamp(sent, place.unit ?? "s") : null;
+}
+
+function identityOf(source: Source, verified: Verified, request: SignedRequest): Identity | AppError {
+  const { headers, content } = request;
+  try {
+    requirePayload(source, content);
+    return identify({ source, verified, headers, content });
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+function payloadCheck(identity: Identity | AppError, content: Content): DeliveryCheck {
+  if (!(identity instanceof AppError)) {
+    const fault = content.fault();
+    const valid = fault === null ? "valid" : `stored as it is, but the body ${fault}`;
+    return check("payload", true, `${valid}; its id is ${identity.isSigned ? "signed" : "not signed"}`, "");
+  }
+  const faults = identity.errors?.map(({ path, message }) => `${path || "the body"} ${message}`) ?? [];
+  return check("payload", false, "", faults.join("; "));
+}
+
+function identityText({ eventId, type, bytesSha256, sameWithinMs }: Identity): string {
+  const same = bytesSha256 === null ? "the same id" : "the same bytes";
+  const within = sameWithinMs === null ? "" : ` within ${sameWithinMs / 1000} s`;
+  const duplicate = sameWithinMs === 0 ? "nothing is a duplicate" : `a duplicate is ${same}${within}`;
+  return `${eventId} of type ${type}; ${duplicate}`;
+}
+
+function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {
+  const taking = verdicts.filter(({ unmet }) => unmet === null).map(({ route }) => route);
+  const others = verdicts.flatMap(({ route, unmet }) => (unmet === null ? [] : `${route} (${unmet})`)).join(", ");
+  const but = others === "" ? "" : `; not by ${others}`;
+  return check("routes", taking.length > 0, `taken by ${taking.join(", ")}${but}`, `taken by none${but}`);
+}
+
+/** Usual mistakes: each is a change after which a wrong signature may be right. */
+function mistakes(source: Source, request: SignedRequest): [hint: string, Source, SignedRequest][] {
+  const { method, headers, content, origin, target } = request;
+  const text = content.bytes.toString("latin1");
+  const withBody = (changed: string) => ({
+    ...request,
+    content: openContent(Buffer.from(changed, "latin1"), contentTypeOf(method, headers)),
+  });
+  const withKey = (key: HmacScheme["key"]) => ({
+    ...source,
+    schemes: source.schemes.map((scheme) => (scheme.type === "hmac" ? { ...scheme, key } : scheme)),
+  });
+  const other = origin.startsWith("https:") ? origin.replace("https:", "http:") : origin.replace("http:", "https:");
+  return [
+    ["the body without its last line end", source, withBody(text.replace(/\r?\n$/, ""))],
+    ["the body with a line end at its end", source, withBody(`${text}\n`)],
+    ["the body with LF instead of CRLF", source, withBody(text.replaceAll("\r\n", "\n"))],
+    ["the body as compact JSON, so something wrote it anew", source, withBody(compact(text))],
+    [`the address ${other}${target}`, source, { ...request, origin: other }],
+    ["the secret decoded from hex", withKey("hex"), request],
+    ["the secret decoded from base64", withKey("base64"), request],
+    ["the secret decoded after whsec_", withKey("whsec"), request],
+    ["the secret as text, not decoded", withKey("utf8"), request],
+  ];
+}
+
+function compact(json: string): string {
+  try {
+    return Buffer.from(JSON.stringify(JSON.parse(Buffer.from(json, "latin1").toString("utf8")))).toString("latin1");
+  } catch {
+    return json;
+  }
+}
+
+/** Names the mistake that explains a wrong signature, if it is a usual one. */
+function hintOf(source: Source, request: SignedRequest, now: number): string {
+  const found = mistakes(source, request).find(([, as, changed]) => typeof verify(as, changed, now) === "object");
+  return found ? `; it is right for ${found[0]}` : "";
+}
