@@ -31,7 +31,7 @@ const TABLES: Record<StorePart, readonly string[]> = {
   ],
   sessions: ["sessions", "supersessions"],
   throttle: ["login_buckets", "login_places", "known_addresses"],
-  sources: ["source_counts", "source_secrets"],
+  sources: ["source_counts", "source_secrets", "source_refusals"],
   held: ["held", "held_tally"],
   alerts: ["alerts", "alert_silences", "alert_messages"],
   nodes: ["nodes", "leases"],

@@ -10,7 +10,7 @@ import { BUSY, isBusy, isDamage } from "./maintenance/inspect.ts";
 const ROWS: Record<StorePart, Record<string, string>> = {
   sessions: { sessions: "'', '', 0, NULL, NULL", supersessions: "'', '', 0, '', NULL, 0" },
   throttle: { login_failures: "-1, '', 0", known_addresses: "'', 0" },
-  sources: { source_counts: "'', 0, 0, NULL", source_secrets: "'', '', '', 0, 0" },
+  sources: { source_counts: "'', 0, 0, NULL", source_secrets: "'', '', '', 0, 0", source_refusals: "'', '', 0" },
   held: { held: "-1, '', '', '', '', '', '', '', '', 0, x''", held_tally: "'', 0, 0" },
   alerts: { alerts: "'', ''", alert_silences: "'', NULL, 0, ''", alert_messages: "-1, '', '', 0, 0" },
   nodes: {},
