@@ -73,6 +73,12 @@ export const LOG_EVENTS = {
     meaning: "Refused deliveries that `keepRejected` no longer keeps were not removed. Tried again after a minute.",
     fields: ["error"],
   },
+  held_skipped: {
+    level: "warn",
+    meaning:
+      "So many refused deliveries of sources with `keepRejected` were not kept, because the intake was paused or full. Logged once a minute.",
+    fields: ["count"],
+  },
   secret_retires_soon: {
     level: "warn",
     meaning:

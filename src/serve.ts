@@ -120,6 +120,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const ownRefusals = createOwnRefusals();
   const holding = createHolding({
     store: stores.held,
+    write: intake.write,
     sources: () => sourcesOf(settings, config.current),
     log,
     now: stores.now,
@@ -159,7 +160,9 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
       keySets,
       hold: holding.hold,
       keepSecret: (source: Source, { value, address }: { value: string; address: string }) =>
-        keepReceivedSecret(stores.sources, source, { value, address, receivedAt: stores.now() }),
+        intake.write(value.length, () =>
+          keepReceivedSecret(stores.sources, source, { value, address, receivedAt: stores.now() }),
+        ),
       acceptsSecret: retirement.accepts,
       onReceived: counter.received,
       onRefused(source: string, code: ErrorCode, reason?: string) {

@@ -1,13 +1,13 @@
-/** A delivery that was refused for its signature, as it came. */
+/** A delivery that was refused for its signature, without credentials (see held-credentials.ts). */
 export interface HeldDelivery {
   source: string;
   reason: string;
   method: string;
   /** Scheme and host as the sender wrote them. */
   origin: string;
-  /** The request target. */
+  /** The request target, without what no signature covers. A secret in it is a digest. */
   target: string;
-  /** All headers, also signatures: a JSON object as Node has them. */
+  /** The headers that events keep and those that verify it: a JSON object. A token or password is a digest. */
   headers: string;
   mediaType: string;
   address: string;

@@ -1,8 +1,10 @@
+import { AppError, type ErrorCode } from "../errors.ts";
 import { createBatcher } from "../lib/batch.ts";
 import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
 import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } from "./held-store.ts";
+import type { Intake } from "./intake.ts";
 import type { Source } from "./source.ts";
 
 /** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
@@ -12,7 +14,10 @@ export function isKept({ keepRejected }: Pick<Source, "keepRejected">, reason: R
 
 /** Keeps refused deliveries of the sources that ask for it. */
 export interface Holding {
-  /** Resolves when the delivery is on disk. Does nothing for other sources. */
+  /**
+   * Resolves when the delivery is on disk. Does nothing for other sources, and while the intake is paused or full: held deliveries
+   * never delay genuine ones. Throws `store_unavailable` if the commit fails or takes too long.
+   */
   hold(source: Pick<Source, "keepRejected">, delivery: HeldDelivery): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -20,21 +25,26 @@ export interface Holding {
 
 interface HoldingOptions {
   store: Pick<HeldStore, "hold" | "trim" | "sources">;
+  /** Does a write within the bounds of the intake. */
+  write: Intake["write"];
   /** The sources in use. */
   sources: () => readonly Pick<Source, "name" | "keepRejected">[];
   log: Log;
   now: () => number;
 }
 
+const FULL: readonly ErrorCode[] = ["intake_paused", "queue_full"];
+
 const TRIM_EVERY_MS = 60_000;
 
 /** Creates the holding. Deliveries of one moment share a commit. */
-export function createHolding({ store, sources, log, now }: HoldingOptions): Holding {
+export function createHolding({ store, write, sources, log, now }: HoldingOptions): Holding {
   const batcher = createBatcher(async (batch: { delivery: HeldDelivery; bounds: HeldBounds }[]) => {
     await store.hold(batch);
     return batch.map(() => undefined);
   });
   let timer: NodeJS.Timeout | undefined;
+  let skipped = 0;
 
   const fault = createRepeatedError();
 
@@ -50,15 +60,36 @@ export function createHolding({ store, sources, log, now }: HoldingOptions): Hol
     }
   }
 
+  /** Once a minute: anybody can send many. */
+  function reportSkipped(): void {
+    if (skipped > 0)
+      log.warn(
+        { event: "held_skipped", count: skipped },
+        "refused deliveries were not kept: the intake was paused or full",
+      );
+    skipped = 0;
+  }
+
   return {
     async hold({ keepRejected }, delivery) {
-      if (keepRejected) await batcher.add({ delivery, bounds: keepRejected });
+      if (!keepRejected) return;
+      const bytes = delivery.body.length + delivery.headers.length + delivery.target.length;
+      try {
+        await write(bytes, () => batcher.add({ delivery, bounds: keepRejected }));
+      } catch (error) {
+        if (!(error instanceof AppError) || !FULL.includes(error.code)) throw error;
+        skipped++;
+      }
     },
     start() {
-      timer = setInterval(() => void trim(), TRIM_EVERY_MS).unref();
+      timer = setInterval(() => {
+        void trim();
+        reportSkipped();
+      }, TRIM_EVERY_MS).unref();
     },
     async stop() {
       clearInterval(timer);
+      reportSkipped();
       await batcher.flush();
     },
   };

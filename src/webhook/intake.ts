@@ -1,15 +1,21 @@
 import { AppError } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { createBatches } from "../lib/batch.ts";
+import { timeout } from "../lib/timeout.ts";
 import type { PauseReason } from "./admission.ts";
 
-/** Groups received events into commits. */
+/** Groups received events into commits, and bounds the other writes that deliveries cause. */
 export interface Intake {
   /**
    * Resolves when the event is on disk. Throws `intake_paused` or `queue_full` at once, or `store_unavailable` if the commit
    * fails.
    */
   append(event: NewEvent): Promise<Appended>;
+  /**
+   * Does something else for a delivery that waits for the disk or the network and holds so many bytes: a quarter of the limits,
+   * counted with the events that wait, so that events go first. Throws as `append` does.
+   */
+  write<T>(bytes: number, run: () => Promise<T>): Promise<T>;
   /** Deliveries whose commit has not begun. */
   readonly waiting: number;
   /** Deliveries in all running commits when the newest of them began; 0 when no commit runs. */
@@ -17,6 +23,9 @@ export interface Intake {
   /** Resolves when nothing waits and no commit runs. */
   flush(): Promise<void>;
 }
+
+// Strangers can cause these writes, also at a time when the disk is slow.
+const SHARE_OF_OTHERS = 0.25;
 
 /** The store and the limits of an intake. */
 export interface IntakeOptions {
@@ -48,6 +57,9 @@ const CHECKS_PER_TIMEOUT = 20;
 // Retention or somebody makes space on a disk. A queue becomes shorter by itself.
 const RETRY_AFTER_SECONDS = { disk_low: 60, queue_old: 30 };
 
+const tooSlow = () =>
+  new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the disk is too slow") });
+
 interface Entry {
   event: NewEvent;
   resolve: (appended: Appended) => void;
@@ -66,6 +78,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const committing = new Set<readonly Entry[]>();
   let unanswered = 0;
   let heldBytes = 0;
+  const others = { count: 0, bytes: 0 };
   let expiry: NodeJS.Timeout | undefined;
 
   const commits = createBatches<Entry>(
@@ -104,9 +117,7 @@ export function createIntake(options: IntakeOptions): Intake {
         if (entry.expiresAt > now) break;
         if (entry.expired) continue;
         entry.expired = true;
-        entry.reject(
-          new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the disk is too slow") }),
-        );
+        entry.reject(tooSlow());
       }
     }
     if (committing.size > 0 || commits.waiting.length > 0) watch();
@@ -116,22 +127,38 @@ export function createIntake(options: IntakeOptions): Intake {
     if (expiry === undefined) expiry = setTimeout(expire, timeoutMs / CHECKS_PER_TIMEOUT);
   }
 
+  /** Why nothing more may wait, if `waiting` items of `bytes` do; null if `added` bytes may. */
+  function refusal(waiting: number, bytes: number, added: number, share: number): AppError | null {
+    const reason = pausedBy();
+    if (reason !== null)
+      return new AppError("intake_paused", { reason, retryAfterSeconds: RETRY_AFTER_SECONDS[reason] });
+    const isFull = waiting >= queueLimit * share || (bytes > 0 && bytes + added > queueBytes * share);
+    return isFull ? new AppError("queue_full", { retryAfterSeconds: 1 }) : null;
+  }
+
   return {
     append(event) {
-      const reason = pausedBy();
-      if (reason !== null)
-        return Promise.reject(
-          new AppError("intake_paused", { reason, retryAfterSeconds: RETRY_AFTER_SECONDS[reason] }),
-        );
       // An expired entry counts until its batch ends, so that memory stays bounded while the disk stalls.
-      const full =
-        commits.waiting.length >= queueLimit || (heldBytes > 0 && heldBytes + event.payload.length > queueBytes);
-      if (full) return Promise.reject(new AppError("queue_full", { retryAfterSeconds: 1 }));
+      const refused = refusal(commits.waiting.length, heldBytes, event.payload.length, 1);
+      if (refused) return Promise.reject(refused);
       heldBytes += event.payload.length;
       return new Promise((resolve, reject) => {
         watch();
         commits.add({ event, resolve, reject, expiresAt: performance.now() + timeoutMs, expired: false });
       });
+    },
+    async write(bytes, run) {
+      const { count, bytes: otherBytes } = others;
+      const refused = refusal(commits.waiting.length + count, heldBytes + otherBytes, bytes, SHARE_OF_OTHERS);
+      if (refused) throw refused;
+      others.count++;
+      others.bytes += bytes;
+      // It counts until it ends, also after the time-out.
+      const running = run().finally(() => {
+        others.count--;
+        others.bytes -= bytes;
+      });
+      return timeout(timeoutMs, running, tooSlow);
     },
     get waiting() {
       return commits.waiting.length;

@@ -12,7 +12,7 @@ import type { SignedRequest } from "./signed-text.ts";
 import type { VerifiedBy } from "./source.ts";
 
 // Plaid's have about 500 characters.
-const MAX_TOKEN_LENGTH = 8192;
+export const MAX_TOKEN_LENGTH = 8192;
 
 // For a sender whose clock is a little ahead.
 const LEEWAY_SECONDS = 5;

@@ -5,6 +5,7 @@ import { codingIn } from "../lib/content-coding.ts";
 import { eventOf } from "./delivered-event.ts";
 import { openBody } from "./encoded-body.ts";
 import { isHandshake } from "./handshakes/deliveries.ts";
+import { withCredentials } from "./held-credentials.ts";
 import type { HeldDelivery } from "./held-store.ts";
 import { requirePayload } from "./identity.ts";
 import { contentTypeOf } from "./query-payload.ts";
@@ -17,8 +18,9 @@ export type Reverified = { event: NewEvent } | { refused: string };
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
 export function createReverify(source: Source): (held: HeldDelivery) => Promise<Reverified> {
   const verifier = createVerifier(source);
-  return async ({ method, origin, target, headers: text, address, receivedAt, body }) => {
-    const headers = JSON.parse(text) as IncomingHttpHeaders;
+  return async ({ method, origin, target: kept, headers: text, address, receivedAt, body }) => {
+    const carriers = { headers: JSON.parse(text) as IncomingHttpHeaders, target: kept };
+    const { headers, target } = withCredentials(source, carriers);
     const read = verifier.read(headers, receivedAt);
     if ("reason" in read) return { refused: read.reason };
     try {

@@ -22,6 +22,7 @@ import {
   unsignedAnswerOf,
   validationOf,
 } from "./handshakes/routes.ts";
+import { withoutCredentials } from "./held-credentials.ts";
 import { type Holding, isKept } from "./holding.ts";
 import { requirePayload } from "./identity.ts";
 import type { Intake } from "./intake.ts";
@@ -258,7 +259,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
       const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, body.signed));
       if (answer) return answer;
       if (isKept(source, verified)) {
-        const kept = { method, origin, target, mediaType, headers: JSON.stringify(headers), body: bytes };
+        const kept = { method, origin, mediaType, ...withoutCredentials(source, { headers, target }), body: bytes };
         await hold(source, { source: source.name, reason: verified, address, receivedAt, ...kept });
       }
       throw notGenuine(verified);
@@ -297,7 +298,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
         "a stored event has the same bytes and another id",
       );
     }
-    await confirm?.(context, content);
+    if (confirm) await intake.write(content.bytes.length, () => confirm(context, content));
     if (acknowledgement) {
       const { status, type, text } = acknowledgement;
       return { status, body: text, headers: { "Content-Type": type } };

@@ -41,10 +41,25 @@ export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: rea
     read(headers) {
       const value = headers[scheme.type === "token" ? scheme.header : "authorization"];
       if (typeof value !== "string") return "no_signature";
-      const verified = judge(scheme.type === "token" ? tokenIn(value, scheme.label) : credentialsIn(value));
+      const verified = judge(givenIn(scheme, value));
       return typeof verified === "string" ? verified : () => verified;
     },
   };
+}
+
+type InHeader = BasicScheme | Extract<TokenScheme, { header: string }>;
+
+/** The secret in the header of a scheme; null if the header has not its form. */
+export function givenIn(scheme: InHeader, value: string): Buffer | null {
+  return scheme.type === "token" ? tokenIn(value, scheme.label) : credentialsIn(value);
+}
+
+/** The header of a scheme with a secret. */
+export function writtenWith(scheme: InHeader, secret: string): string {
+  const bytes = Buffer.from(secret);
+  return scheme.type === "token"
+    ? `${scheme.label ?? ""}${bytes.toString("latin1")}`
+    : `Basic ${bytes.toString("base64")}`;
 }
 
 /** The texts that must each be the secret, as they may be read. */

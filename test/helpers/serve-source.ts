@@ -45,6 +45,7 @@ export async function servedSource(
         stored.push(event);
         return { duplicate: false };
       },
+      write: (_bytes: number, run: () => Promise<unknown>) => run(),
     },
     addressLists: { find: () => undefined },
     acceptsSecret: async () => true,

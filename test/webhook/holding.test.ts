@@ -24,7 +24,7 @@ function open({ mock }: TestContext, held: string[], keeping: string[], configur
   };
   const sources = () => configured.map((name) => ({ name, ...(keeping.includes(name) && { keepRejected: BOUNDS }) }));
   const { log, named } = recordingLog();
-  createHolding({ store, sources, log, now: () => NOW }).start();
+  createHolding({ store, write: (_, run) => run(), sources, log, now: () => NOW }).start();
   async function minute(): Promise<void> {
     mock.timers.tick(60_000);
     for (let turn = 0; turn < 5; turn++) await nextTurn();

@@ -16,8 +16,8 @@ export type Confirm = (request: { requestId: string; address: string }, content:
 
 const RETRY_SECONDS = 20;
 
-// Amazon SNS waits 15 seconds for our answer.
-const TIMEOUT_MS = 8000;
+// Amazon SNS waits 15 seconds for our answer, and the intake 8 for this one.
+const TIMEOUT_MS = 6000;
 
 const get = async (url: string) => (await sendRequest({ url, isLocal: false, timeoutMs: TIMEOUT_MS })).status;
 
