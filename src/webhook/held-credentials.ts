@@ -3,7 +3,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import { splitJws } from "../lib/compact-jws.ts";
 import { storedHeaders } from "./delivered-event.ts";
 import { MAX_TOKEN_LENGTH } from "./jwt-scheme.ts";
-import { type BasicScheme, headersOf, isInPath, type Scheme, type SignedScheme, type TokenScheme } from "./schemes.ts";
+import {
+  type BasicScheme,
+  headersOf,
+  isInPath,
+  isSigned,
+  type Scheme,
+  type SignedScheme,
+  type TokenScheme,
+} from "./schemes.ts";
 import { givenIn, writtenWith } from "./shared-secret.ts";
 import { withoutScheme } from "./signature-items.ts";
 import { parseSignedText } from "./signed-text.ts";
@@ -54,10 +62,6 @@ export function withCredentials({ schemes, secrets }: Pick<Source, "schemes" | "
 
 function digestOf(given: Uint8Array | null): string[] {
   return given === null ? [] : [`sha256:${hash("sha256", given)}`];
-}
-
-function isSigned(scheme: Scheme): scheme is SignedScheme {
-  return "signature" in scheme;
 }
 
 /** The texts that a signature covers. */

@@ -9,7 +9,8 @@ import type { Content } from "./content.ts";
 import { BRAINTREE_CHALLENGE } from "./handshakes/answer.ts";
 import { signsChallenges } from "./handshakes/kind.ts";
 import { claimAt } from "./jwt-scheme.ts";
-import { headersOf, type Place } from "./schemes.ts";
+import { headersOf, isSigned, type Place } from "./schemes.ts";
+import { hasOtherCuts } from "./signed-text.ts";
 import { isDefault, type Source } from "./source.ts";
 
 /** The identity of a delivered event within its source. */
@@ -33,7 +34,13 @@ const MAX_TYPE_LENGTH = 256;
  * sends is kept, even if it is no JSON; only the source `default` is strict.
  */
 export function requirePayload(
-  { preset, contentTypes, isEnvelope, handshake }: Pick<Source, "preset" | "contentTypes" | "isEnvelope" | "handshake">,
+  {
+    preset,
+    schemes,
+    contentTypes,
+    isEnvelope,
+    handshake,
+  }: Pick<Source, "preset" | "schemes" | "contentTypes" | "isEnvelope" | "handshake">,
   content: Content,
 ): void {
   if (handshake?.kind === "braintree" && BRAINTREE_CHALLENGE.test(content.form().get("bt_payload") ?? ""))
@@ -44,11 +51,20 @@ export function requirePayload(
   const parsed = content.json();
   if (!parsed.ok && isStrict) throw invalid("", parsed.reason);
   const { value } = parsed.ok ? parsed : content.lenientJson();
-  // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
-  if (handshake && signsChallenges(handshake.kind) && !isObject(value) && !Array.isArray(value))
-    throw invalid("", "must be an object or an array");
+  // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON. Of a signed
+  // text that can be cut elsewhere, one cut only has an object or an array.
+  const needsShape = (handshake && signsChallenges(handshake.kind)) || mayBeCut(schemes);
+  if (needsShape && !isObject(value) && !Array.isArray(value)) throw invalid("", "must be an object or an array");
   if (isStrict && !isObject(value)) throw invalid("", "must be an object");
   if (isEnvelope && parsed.ok && isObject(value) && value.object === "event") requireEnvelope(value);
+}
+
+const cuts = new WeakMap<Source["schemes"], boolean>();
+
+function mayBeCut(schemes: Source["schemes"]): boolean {
+  const known = cuts.get(schemes) ?? hasOtherCuts(schemes.filter(isSigned));
+  cuts.set(schemes, known);
+  return known;
 }
 
 /**

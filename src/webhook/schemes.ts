@@ -54,7 +54,7 @@ interface SignatureLayout {
   isIdentity?: true;
   /** How else the sender may write the address that it signs. */
   addressForms?: readonly AddressForm[];
-  /** The parameter of the query that has the SHA-256 of the body in hex. The signature covers the body through it. */
+  /** The last parameter of the query, which has the SHA-256 of the body in hex. The signature covers the body through it. */
   bodyHash?: { query: string };
   /**
    * Absent if no time is signed. A pair is an item of the signature header, and `own` what the scheme's own format finds there;
@@ -241,6 +241,11 @@ export const JWT_KEY_TYPES: Partial<Record<JwtAlgorithm, string>> = {
   ES256: "ec",
   EdDSA: "ed25519",
 };
+
+/** Whether a scheme is a signature of a text. */
+export function isSigned(scheme: Scheme): scheme is SignedScheme {
+  return "signature" in scheme;
+}
 
 /** Whether the secret is in the path of deliveries, behind the path of their source. */
 export function isInPath(scheme: Scheme): boolean {

@@ -80,7 +80,7 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
 
   function verify(request: SignedRequest, groups: readonly ReadGroup[]): Verified | RefusalReason {
     if (!isBound(request)) return "signature_mismatch";
-    if (bodyHash && !isSha256Of(request.content, queryOf(request.target).get(bodyHash.query)))
+    if (bodyHash && !isSha256Of(request.content, lastParameter(request.target, bodyHash.query)))
       return "signature_mismatch";
     const requests = hasAddress ? addressesOf(request, source.publicOrigin, scheme.addressForms) : [request];
     for (const group of groups) {
@@ -151,6 +151,12 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
 
 // What one item covers is not at the same place in the body.
 const NOTHING: Covered = { body: false, members: [], headers: [] };
+
+/** The last parameter of the query, if it has this name. Another text behind it could be the fields of a form that was signed. */
+function lastParameter(target: string, name: string): string | undefined {
+  const [last, value] = [...queryOf(target)].at(-1) ?? [];
+  return last === name ? value : undefined;
+}
 
 /** The values of the headers that are there; null without any. */
 function valuesOf(names: readonly string[], headers: Headers): string[] | null {

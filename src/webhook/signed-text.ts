@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Content } from "./content.ts";
+import type { SignedScheme } from "./schemes.ts";
 
 /** The parts of a delivery that a signature may cover. */
 export interface SignedRequest {
@@ -125,6 +126,19 @@ function named(signed: string, kind: string): string[] {
 export function coversBody(layout: TextLayout): boolean {
   return /\{(?:body|body-sha256)\}/.test(layout.signed) || ownPartsOf(layout).some(({ covers }) => covers?.body);
 }
+
+/**
+ * Whether another body could have the same signed text, cut in another place: beside a part of any length, or as the text of
+ * another layout. A time of one unit has one length for centuries.
+ */
+export function hasOtherCuts(layouts: readonly (TextLayout & Pick<SignedScheme, "timestamp">)[]): boolean {
+  const texts = layouts.map(({ signed, timestamp }) =>
+    signed.replace(/\{header:[^{}]+\}/g, "{header}").replace("{timestamp}", `{timestamp}${timestamp?.unit ?? "s"}`),
+  );
+  return layouts.some(coversBody) && (new Set(texts).size > 1 || layouts.some(({ signed }) => OPEN_CUT.test(signed)));
+}
+
+const OPEN_CUT = /\{(?:url|path|method|header|(?:query|pair|own):[^{}]+)\}\.?\{body\}|\{body\}\{(?!timestamp\})/;
 
 function partOf(piece: string, own: TextLayout["parts"] = {}, options: Options): Part {
   switch (piece) {

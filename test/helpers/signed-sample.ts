@@ -50,6 +50,12 @@ export function fitted(scheme: Scheme, sample: Sample): Sample {
   if (signed === "{timestamp}{json:token}") {
     return { ...sample, body: JSON.stringify(JSON.parse(sample.body).signature) };
   }
+  const only = "only" in scheme ? scheme.only : undefined;
+  // A subscription of Amazon SNS has members that its other messages have not.
+  if (only && "member" in only) {
+    const members = { Token: "token", SubscribeURL: "https://sns.example", [only.member]: only.values[0] };
+    return { ...sample, body: JSON.stringify({ ...JSON.parse(sample.body), ...members }) };
+  }
   const isPayloadOfForm = signed === "{form:payload}";
   if (!isPayloadOfForm || sample.contentType === FORM) return sample;
   return { ...sample, contentType: FORM, body: String(new URLSearchParams({ payload: sample.body })) };

@@ -375,7 +375,13 @@ suite("a handshake cannot be used to sign", () => {
 
   test("a body that is a number or a word of JSON, because those sources refuse it", () => {
     for (const kind of ["linkedin", "x", "zoom"] as const) {
-      const source = { preset: kind, contentTypes: ["application/json"], isEnvelope: false, handshake: { kind } };
+      const source = {
+        preset: kind,
+        contentTypes: ["application/json"],
+        schemes: [],
+        isEnvelope: false,
+        handshake: { kind },
+      };
       const check = (body: string) => requirePayload(source, openContent(Buffer.from(body), "application/json"));
       for (const body of ["1234", "true", "null", '"text"', "text", ""])
         assert.throws(() => check(body), isError("invalid_payload"));

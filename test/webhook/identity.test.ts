@@ -20,7 +20,7 @@ const ENVELOPE = {
   type: "payment_intent.succeeded",
 };
 
-const JSON_ONLY = { preset: null, contentTypes: ["application/json"], isEnvelope: true };
+const JSON_ONLY = { preset: null, contentTypes: ["application/json"], isEnvelope: true, schemes: [] };
 
 const contentOf = (value: unknown) => openContent(Buffer.from(JSON.stringify(value)), "application/json");
 const check = (value: unknown) => requirePayload(JSON_ONLY, contentOf(value));
@@ -71,7 +71,12 @@ suite("a payload", () => {
 });
 
 suite("a payload of a source with a preset", () => {
-  const source = { preset: "shopify", contentTypes: ["application/json", "text/plain"], isEnvelope: false };
+  const source = {
+    preset: "shopify",
+    contentTypes: ["application/json", "text/plain"],
+    isEnvelope: false,
+    schemes: [],
+  };
 
   test("may be any JSON, and any text if it is not JSON", () => {
     for (const value of [[], "event", { ...ENVELOPE, id: undefined }]) requirePayload(source, contentOf(value));
@@ -89,7 +94,7 @@ suite("a payload of a source with a preset", () => {
   test("may be any bytes if the source takes every media type", () => {
     for (const type of ["", "application/json", "image/png"]) {
       requirePayload(
-        { preset: null, contentTypes: ["*/*"], isEnvelope: false },
+        { preset: null, contentTypes: ["*/*"], isEnvelope: false, schemes: [] },
         openContent(Buffer.from([0xff, 0]), type),
       );
     }

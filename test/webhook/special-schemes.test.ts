@@ -113,7 +113,7 @@ suite("Amazon SNS", () => {
     const forged = { Type: "Notification", MessageId: "1\nTimestamp\nt", TopicArn: message.TopicArn, Message: "m" };
     assert.equal(verdict("aws_sns", delivered(forged)), "signature_mismatch");
     const first = { ...message, Message: "m\nMessageId\n1", MessageId: undefined };
-    assert.equal(verdict("aws_sns", delivered(first)), "genuine");
+    assert.equal(verdict("aws_sns", delivered(first)), "signature_mismatch");
   });
 
   test("has no members added to a message that was signed without them", () => {
@@ -181,6 +181,17 @@ suite("Twilio", () => {
     assert.equal(verdict("twilio", { ...signed, target, body: "[]" }), "signature_mismatch");
     assert.equal(verdict("twilio", { ...signedOver(url), body: "{}" }), "signature_mismatch");
     assert.equal(verdict("twilio", { ...signed, target, body: "", mediaType: FORM }), "signature_mismatch");
+  });
+
+  test("does not take the fields of a form for the digest of a body", () => {
+    const field = `?bodySHA256=${digest}&`;
+    const signed = signedOver(`${url}Body${field}To1`);
+    const body = String(new URLSearchParams({ Body: field, To: "1" }));
+    assert.equal(verdict("twilio", { ...signed, body, mediaType: FORM }), "genuine");
+    assert.equal(
+      verdict("twilio", { ...signed, target: `/webhook/senderBody${field}To1`, body: "{}" }),
+      "signature_mismatch",
+    );
   });
 
   test("may sign the address with its port, and of the public origin", () => {
@@ -306,4 +317,17 @@ test("Mailgun signs time and token, also in the fields of a mail with attachment
     });
   assert.equal(verdictOf({ ...fields, signature }), "genuine");
   assert.equal(verdictOf({ ...fields, signature, token: "other" }), "signature_mismatch");
+});
+
+test("Mercado Pago signs no value that could be two", () => {
+  const [ts, key] = [String(NOW), SECRET];
+  const signedOver = (text: string) => createHmac("sha256", key).update(text).digest("hex");
+  const sent = (text: string, id: string, requestId?: string) =>
+    verdict("mercado_pago", {
+      target: `/webhook/sender?data.id=${encodeURIComponent(id)}`,
+      headers: { "x-signature": `ts=${ts},v1=${signedOver(text)}`, ...(requestId && { "x-request-id": requestId }) },
+    });
+  const text = `id:1;request-id:a;ts:${ts};`;
+  assert.equal(sent(text, "1", "a"), "genuine");
+  assert.equal(sent(text, "1;request-id:a"), "signature_mismatch");
 });

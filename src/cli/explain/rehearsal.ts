@@ -64,6 +64,7 @@ export async function rehearse(source: Source, raw: RawRequest, options: Rehears
       },
       waiting: 0,
       unanswered: 0,
+      write: (_, run) => run(),
       flush: async () => {},
     },
     keySets: {

@@ -4,11 +4,20 @@ import { says } from "../provider-facts.ts";
 import type { OwnPart } from "../signed-text.ts";
 import { keySignature } from "../signing.ts";
 
-/** The fields of the form but for some, sorted by name, as `name=value` joined by `&`. */
+const NAME = /^[\w.-]+$/;
+const LIKE_A_FIELD = /&[\w.-]+=/;
+
+/**
+ * The fields of the form but for some, sorted by name, as `name=value` joined by `&`. Null if they could be read as other fields
+ * with the same text.
+ */
 const fieldsWithout = (...others: string[]): OwnPart => ({
   read: ({ content }) => {
     if (content.mediaType !== FORM) return null;
     const fields = [...content.form()].filter(([name]) => !others.includes(name));
+    const names = new Set(fields.map(([name]) => name));
+    const isClear = fields.every(([name, value]) => NAME.test(name) && !LIKE_A_FIELD.test(value));
+    if (!isClear || names.size < fields.length) return null;
     const sorted = fields.sort(([one], [other]) => (one < other ? -1 : 1));
     return Buffer.from(sorted.map((field) => field.join("=")).join("&"));
   },

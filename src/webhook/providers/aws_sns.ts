@@ -14,19 +14,23 @@ const SNS_MESSAGES = [
   },
 ];
 
+const OPTIONAL = "Subject";
+
 /**
- * Name and value of each member that is there, each with a line end. Null if another than the first has several lines, which
- * could be taken for further members.
+ * Name and value of each member, each with a line end. Null if one is missing that may not, or if another than the first has
+ * several lines: either could be in the first one instead.
  */
 function listed(names: readonly string[]): OwnPart {
   return {
     read: ({ content }) => {
-      const members = names.flatMap((name, index) => {
+      const lines: string[] = [];
+      for (const [index, name] of names.entries()) {
         const value = content.member(name);
-        return typeof value === "string" ? [{ name, value, mayBreak: index === 0 }] : [];
-      });
-      if (members.some(({ value, mayBreak }) => !mayBreak && value.includes("\n"))) return null;
-      return Buffer.from(members.map(({ name, value }) => `${name}\n${value}\n`).join(""));
+        const isText = typeof value === "string";
+        if (isText ? index > 0 && value.includes("\n") : name !== OPTIONAL) return null;
+        if (isText) lines.push(`${name}\n${value}\n`);
+      }
+      return Buffer.from(lines.join(""));
     },
     covers: { members: names },
   };

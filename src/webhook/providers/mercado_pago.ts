@@ -1,14 +1,21 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { type OwnPart, queryOf } from "../signed-text.ts";
+import { headerText, type OwnPart, queryOf } from "../signed-text.ts";
 import { timestampedPairs } from "../signing.ts";
 
+/** A value without the sign that ends it in the signed text: what follows that could be another value. */
+const valueIn = (text: string | null | undefined) => (text == null || text.includes(";") ? null : Buffer.from(text));
+
+const ID: OwnPart = { read: ({ target }) => valueIn(queryOf(target).get("data.id")), readsAddress: true };
+
 const LOWER_CASE_ID: OwnPart = {
-  read: ({ target }) => {
-    const id = queryOf(target).get("data.id");
-    return id === null ? null : Buffer.from(id.toLowerCase());
-  },
+  read: ({ target }) => valueIn(queryOf(target).get("data.id")?.toLowerCase()),
   readsAddress: true,
+};
+
+const REQUEST_ID: OwnPart = {
+  read: ({ headers }) => valueIn(headerText(headers, "x-request-id")),
+  covers: { headers: ["x-request-id"] },
 };
 
 export default provider({
@@ -16,13 +23,13 @@ export default provider({
   docs: "https://www.mercadopago.com.br/developers/en/docs/your-integrations/notifications/webhooks",
   // The page asks for the id in lower case, while its libraries take it as sent.
   // It has sent the time in seconds and in milliseconds (mercadopago/sdk-java, WebhookSignatureValidatorTest.java).
-  schemes: ["{query:data.id}", "{own:id}"].flatMap((id) =>
+  schemes: [ID, LOWER_CASE_ID].flatMap((id) =>
     (["ms", "s"] as const).map((unit) =>
       timestampedPairs("x-signature", {
         timestamp: { pair: "ts", unit },
-        optional: [`id:${id};`, "request-id:{header:x-request-id};"],
+        optional: ["id:{own:id};", "request-id:{own:requestId};"],
         signed: "ts:{timestamp};",
-        parts: { id: LOWER_CASE_ID },
+        parts: { id, requestId: REQUEST_ID },
       }),
     ),
   ),
