@@ -16,6 +16,8 @@ export interface EntryContext {
   bodyLimitBytes: number;
   /** Secrets that sign tokens. */
   tokenSecrets: readonly string[];
+  /** Secrets of the source that the environment makes. */
+  defaultSecrets: readonly string[];
   /** Collects each NAME of an `env:NAME`. */
   secretNames: Set<string>;
   /** Collects the files of modules. */
@@ -37,10 +39,13 @@ export function lineAt({ document }: Reading, path: Path, at?: "key"): number {
 
 export function contextOf(file: string, environment: Environment): EntryContext {
   const { WEBHOOK_BODY_LIMIT: bodyLimitBytes } = readOr(environment, "WEBHOOK_BODY_LIMIT");
-  const tokenSecrets = ["JWT_SECRET", "JWT_SECRET_PREVIOUS"].flatMap((name) => secretOf(environment, name) ?? []);
+  const secretsOf = (...names: string[]) => names.flatMap((name) => secretOf(environment, name) ?? []);
+  const tokenSecrets = secretsOf("JWT_SECRET", "JWT_SECRET_PREVIOUS");
+  const defaultSecrets = secretsOf("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS");
   const folder = dirname(resolve(file));
   const { DATA_DIR: dataDir } = readOr(environment, "DATA_DIR");
-  return { environment, folder, dataDir, bodyLimitBytes, tokenSecrets, secretNames: new Set(), modules: new Set() };
+  const collected = { secretNames: new Set<string>(), modules: new Set<string>() };
+  return { environment, folder, dataDir, bodyLimitBytes, tokenSecrets, defaultSecrets, ...collected };
 }
 
 /** The path of the source that the environment makes; null if it makes none. */

@@ -5,14 +5,15 @@ import { faultsOf, isMap, type PathFault, shown, unknownKeys } from "./faults.ts
 import { NAME, NAME_EXPECTATION } from "./fields.ts";
 import { lineAt, pathOfDefaultSource, type Reading } from "./reading.ts";
 import { HandshakeSchema, SourceSchema } from "./schema.ts";
+import { sharedSecrets } from "./shared-secrets.ts";
 import { readEntry, readSecrets } from "./source-entry.ts";
 
 /** Reads `sources`. They are checked one by one, because valibot leaves out names such as `constructor`. */
 export function readSourceList(entries: Record<string, unknown>, reading: Reading): Source[] {
-  const { faults, context } = reading;
+  const { faults, warnings, context } = reading;
   const defaultPath = pathOfDefaultSource(context.environment);
   const paths = new Map<string, string>(defaultPath === null ? [] : [[defaultPath, DEFAULT_SOURCE_NAME]]);
-  return Object.entries(entries).flatMap(([name, entry]) => {
+  const sources = Object.entries(entries).flatMap(([name, entry]) => {
     const path = ["sources", name];
     if (!NAME.test(name)) faults.push({ path, at: "key", message: `found ${shown(name, [])}, ${NAME_EXPECTATION}` });
     if (defaultPath !== null && name === DEFAULT_SOURCE_NAME) {
@@ -39,6 +40,10 @@ export function readSourceList(entries: Record<string, unknown>, reading: Readin
     for (const one of all) paths.set(one, name);
     return [source];
   });
+  const shared = sharedSecrets(sources, context.defaultSecrets);
+  faults.push(...shared.faults);
+  warnings.push(...shared.warnings);
+  return sources;
 }
 
 function readSource(name: string, entry: unknown, { context, faults, warnings }: Reading): Source | null {

@@ -44,6 +44,11 @@ export function signsChallenges(kind: HandshakeKind): boolean {
   return kind === "linkedin" || kind === "x" || kind === "zoom";
 }
 
+/** Whether the answer is an HMAC of a challenge that anybody can send, made with the secret that also signs bodies. */
+export function signsForAnybody(kind: HandshakeKind): boolean {
+  return kind === "braintree" || kind === "linkedin" || kind === "x";
+}
+
 /** Whether a request that is no delivery is signed like one. */
 export function signsRequests(kind: HandshakeKind): boolean {
   return kind === "airship";

@@ -157,6 +157,34 @@ suite("a secret", () => {
     assert.match(faults(yaml, { JWT_SECRET: ENVIRONMENT.SECRET }).join(), /also a secret of tokens/);
   });
 
+  test("of two sources is warned of, and refused where the handshake of one signs what anybody sends", () => {
+    const two = (one: string, other: string) => `sources:\n  a: ${one}\n  b: ${other}\n`;
+    const github = "{ preset: github, secrets: [env:SECRET] }";
+    const x = "{ preset: x, secrets: [env:SECRET], handshake: true }";
+    const warnings = read(two(github, "{ preset: shopify, secrets: [env:OTHER, env:SECRET] }"))?.warnings;
+    assert.match(
+      warnings?.join() ?? "",
+      /:3:\d+ sources\.b\.secrets\.1: env:SECRET is also a secret of a: use another/,
+    );
+    assert.equal(warnings?.length, 1);
+    for (const yaml of [two(github, x), two(x, github)]) {
+      assert.match(
+        faults(yaml).join(),
+        /^3:\d+ sources\.b\.secrets\.0: found a secret of a, .* of [ab] signs what anybody/,
+      );
+    }
+    assert.equal(read(two(x, x))?.warnings.length, 1, "each refuses what the other signs");
+    const ofDefault = { WEBHOOK_SECRET: ENVIRONMENT.SECRET };
+    assert.match(faults(`sources:\n  a: ${x}\n`, ofDefault).join(), /found a secret of default, .* of a signs/);
+    assert.equal(read(`sources:\n  a: ${github}\n`, ofDefault)?.warnings.length, 1);
+  });
+
+  test("is not what Braintree's handshake gives to anybody", () => {
+    const token = "handshake: { token: env:SECRET }";
+    const yaml = `sources:\n  a: { preset: braintree, secrets: [env:SECRET], ${token} }\n`;
+    assert.match(faults(yaml).join(), /sources\.a\.handshake\.token: found a secret, expected the public key/);
+  });
+
   test("that is weak is warned of, with its place and without its value", () => {
     const warnings = read("sources:\n  a: { preset: github, secrets: [env:SHORT] }\n", { SHORT: "tiny" })?.warnings;
     assert.equal(warnings?.length, 1);
