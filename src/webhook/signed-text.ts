@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Content } from "./content.ts";
-import type { SignedScheme } from "./schemes.ts";
 
 /** The parts of a delivery that a signature may cover. */
 export interface SignedRequest {
@@ -131,7 +130,7 @@ export function coversBody(layout: TextLayout): boolean {
  * Whether another body could have the same signed text, cut in another place: beside a part of any length, or as the text of
  * another layout. A time of one unit has one length for centuries.
  */
-export function hasOtherCuts(layouts: readonly (TextLayout & Pick<SignedScheme, "timestamp">)[]): boolean {
+export function hasOtherCuts(layouts: readonly (TextLayout & { timestamp?: { unit?: string } })[]): boolean {
   const texts = layouts.map(({ signed, timestamp }) =>
     signed.replace(/\{header:[^{}]+\}/g, "{header}").replace("{timestamp}", `{timestamp}${timestamp?.unit ?? "s"}`),
   );
