@@ -19,6 +19,8 @@ const MAX_FIELDS_LENGTH = 8 * 1024;
 /** Runs in the thread of a module: loads it, and calls its function for one event at a time. */
 function run(): void {
   const { file, port } = workerData as ModuleThreadData;
+  // The module sees `workerData`, too. What it sent over this port by mistake would end the server.
+  delete (workerData as Partial<ModuleThreadData>).port;
   const send = (message: FromModule) => port.postMessage(message);
   let abort = new AbortController();
 

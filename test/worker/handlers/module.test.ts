@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import type { ResourceLimits } from "node:worker_threads";
 import { startThread } from "../../../src/platform/checkout.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/module.ts";
 import { runEvent } from "../../../src/worker/run.ts";
@@ -15,7 +16,12 @@ import { withoutDescriptors } from "./descriptors.ts";
 const NEVER = new AbortController().signal;
 
 /** The handler of a module with this code. `threads` counts the threads that were started. */
-function open(t: TestContext, code: string, options: { idleMs?: number } = {}) {
+interface OpenOptions {
+  idleMs?: number;
+  resourceLimits?: ResourceLimits;
+}
+
+function open(t: TestContext, code: string, { resourceLimits, ...options }: OpenOptions = {}) {
   const dir = tempDir(t);
   const file = join(dir, "code.mjs");
   writeFileSync(file, code);
@@ -28,7 +34,7 @@ function open(t: TestContext, code: string, options: { idleMs?: number } = {}) {
       environment: { GREETING: "hello" },
       startThread(workerOptions) {
         started.threads++;
-        return startThread("module", workerOptions);
+        return startThread("module", { ...workerOptions, ...(resourceLimits && { resourceLimits }) });
       },
     },
     options,
@@ -182,6 +188,24 @@ suite("a module", () => {
       assert.deepEqual(await run(), { kind: "succeeded", response: "mended" });
     });
   }
+
+  test("does not see the port of its thread, over which it could end the server", async (t) => {
+    const code = `import { workerData } from "node:worker_threads";
+      export default () => { workerData.port?.postMessage(null); return Object.keys(workerData).join(); };`;
+    assert.deepEqual(await open(t, code).run(), { kind: "succeeded", response: "file" });
+  });
+
+  test("that fills its memory fails the attempt only", async (t) => {
+    const { started, run } = open(
+      t,
+      "export default () => { for (const all = []; ; ) all.push(new Array(1e5).fill({})); };",
+      {
+        resourceLimits: { maxOldGenerationSizeMb: 32 },
+      },
+    );
+    assert.match(String(errorOf(await run())), /the thread of the module ended: .*memory/i);
+    assert.equal(started.threads, 1);
+  });
 
   test("writes to the log, and its output is logged line by line", async (t) => {
     const { run, named } = open(
