@@ -102,11 +102,14 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
 };
 
+// What is written while TLS waits for the client is never sent, so that the connection would stay open.
+const UNANSWERABLE = ["ERR_TLS_HANDSHAKE_TIMEOUT", "ERR_TLS_SESSION_ATTACK"];
+
 function answerClientError(error: ParseError, socket: Socket, refusal: Refusal): void {
   // After the last response, further input is read and discarded. Closing the connection while the client sends would reset
   // it, and the response would be lost.
   if (error.code === "HPE_CLOSED_CONNECTION" || (isEnding(socket) && error.code !== "ECONNRESET")) return;
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  if (error.code === "ECONNRESET" || UNANSWERABLE.includes(error.code ?? "") || !socket.writable) {
     socket.destroy();
     return;
   }

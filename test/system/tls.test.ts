@@ -105,6 +105,19 @@ async function comesBeforeLimit(begin: () => Promise<unknown>): Promise<void> {
   });
 }
 
+test("a connection without a handshake is closed after the limit for headers", async () => {
+  const { socket } = await openSilent(server);
+  await once(socket, "end");
+  socket.destroy();
+});
+
+test("a connection that renegotiates again and again is closed", async () => {
+  const socket = connect({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false, maxVersion: "TLSv1.2" });
+  const again = () => void socket.renegotiate({ rejectUnauthorized: false }, (error) => error ?? again());
+  socket.on("error", () => {}).on("secureConnect", again);
+  await once(socket, "close");
+});
+
 test("a connection without a handshake does not delay the stop", async () => {
   await comesBeforeLimit(async () => {
     await using own = await startServer({ env: { ...FIRST, SHUTDOWN_TIMEOUT: "1h" } });
