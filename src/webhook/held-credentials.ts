@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { splitJws } from "../lib/compact-jws.ts";
+import { trimSpace } from "../lib/http-space.ts";
 import { storedHeaders } from "./delivered-event.ts";
 import { MAX_TOKEN_LENGTH } from "./jwt-scheme.ts";
 import {
@@ -86,7 +87,7 @@ function isToken(schemes: readonly Scheme[], name: string, value: string): boole
     (scheme) =>
       scheme.type === "jwt" &&
       scheme.header === name &&
-      splitJws(withoutScheme(value, scheme.label).trim(), MAX_TOKEN_LENGTH) !== null,
+      splitJws(trimSpace(withoutScheme(value, scheme.label)), MAX_TOKEN_LENGTH) !== null,
   );
 }
 

@@ -14,7 +14,7 @@ const SOURCE = { keepRejected: { count: 1000, bytes: 1e9, forMs: 1000 } };
 const MB = 1024 * 1024;
 
 /** A holding whose store waits until it is opened. */
-function open({ timeoutMs = 3_600_000, paused = null as PauseReason | null } = {}) {
+function open({ timeoutMs = 60_000, paused = null as PauseReason | null } = {}) {
   const gate = Promise.withResolvers<void>();
   const held: HeldDelivery[] = [];
   const { log, named } = recordingLog();

@@ -9,24 +9,11 @@ const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 const BOUNDS: HeldBounds = { count: 10, bytes: 1000, forMs: 30 * DAY_MS };
 
-<<<<<<< HEAD
 /** A holding whose store has deliveries of these sources. `minute` lets the next trim run. */
 function open({ mock }: TestContext, held: string[], keeping: string[], configured = keeping) {
   mock.timers.enable({ apis: ["setInterval"] });
   const trims: [string, number][] = [];
   const state = { error: null as Error | null };
-=======
-/** A holding whose store waits until it is opened. */
-function open({ timeoutMs = 60_000, paused = null as PauseReason | null } = {}) {
-  const gate = Promise.withResolvers<void>();
-  const held: HeldDelivery[] = [];
-  const { log, named } = recordingLog();
-  const append = async (batch: NewEvent[]) => {
-    await gate.promise;
-    return batch.map(() => ({ duplicate: false, conflict: false }));
-  };
-  const intake = createIntake({ append, pausedBy: () => paused, queueLimit: 100, timeoutMs });
->>>>>>> fee3cca (Let the test of held deliveries end at once)
   const store = {
     async hold() {},
     async sources() {
