@@ -36,7 +36,10 @@ export interface LoginParts {
   throttle: Throttle;
   sessions: SessionStore;
   secret: string;
-  ttlSeconds: number;
+  /** How long a token and its session last. */
+  ttlSeconds: Record<LoginWay, number>;
+  /** Why a password can never be right, for the log; null if it can. */
+  faultOf?: (password: string) => string | null;
   log: Log;
   now: () => number;
 }
@@ -49,7 +52,7 @@ export type Login = (credentials: Credentials, requester: Requester) => Promise<
  * Above the throttle's limit, logins get `too_many_attempts` and no hash is computed.
  */
 export function createLogin(parts: LoginParts): Login {
-  const { user, verifyPassword, attempts, throttle, sessions, secret, ttlSeconds, log, now } = parts;
+  const { user, verifyPassword, attempts, throttle, sessions, secret, log, now } = parts;
   const signToken = createSignToken(secret);
   const userEmail = canonicalEmail(user.email);
 
@@ -72,10 +75,12 @@ export function createLogin(parts: LoginParts): Login {
       throw error;
     }
     if (!isRight) {
-      log.warn({ event: "login_failed", requestId, address }, "login failed");
+      const fault = parts.faultOf?.(password) ?? null;
+      log.warn({ event: "login_failed", requestId, address }, `login failed${fault === null ? "" : `: ${fault}`}`);
       throw new AppError("invalid_credentials");
     }
 
+    const ttlSeconds = parts.ttlSeconds[requester.way];
     const sid = createSessionId(requester.way);
     // Both writes share one commit.
     const [replaced] = await Promise.all([

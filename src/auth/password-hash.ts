@@ -21,8 +21,43 @@ const PHC =
 // 128 bits of salt in 22 characters and 184 bits of hash in 31. The unused bits of each last character are zero.
 const BCRYPT = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 
-/** Parses a password hash. Returns it, or why it is refused. The reason never contains the hash. */
-export function parsePasswordHash(encoded: string): PasswordHash | { reason: string } {
+/** Why a password hash is refused. It never contains the hash. */
+export interface RefusedHash {
+  reason: string;
+  /** What to do, if that is not to make another hash. */
+  remedy?: string;
+}
+
+const HOW_TO_QUOTE =
+  "in a shell and in the .env of Docker Compose put the hash in single quotes, in compose.yaml write $$ for each $, or name a file with DEMO_PASSWORD_FILE";
+
+/** Parses a password hash. Returns it, or why it is refused. */
+export function parsePasswordHash(encoded: string): PasswordHash | RefusedHash {
+  const parsed = parseIntact(encoded);
+  return "algorithm" in parsed ? parsed : (changedOnItsWay(encoded) ?? parsed);
+}
+
+/** Recognizes a hash that a shell, Docker Compose or another reader of settings has changed. */
+function changedOnItsWay(encoded: string): RefusedHash | null {
+  const isHash = (text: string) => "algorithm" in parseIntact(text);
+  if (isHash(encoded.replace(/^(["'])(.*)\1$/, "$2")))
+    return {
+      reason: "has quotes around it",
+      remedy: "remove them: what reads this file takes them for a part of the value",
+    };
+  if (isHash(encoded.replaceAll("$$", "$")))
+    return { reason: "has $$ where the hash has $", remedy: "write each $ once: only compose.yaml needs $$" };
+  if (isHash(encoded.replaceAll("\\$", "$")))
+    return { reason: "has a \\ before each $", remedy: `remove it; ${HOW_TO_QUOTE}` };
+  const isCut = LEFT_OF_ARGON2.test(encoded) || LEFT_OF_BCRYPT.test(encoded);
+  return isCut ? { reason: "is a hash that lost the parts behind $", remedy: HOW_TO_QUOTE } : null;
+}
+
+// Shells and Docker Compose replace `$name` by a variable, which is empty here. A shell also replaces `$2` alone.
+const LEFT_OF_ARGON2 = /^(?!\$argon2id\$v=19\$m=)(?:\$?argon2id)?(?:\$v)?=19(?:\$m)?=[0-9]+,t=[0-9]+,p=[0-9]+/;
+const LEFT_OF_BCRYPT = /^(?:[aby][0-9](?:[./A-Za-z0-9]{0,53})|\$2[aby](?:\$?[0-9]{2})?(?:[./][./A-Za-z0-9]{0,52})?)$/;
+
+function parseIntact(encoded: string): PasswordHash | RefusedHash {
   const bcrypt = BCRYPT.exec(encoded);
   if (bcrypt) {
     const cost = Number(bcrypt[1]);

@@ -19,6 +19,14 @@ const CALIBRATION_RUNS = 3;
 // bcrypt ignores the bytes after these: longer passwords with the same beginning would match each other.
 const BCRYPT_MAX_BYTES = 72;
 
+/** Returns why no password of this length can match a hash, and what to do; null if one can. */
+export function faultOfLength({ algorithm }: PasswordHash, password: string): string | null {
+  if (algorithm !== "bcrypt" || fitsBcrypt(canonicalPassword(password))) return null;
+  return "DEMO_PASSWORD is a bcrypt hash, and the password has more than 72 bytes, which bcrypt cuts off; make an argon2id hash with authserve hash-password";
+}
+
+const fitsBcrypt = (canonical: string) => Buffer.byteLength(canonical) <= BCRYPT_MAX_BYTES;
+
 /** Hashes a password for `DEMO_PASSWORD`: an argon2id PHC string. */
 export function hashPassword(password: string, { memoryKib, passes }: HashCost = DEFAULT_COST): Promise<string> {
   return argon2.hash(canonicalPassword(password), {
@@ -88,7 +96,7 @@ async function bcryptVerifier(stored: Extract<PasswordHash, { algorithm: "bcrypt
   const dummy = await bcrypt.hash(dummyPassword(), stored.cost);
   return async (password, userIsKnown) => {
     const canonical = canonicalPassword(password);
-    const fits = Buffer.byteLength(canonical) <= BCRYPT_MAX_BYTES && !canonical.includes("\0");
+    const fits = fitsBcrypt(canonical) && !canonical.includes("\0");
     const usable = userIsKnown && fits;
     return (await bcrypt.verify(fits ? canonical : "-", usable ? stored.encoded : dummy)) && usable;
   };

@@ -121,7 +121,7 @@ export const passwordHash = v.pipe(
   v.rawTransform(({ dataset, addIssue, NEVER }): PasswordHash => {
     const result = parsePasswordHash(dataset.value);
     if (!("reason" in result)) return result;
-    addIssue({ message: `${result.reason}: make one with authserve hash-password` });
+    addIssue({ message: `${result.reason}: ${result.remedy ?? "make one with authserve hash-password"}` });
     return NEVER;
   }),
   v.description("argon2id or bcrypt hash"),

@@ -12,6 +12,7 @@ import {
   SETTING_NAMES,
   type SettingName,
   type Settings,
+  usesRedis,
 } from "./settings.ts";
 
 /** Settings with the path of a file that the server reads. */
@@ -27,7 +28,16 @@ export function readServerSettings(environment: Environment): Settings {
     ...unusableFiles(environment),
     ...dataDirFaults(environment),
     ...cookieDomainFaults(environment),
+    ...unusedRedisUrl(environment),
   ]);
+}
+
+/** Checks that nobody expects `REDIS_URL`, which other programs read, to have an effect. */
+function unusedRedisUrl(environment: Environment): Fault[] {
+  if (environment.REDIS_URL === undefined || usesRedis(environment)) return [];
+  const remedy =
+    "set REDIS_HOST, and as needed REDIS_PORT, REDIS_USERNAME, REDIS_PASSWORD, REDIS_DB and REDIS_TLS; or remove it";
+  return [{ found: "REDIS_URL is not a setting, so Redis would not be used", remedy }];
 }
 
 /** Checks that browsers keep the cookie of `COOKIE_DOMAIN`: they refuse public suffixes, and domains of other hosts. */

@@ -1,4 +1,5 @@
-import { isLoopback } from "../http/listen.ts";
+import { type Fault, faultText } from "../errors.ts";
+import { hostOf, isLoopback } from "../http/listen.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { bytesOfWhsec } from "../webhook/secret-key.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
@@ -14,6 +15,7 @@ export function settingWarnings(settings: Settings): string[] {
     ...redisWarnings(settings),
     ...databaseWarnings(settings),
     ...networkWarnings(settings),
+    ...browserFaults(settings).map(faultText),
   ];
 }
 
@@ -88,6 +90,24 @@ function redisWarnings(settings: Settings): string[] {
 function databaseWarnings({ DATABASE_URL: address }: Settings): string[] {
   if (address === undefined || address.tls !== "off" || isLocalDatabase(address)) return [];
   return ["DATABASE_URL reaches another machine without TLS: add ?sslmode=verify-full, or payloads travel in clear"];
+}
+
+/** What the settings of browsers probably do not intend. */
+export function browserFaults(settings: Settings): Fault[] {
+  const faults: Fault[] = [];
+  const { PUBLIC_URL, JWT_TTL, SESSION_MAX_AGE } = settings;
+  const isPrivate = isLoopback(hostOf(settings) ?? "");
+  if (PUBLIC_URL === undefined && !isPrivate)
+    faults.push({
+      found: "PUBLIC_URL is not set: there is no login page, no cookie and no /auth/verify",
+      remedy: "set it to the address under which browsers reach this server, or use the API alone",
+    });
+  if ((PUBLIC_URL !== undefined || isPrivate) && JWT_TTL.seconds * 1000 > SESSION_MAX_AGE)
+    faults.push({
+      found: "JWT_TTL is longer than SESSION_MAX_AGE: a login on the page lasts for SESSION_MAX_AGE",
+      remedy: "make SESSION_MAX_AGE at least as long as JWT_TTL",
+    });
+  return faults;
 }
 
 /** Whether all hosts of a database are this machine. */

@@ -6,6 +6,7 @@ import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { publicOriginOf } from "../http/listen.ts";
+import { pageTtlSeconds } from "./login.ts";
 
 /** What the pages use of other parts. */
 interface BrowserSources extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "log" | "now"> {
@@ -35,7 +36,7 @@ export function openBrowser(
     marks: createBrowserMarks(credential, throttle, parts.now),
     markCookie: createMarkCookie(origin),
     rules: { origin, allowedOrigins, cookieDomain },
-    lifetimes: { ttlSeconds: settings.JWT_TTL.seconds, sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
+    lifetimes: { ttlSeconds: pageTtlSeconds(settings), sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
     origin,
     trustedProxies: settings.TRUSTED_PROXIES,
   };

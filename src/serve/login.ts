@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { canonicalEmail } from "../auth/email.ts";
 import { createLogin, type Login } from "../auth/login.ts";
-import { createPasswordVerifier } from "../auth/password.ts";
+import { createPasswordVerifier, faultOfLength } from "../auth/password.ts";
 import { createThrottle } from "../auth/throttle/rules.ts";
 import type { Settings } from "../config/settings.ts";
 import { countHashes, countLogins } from "../instrument.ts";
@@ -9,6 +9,11 @@ import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Stores } from "../stores.ts";
+
+/** How long a login on the page lasts without a renewal: `JWT_TTL`, but no longer than a session may. */
+export function pageTtlSeconds({ JWT_TTL, SESSION_MAX_AGE }: Settings): number {
+  return Math.min(JWT_TTL.seconds, Math.floor(SESSION_MAX_AGE / 1000));
+}
 
 // A client would not wait for more password checks than these.
 const LOGIN_QUEUE_LIMIT = 256;
@@ -33,7 +38,8 @@ export async function openLogin(settings: Settings, stores: Stores, metrics: Met
     throttle: createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL), stores.now),
     sessions: stores.sessions,
     secret: settings.JWT_SECRET,
-    ttlSeconds: settings.JWT_TTL.seconds,
+    ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings) },
+    faultOf: (password) => faultOfLength(settings.DEMO_PASSWORD, password),
     log,
     now: stores.now,
   });

@@ -26,7 +26,7 @@ test("a known address gets the same rank and the same store calls for every e-ma
     throttle: createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW),
     sessions: createEmbeddedSessionStore(database),
     secret: "a secret of the test, 32 bytes or more",
-    ttlSeconds: 60,
+    ttlSeconds: { api: 60, form: 60 },
     log: createLog("silent"),
     now: () => NOW,
   });

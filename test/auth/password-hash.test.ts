@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { parsePasswordHash } from "../../src/auth/password-hash.ts";
+import { parsePasswordHash, type RefusedHash } from "../../src/auth/password-hash.ts";
 
 const SALT = "c29tZXNhbHRzb21lc2FsdA";
 const HASH = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI";
@@ -72,6 +72,31 @@ suite("a password hash", () => {
       assert.match(reasonFor(argon2id("m=19456,t=2,p=1", SALT, HASH.slice(0, -cut))), /was probably cut$/, `${cut}`);
     }
   });
+
+  for (const [how, encoded] of [
+    ["by a shell", "=19=19456,t=2,p=1"],
+    ["by a shell, with a salt that has a / in it", "=19=19456,t=2,p=1/xyz+/abc"],
+    ["by a reader that knows $argon2id alone", "=19$m=19456,t=2,p=1"],
+    ["by a shell, of bcrypt", `b0${BCRYPT_TAIL.slice(BCRYPT_TAIL.indexOf("."))}`],
+    ["by Docker Compose, of bcrypt", "$2b$10/abcdefg"],
+  ] as const) {
+    test(`whose parts behind $ were replaced ${how} is recognized`, () => {
+      const { reason, remedy } = parsePasswordHash(encoded) as RefusedHash;
+      assert.equal(reason, "is a hash that lost the parts behind $");
+      for (const word of ["single quotes", "$$", "DEMO_PASSWORD_FILE"]) assert.ok(remedy?.includes(word), word);
+    });
+  }
+
+  for (const [what, change, reason] of [
+    ["quotes around it", (hash: string) => `'${hash}'`, /quotes/],
+    ["$$ for $", (hash: string) => hash.replaceAll("$", "$$$$"), /\$\$ where/],
+    ["a backslash before $", (hash: string) => hash.replaceAll("$", "\\$"), /has a \\/],
+  ] as const) {
+    test(`with ${what} is recognized`, () => {
+      for (const hash of [argon2id("m=19456,t=2,p=1"), `$2b$10$${BCRYPT_TAIL}`])
+        assert.match(reasonFor(change(hash)), reason);
+    });
+  }
 
   for (const [what, encoded] of [
     ["nothing", ""],

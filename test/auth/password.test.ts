@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as argon2 from "@node-rs/argon2";
 import * as bcrypt from "@node-rs/bcrypt";
-import { createPasswordVerifier, hashPassword, type PasswordVerifier } from "../../src/auth/password.ts";
+import { createPasswordVerifier, faultOfLength, hashPassword, type PasswordVerifier } from "../../src/auth/password.ts";
 import { parsePasswordHash } from "../../src/auth/password-hash.ts";
 
 const CHEAP = { algorithm: argon2.Algorithm.Argon2id, memoryCost: 64, timeCost: 1, parallelism: 1 };
@@ -107,4 +107,13 @@ suite("hashPassword", () => {
   test("uses a new salt for each hash", async () => {
     assert.notEqual(await hashPassword("same password"), await hashPassword("same password"));
   });
+});
+
+test("a password that bcrypt would cut off gets a reason for the log, and argon2id takes it", () => {
+  const bcrypt = { algorithm: "bcrypt", encoded: "", cost: 10 } as const;
+  const argon2id = { algorithm: "argon2id", encoded: "", memoryKib: 8, passes: 1, lanes: 1, hashBytes: 32 } as const;
+  const long = `${"ä".repeat(36)}a`;
+  assert.match(String(faultOfLength(bcrypt, long)), /more than 72 bytes.*authserve hash-password$/);
+  assert.equal(faultOfLength(bcrypt, long.slice(0, -1)), null);
+  assert.equal(faultOfLength(argon2id, long), null);
 });

@@ -11,6 +11,13 @@ import { REQUIRED } from "./environment.ts";
 const urlWith = (file: string) =>
   `postgres://app:secret@db.internal/store?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
 
+test("REDIS_URL is refused unless another setting says where Redis is", () => {
+  const REDIS_URL = "redis://:secret@redis.internal:6380/2";
+  const [fault, ...others] = faultsIn({ REDIS_URL });
+  assert.match(String(fault), /^REDIS_URL is not a setting/);
+  assert.deepEqual([others, faultsIn({ REDIS_URL, REDIS_HOST: "redis.internal" })], [[], []]);
+});
+
 /** What is wrong with these settings of a server. */
 function faultsIn(settings: Record<string, string>): string[] {
   try {

@@ -106,3 +106,21 @@ suite("DATABASE_URL", () => {
     });
   }
 });
+
+suite("settings of browsers", () => {
+  const ofPublicUrl = (changes: Record<string, string>) => warningsOf("PUBLIC_URL", changes).length;
+
+  test("without PUBLIC_URL on a server that others reach give a warning", () => {
+    assert.equal(ofPublicUrl({ HOST: "0.0.0.0" }), 1);
+    assert.equal(ofPublicUrl({ TLS_CERT_FILE: "cert.pem", TLS_KEY_FILE: "key.pem" }), 1);
+    assert.equal(ofPublicUrl({}), 0);
+    assert.equal(ofPublicUrl({ HOST: "0.0.0.0", PUBLIC_URL: "https://auth.example.com" }), 0);
+  });
+
+  test("with a JWT_TTL above SESSION_MAX_AGE give a warning", () => {
+    const ofLifetime = (JWT_TTL: string, SESSION_MAX_AGE: string) =>
+      warningsOf("JWT_TTL", { JWT_TTL, SESSION_MAX_AGE });
+    assert.match(String(ofLifetime("2d", "1d")), /lasts for SESSION_MAX_AGE/);
+    assert.deepEqual(ofLifetime("1d", "1d"), []);
+  });
+});

@@ -126,6 +126,23 @@ suite("the login page", () => {
     assert.equal((await open(server, "/login", { method: "POST", body: "{}" })).status, 415);
   });
 
+  test("opens a session that lasts no longer than SESSION_MAX_AGE", async () => {
+    await using server = await startServer({ env: { JWT_TTL: "2h", SESSION_MAX_AGE: "1h" } });
+    const { setCookie } = await send(server, "/login", CREDENTIALS);
+    assert.match(String(setCookie), /; Max-Age=3600;/);
+    const { iat, exp } = claimsOf(/=([^;]*)/.exec(String(setCookie))?.[1] ?? "");
+    assert.equal(exp - iat, 3600);
+    assert.match(
+      server
+        .log("setting_warning")
+        .map(({ message }) => message)
+        .join(),
+      /JWT_TTL is longer than/,
+    );
+    const ofApi = claimsOf(await logIn(server));
+    assert.equal(ofApi.exp - ofApi.iat, 7200);
+  });
+
   test("shares the throttle with the API", async () => {
     await using server = await startServer();
     const statuses: number[] = [];

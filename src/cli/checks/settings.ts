@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { readServerSettings } from "../../config/server-settings.ts";
 import type { Environment } from "../../config/settings.ts";
 import { SECRET_NAMES } from "../../config/settings.ts";
+import { browserFaults } from "../../config/warnings.ts";
 import { describeError } from "../../errors.ts";
 import { faultOfClock } from "../../events/clock-fault.ts";
 import { openMode } from "../../lib/files.ts";
@@ -16,8 +17,9 @@ const STICKY = 0o1000;
 
 export function checkSettings(environment: Environment): Finding[] {
   try {
-    readServerSettings(environment);
-    return [ok("settings", "all are valid")];
+    const settings = readServerSettings(environment);
+    const warnings = browserFaults(settings).map(({ found, remedy }) => warning("settings", found, remedy));
+    return [ok("settings", "all are valid"), ...warnings];
   } catch (error) {
     return wrongSettings("settings", error);
   }

@@ -79,7 +79,7 @@ export const BROWSERS = {
   SESSION_MAX_AGE: {
     schema: v.optional(duration(1000, "7d", LONGEST_AGE), "7d"),
     meaning:
-      "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends.",
+      "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends. A login on the page never lasts longer, also with a longer `JWT_TTL`.",
     example: "12h",
   },
   CORS_ALLOWED_ORIGINS: {
