@@ -1,13 +1,18 @@
 import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
 import type { SessionStore } from "./sessions.ts";
-import { type AccessClaims, createVerifyToken } from "./token.ts";
+import { type AccessClaims, createVerifyToken, readToken } from "./token.ts";
 import { matchesUser, type User } from "./user.ts";
 
 /** The guard of protected operations, see {@link createAuthenticate}. */
 export interface Authenticate {
   /** Authenticates a request by the values of its `Authorization` headers. */
   byHeader(authorization: readonly string[]): Promise<AccessClaims>;
+  /**
+   * Whether one of these values of `Authorization` headers has a token of this service: of exactly its form, and signed with one of
+   * its secrets. It may have expired. Others, e.g. the tokens of a protected app, are for somebody else.
+   */
+  isOwn(authorization: readonly string[]): boolean;
   /**
    * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in any order and
    * number: those that are not genuine do not count.
@@ -47,7 +52,18 @@ export function createAuthenticate(
     return found;
   }
 
+  function isOwnToken(token: string): boolean {
+    if (verify(token, now() / 1000) !== null) return true;
+    const { hasExactHeader, claims } = readToken(token, secrets);
+    return hasExactHeader && claims !== null;
+  }
+
   return {
+    isOwn: (authorization) =>
+      authorization.some((value) => {
+        const token = BEARER.exec(value)?.[1];
+        return token !== undefined && isOwnToken(token);
+      }),
     async byHeader(authorization) {
       const claims = genuine(bearerToken(authorization));
       return live(claims === null ? [] : [claims]);
@@ -60,15 +76,17 @@ export function createAuthenticate(
   };
 }
 
+const BEARER = /^bearer ([A-Za-z0-9._-]+)$/i;
+
 /** Reads the token of the one `Authorization: Bearer <token>` header. The scheme is case-insensitive (RFC 9110, 11.1). */
 function bearerToken([header = "", ...others]: readonly string[]): string {
   if (others.length > 0) throw invalidToken();
   if (/^bearer[ \t]*$/i.test(header) || !/^bearer[^a-z]/i.test(header)) {
     throw missingToken();
   }
-  const match = /^bearer ([A-Za-z0-9._-]+)$/i.exec(header);
-  if (!match?.[1]) throw invalidToken();
-  return match[1];
+  const token = BEARER.exec(header)?.[1];
+  if (token === undefined) throw invalidToken();
+  return token;
 }
 
 /** Creates the error for a request without a token. */

@@ -158,6 +158,24 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         assert.equal(app.received.length, before);
       });
 
+      test("the Authorization of an app reaches it, and the cookie decides", async () => {
+        const visitor = await loggedIn(site);
+        for (const authorization of ["Bearer app-own-token", "Basic eDp5", "Token x"]) {
+          for (const headers of [PAGE, { accept: "application/json" }]) {
+            const sent = await visitor.request(DEEP, { headers: { ...headers, authorization } });
+            const passed = echoOf(sent).headers.filter(([header]) => /^authorization$/i.test(header));
+            assert.deepEqual(
+              passed.map(([, value]) => value),
+              [authorization],
+            );
+          }
+        }
+        const before = site.app.received.length;
+        const headers = { accept: "*/*", authorization: "Bearer app-own-token" };
+        assert.equal((await new Visitor(site.proxy.port).request(DEEP, { headers })).status, 401);
+        assert.equal(site.app.received.length, before);
+      });
+
       test("a client cannot name the user, in any spelling that apps take for the same", async () => {
         const before = site.app.received.length;
         const stranger = new Visitor(site.proxy.port);

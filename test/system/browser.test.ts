@@ -257,9 +257,36 @@ suite("requests from other sites", () => {
       assert.equal((await open(server, "/auth/me", { headers: { cookie: header } })).status, 200);
   });
 
-  test("an Authorization header counts alone, whatever the cookie says", async () => {
+  test("a token of this service counts alone, and any other Authorization leaves the decision to the cookie", async () => {
     const cookie = await logInOnPage(server);
-    assert.equal((await open(server, "/auth/me", { headers: { cookie, authorization: "Bearer x" } })).status, 401);
+    const { iat, ...claims } = claimsOf(cookie.slice(cookie.indexOf("=") + 1));
+    const expired = forge(HEADER, { ...claims, iat: iat - 3600, exp: iat - 1 });
+    const superseded = forge(HEADER, { ...claims, iat, sid: "form-another" });
+    const foreign = forge(HEADER, { ...claims, iat }, { secret: "a secret of the app, 32 bytes or more" });
+    for (const path of ["/auth/me", "/auth/verify"]) {
+      const statusOf = async (authorization: string, sent = cookie) =>
+        (await open(server, path, { headers: { cookie: sent, authorization, accept: "*/*" } })).status;
+      for (const others of [
+        "Bearer x",
+        "Bearer app.own.token",
+        "bearer a b",
+        "Basic eDp5",
+        "Token x",
+        `Bearer ${foreign}`,
+      ]) {
+        assert.equal(await statusOf(others), 200, others);
+        assert.equal(await statusOf(others, "x=y"), 401, others);
+      }
+      for (const own of [expired, superseded]) assert.equal(await statusOf(`Bearer ${own}`), 401);
+    }
+  });
+
+  test("the cookie is held to its rules also beside the Authorization of an app", async () => {
+    const headers = { cookie: await logInOnPage(server), authorization: "Bearer app-own-token" };
+    const logout = (more: Record<string, string>) =>
+      ask(server, "/auth/logout", { method: "POST", headers: { ...headers, ...more } });
+    assert.equal((await logout(CROSS)).status, 403);
+    assert.equal((await logout({ "sec-fetch-site": "same-origin" })).status, 200);
   });
 
   test("may call /auth from an origin in CORS_ALLOWED_ORIGINS only", async () => {

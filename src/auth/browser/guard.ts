@@ -5,12 +5,12 @@ import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 
-/** Authenticates a request by its `Authorization` header, else by its cookie. Throws the errors of {@link Authenticate}. */
+/** Authenticates a request by its `Authorization` header or its cookie. Throws the errors of {@link Authenticate}. */
 export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessClaims>;
 
 /**
- * Creates the guard of requests with a token or a cookie. An `Authorization` header counts alone. A request with the cookie that
- * changes state must come from the same site, or from a trusted origin.
+ * Creates the guard of requests with a token or a cookie, see {@link authenticateRequest}. A request with the cookie that changes
+ * state must come from the same site, or from a trusted origin.
  */
 export function createRequestGuard(
   authenticate: Authenticate,
@@ -18,12 +18,27 @@ export function createRequestGuard(
   trustedOrigins: readonly string[],
 ): AuthenticateRequest {
   return async (request) => {
-    const authorization = headerValues(request.rawHeaders, "authorization");
-    if (cookie === null || authorization.length > 0) return authenticate.byHeader(authorization);
-    const claims = await authenticateCookie(request, cookie, authenticate);
-    if (request.method !== "GET" && request.method !== "HEAD") requireSameSite(request, trustedOrigins);
+    const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (isByCookie && !isRead) requireSameSite(request, trustedOrigins);
     return claims;
   };
+}
+
+/**
+ * Authenticates a request by its `Authorization` header if that has a token of this service. What an app uses the header for is not
+ * judged: then the cookie counts.
+ */
+export async function authenticateRequest(
+  request: IncomingMessage,
+  cookie: Cookie | null,
+  authenticate: Authenticate,
+): Promise<{ claims: AccessClaims; isByCookie: boolean }> {
+  const authorization = headerValues(request.rawHeaders, "authorization");
+  const tokens = cookie === null ? [] : tokensIn(request, cookie);
+  const isByHeader = authorization.length > 0 && (tokens.length === 0 || authenticate.isOwn(authorization));
+  if (isByHeader || cookie === null) return { claims: await authenticate.byHeader(authorization), isByCookie: false };
+  return { claims: await authenticate.byCookie(tokens), isByCookie: true };
 }
 
 /** Authenticates a request by its cookie alone. */
@@ -32,5 +47,8 @@ export function authenticateCookie(
   cookie: Cookie,
   authenticate: Authenticate,
 ): Promise<AccessClaims> {
-  return authenticate.byCookie(cookie.read(request).filter((token) => token !== ""));
+  return authenticate.byCookie(tokensIn(request, cookie));
 }
+
+const tokensIn = (request: IncomingMessage, cookie: Cookie) =>
+  cookie.read(request).filter((token) => token !== "");

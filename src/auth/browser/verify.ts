@@ -1,13 +1,11 @@
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
-import { headerValues } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
-import type { Handler, RequestContext } from "../../http/route.ts";
+import type { Handler } from "../../http/route.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { SessionStore } from "../sessions.ts";
-import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
-import { authenticateCookie } from "./guard.ts";
+import { authenticateRequest } from "./guard.ts";
 import { isNavigation, type OriginalRequest, originalRequest } from "./original-request.ts";
 import { isRenewalDue, type Lifetimes } from "./renewal.ts";
 
@@ -46,18 +44,9 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
     return { status, body: "", headers: status === 401 ? { ...headers, "WWW-Authenticate": "Bearer" } : headers };
   }
 
-  async function identify({ request }: RequestContext): Promise<{ claims: AccessClaims; isByCookie: boolean }> {
-    const authorization = headerValues(request.rawHeaders, "authorization");
-    // An app's own Authorization header, e.g. Basic, is not for this service.
-    const isBearer = authorization.some((value) => /^bearer(?![a-z])/i.test(value));
-    if (isBearer) return { claims: await authenticate.byHeader(authorization), isByCookie: false };
-    return { claims: await authenticateCookie(request, cookie, authenticate), isByCookie: true };
-  }
-
-  return async (context) => {
-    const { request, requestId } = context;
+  return async ({ request, requestId }) => {
     try {
-      const { claims, isByCookie } = await identify(context);
+      const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
       if (isByCookie && isNavigation(request)) {
         const original = originalRequest(request, trustedProxies);
         const isDue = original.url !== null && original.method === "GET";
