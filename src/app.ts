@@ -267,10 +267,12 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
     {
       method: "GET",
       path: "/login/renew",
-      summary: "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here.",
+      summary:
+        "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here. If `rd` is refused, a page tells it.",
       query: RedirectQuery,
       response: PageAnswer,
-      statuses: [303],
+      statuses: [200, 303],
+      mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
       handler: renewRoute(browser),
       quiet: true,

@@ -135,6 +135,18 @@ export const LOG_EVENTS = {
     meaning: "The e-mail or the password of a login was wrong.",
     fields: ["requestId", "address"],
   },
+  redirect_refused: {
+    level: "warn",
+    meaning:
+      "A login leads to the start page instead of `rd`, which is not allowed. `reason` is `origin_not_allowed`, `no_host` or `malformed`, and the message names the remedy.",
+    fields: ["requestId", "address", "reason", "origin"],
+  },
+  original_url_unknown: {
+    level: "warn",
+    meaning:
+      "A proxy asks `/auth/verify` about a page, and does not say which, or is not in `TRUSTED_PROXIES`. The login leads to the start page. Logged once.",
+    fields: ["requestId", "address"],
+  },
   login_throttled: {
     level: "warn",
     meaning: "A login was refused after too many failures.",

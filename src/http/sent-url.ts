@@ -29,12 +29,9 @@ interface Arrival {
 
 /** The origin of a request with these headers, see {@link sentOrigin}. */
 export function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
-  const forwarded = (value: string | undefined) => (isForwarded ? firstOf(value) : undefined);
-  const forwardedHost = matching(HOST, forwarded(believed(headers, "x-forwarded-host")));
-  if (forwardedHost === undefined && publicOrigin !== undefined) return publicOrigin;
-  const scheme =
-    matching(SCHEME, forwarded(believed(headers, "x-forwarded-proto"))) ?? (isEncrypted ? "https" : "http");
-  return `${scheme}://${forwardedHost ?? headers.host ?? ""}`;
+  const { scheme, host } = isForwarded ? forwardedOrigin(headers) : {};
+  if (host === undefined && publicOrigin !== undefined) return publicOrigin;
+  return `${scheme ?? (isEncrypted ? "https" : "http")}://${host ?? headers.host ?? ""}`;
 }
 
 // A proxy may pass on what the client wrote.
@@ -42,6 +39,17 @@ const HOST = /^[A-Za-z0-9._:[\]-]+$/;
 const SCHEME = /^https?$/i;
 
 const matching = (form: RegExp, text: string | undefined) => (text && form.test(text) ? text : undefined);
+
+/** What a trusted proxy says of scheme and host. A value that has not their form counts as missing. */
+export function forwardedOrigin(headers: IncomingHttpHeaders): {
+  scheme?: string | undefined;
+  host?: string | undefined;
+} {
+  return {
+    scheme: matching(SCHEME, firstOf(believed(headers, "x-forwarded-proto")))?.toLowerCase(),
+    host: matching(HOST, firstOf(believed(headers, "x-forwarded-host"))),
+  };
+}
 
 /** Returns the request target as the client sent it, with the part of the path that a trusted proxy has removed. */
 export function sentTarget(request: IncomingMessage, trustedProxies: BlockList | undefined): string {

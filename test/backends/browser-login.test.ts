@@ -6,6 +6,7 @@ import { complaintsOf, fillIn, logInThere, openChromium, openProfile } from "../
 import { logIn } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { startSite } from "../helpers/site.ts";
 
 const FIREFOX = { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0" };
 
@@ -80,6 +81,38 @@ suite("in Chromium", needsChromium(), () => {
       assert.equal(second.url(), `${server.url}/`);
     });
   }
+
+  test("the part after # of a link survives the login, a wrong password, and a stay on the page", async (context) => {
+    const app = await startSite(context);
+    await using server = await startServer({ env: { REDIRECT_ORIGINS: app.url } });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await profile.newPage();
+    const wanted = `${app.url}/?a=1#/deep/link?b=%20\\x`;
+    await page.goto(`${server.url}/login?rd=${encodeURIComponent(`${app.url}/?a=1`)}#/deep/link?b=%20\\x`);
+    await fillIn(page, { password: "wrong password" });
+    await fillIn(page);
+    assert.equal(page.url(), wanted.replace("\\", "%5C"));
+    // A link that has its own is not changed.
+    await profile.clearCookies();
+    await page.goto(`${server.url}/login?rd=${encodeURIComponent(`${app.url}/#own`)}#other`);
+    await fillIn(page);
+    assert.equal(page.url(), `${app.url}/#own`);
+    assert.deepEqual(
+      complaints.filter((text) => !text.includes("401")),
+      [],
+    );
+  });
+
+  test("without scripts the login works, and drops the part after #", async (context) => {
+    const app = await startSite(context);
+    await using server = await startServer({ env: { REDIRECT_ORIGINS: app.url } });
+    await using profile = await openProfile(browser, { javaScriptEnabled: false });
+    const page = await profile.newPage();
+    await page.goto(`${server.url}/login?rd=${encodeURIComponent(`${app.url}/?a=1`)}#/deep`);
+    await fillIn(page);
+    assert.equal(page.url(), `${app.url}/?a=1`);
+  });
 
   test("after logging out, the way back leads to the login page", async () => {
     await using profile = await openProfile(browser);

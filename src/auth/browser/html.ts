@@ -37,6 +37,7 @@ main{width:100%;max-width:25rem;min-width:0;padding:2rem;background:var(--card);
 h1{margin:0;font-size:1.5rem;line-height:1.25;letter-spacing:-.01em}
 p{margin:.35rem 0 0;color:var(--soft);text-wrap:pretty}
 strong{font-weight:600;color:var(--text)}
+a{color:var(--accent)}
 form{margin:1.5rem 0 0}
 label{display:block;margin:0 0 .35rem;font-weight:600}
 input{display:block;width:100%;min-height:3rem;margin:0 0 1.1rem;padding:.6rem .8rem;font:inherit;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:.5rem}
@@ -69,12 +70,14 @@ export interface Page {
   body: Html;
   /** Another origin that its form may lead to. Browsers also check the redirect that answers the form. */
   formTarget?: string | null;
+  /** A script at the end of the page. The page also works without it. */
+  script?: string;
 }
 
 /** A page as a response. Nothing but its own style and forms is allowed, and no other page may frame it. */
 export function pageReply(
   status: number,
-  { lang, title, body, formTarget }: Page,
+  { lang, title, body, formTarget, script }: Page,
   headers: Reply["headers"] = {},
 ): Reply {
   const page = html`<!doctype html>
@@ -90,13 +93,14 @@ export function pageReply(
 <main>
 <div class="brand">${new Html(MARK)}authserve</div>
 ${body}
-</main>
+</main>${script === undefined ? null : html`\n<script>${new Html(script)}</script>`}
 </body>
 </html>
 `;
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
+    ...(script === undefined ? [] : [`script-src 'sha256-${hash("sha256", script, "base64")}'`]),
     "img-src 'self' data:",
     `form-action 'self'${formTarget ? ` ${formTarget}` : ""}`,
     "base-uri 'none'",

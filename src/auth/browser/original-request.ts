@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { believed } from "../../http/believed-headers.ts";
 import { isTrusted, peerAddress } from "../../http/client-address.ts";
+import { forwardedOrigin } from "../../http/sent-url.ts";
 
 /** The request that a proxy asks about. */
 export interface OriginalRequest {
@@ -24,10 +25,9 @@ export function originalRequest(request: IncomingMessage, trustedProxies: BlockL
 function originalUrl(headers: IncomingHttpHeaders): string | null {
   const whole = believed(headers, "x-original-url");
   if (whole !== undefined) return whole;
-  const proto = believed(headers, "x-forwarded-proto");
-  const host = believed(headers, "x-forwarded-host");
-  if (proto === undefined || host === undefined) return null;
-  return `${proto}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
+  const { scheme, host } = forwardedOrigin(headers);
+  if (scheme === undefined || host === undefined) return null;
+  return `${scheme}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }
 
 /** Whether a browser opens a page with this request, so that it can show a login page instead of the response. */

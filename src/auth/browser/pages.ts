@@ -1,6 +1,7 @@
 import type { Reply } from "../../http/problem.ts";
 import type { LoginOrigin, Supersession } from "../sessions.ts";
 import { type Html, html, pageReply } from "./html.ts";
+import type { RefusedTarget } from "./redirect-target.ts";
 import type { Texts } from "./texts.ts";
 
 /** What the login page shows besides its form. */
@@ -14,14 +15,21 @@ export interface LoginPage {
   email?: string;
   /** Why a login was refused. */
   error?: string | Html;
-  /** What happened before: a line that sums it up, and lines about it. */
-  note?: string | undefined;
+  /** What happened before. Each has a line that sums it up, and lines about it. */
+  notes?: readonly string[];
 }
+
+// The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when the form is sent.
+const KEEP_FRAGMENT = `{
+const { rd } = document.forms[0].elements;
+const whole = rd.value + location.hash.replaceAll("\\\\", "%5C");
+if (!rd.value.includes("#") && whole.length <= 4096) rd.value = whole;
+}`;
 
 /** The login page. It works without script and with password managers. */
 export function loginPage(
   status: number,
-  { texts, target, origin, email = "", error, note }: LoginPage,
+  { texts, target, origin, email = "", error, notes = [] }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
   const targetUrl = new URL(target, origin);
@@ -30,7 +38,7 @@ export function loginPage(
   const invalid = status === 400 || status === 401 ? html` aria-invalid="true"` : null;
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
   const body = html`<h1>${texts.login}</h1>
-${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${note === undefined ? null : noteOf(note)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="login">
+${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${notes.map(noteOf)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="login">
 <input type="hidden" name="rd" value="${target}">
 <label for="email">${texts.email}</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" inputmode="email" maxlength="254" required${focusEmail}${describedBy}${invalid}>
@@ -40,12 +48,25 @@ ${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></
 </form>
 <p class="hint">${texts.oneSession}</p>`;
   const formTarget = isElsewhere ? targetUrl.origin : null;
-  return pageReply(status, { lang: texts.lang, title: texts.login, body, formTarget }, headers);
+  const page = { lang: texts.lang, title: texts.login, body, formTarget, script: KEEP_FRAGMENT };
+  return pageReply(status, page, headers);
 }
 
 function noteOf(note: string): Html {
   const [summary = "", ...lines] = note.split("\n");
   return html`<div class="note"><strong>${summary}</strong>${lines.map((line) => html`<p role="status">${line}</p>`)}</div>\n`;
+}
+
+/** The page of a live session whose `rd` is refused. */
+export function refusedTargetPage(
+  texts: Texts,
+  refused: RefusedTarget,
+  home: string,
+  headers: Reply["headers"],
+): Reply {
+  const body = html`<h1>${texts.loggedIn}</h1>
+${noteOf(texts.refusedTarget(refused.origin))}<p><a href="${home}">${texts.toStartPage}</a></p>`;
+  return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body }, headers);
 }
 
 /** Who is logged in. Times are Unix milliseconds. */

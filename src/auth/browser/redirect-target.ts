@@ -8,6 +8,24 @@ export interface RedirectRules {
   cookieDomain: string | undefined;
 }
 
+/** Why `rd` is refused: its origin is not allowed, it has no host, or browsers could read it in another way than it seems. */
+type RefusalReason = "origin_not_allowed" | "no_host" | "malformed";
+
+/** An `rd` that is refused. */
+export interface RefusedTarget {
+  reason: RefusalReason;
+  /** Set with `origin_not_allowed`. */
+  origin: string | null;
+}
+
+/** Where a login leads to. */
+export interface Target {
+  /** An absolute URL, or a path of this service. */
+  url: string;
+  /** Why it is the start page instead of `rd`; null if it is not. */
+  refused: RefusedTarget | null;
+}
+
 const HOME = "/";
 const MAX_LENGTH = 4096;
 
@@ -16,20 +34,50 @@ const CONFUSING = /[\s\\]|\p{Cc}/u;
 
 /**
  * Where a login leads to: `rd` if it is allowed, else the start page of this service. `rd` is an absolute URL, or a path of this
- * service, which stays a path. It is parsed as browsers do, and compared by its origin.
+ * service, which stays a path. It is parsed as browsers do, and compared by its origin. An http URL means the https one, where only
+ * that is allowed: a proxy behind another one that does TLS may not know it.
  */
-export function redirectTarget(rd: string | null, { origin, allowedOrigins, cookieDomain }: RedirectRules): string {
-  if (rd === null || rd.length > MAX_LENGTH || CONFUSING.test(rd)) return HOME;
+export function redirectTarget(rd: string | null, rules: RedirectRules): Target {
+  if (rd === null) return { url: HOME, refused: null };
+  if (rd.length > MAX_LENGTH || CONFUSING.test(rd)) return refused("malformed");
+  // nginx has no `$http_host` over HTTP/3.
+  if (/^https?:\/\/\//i.test(rd)) return refused("no_host");
   const isPath = rd.startsWith("/") && !rd.startsWith("//");
-  const url = URL.parse(rd, isPath ? origin : undefined);
+  const url = URL.parse(rd, isPath ? rules.origin : undefined);
   // The origin of a `blob:` URL is that of the page that made it.
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return HOME;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    return refused("malformed");
   // Dot segments are resolved: "/.//host" would become "//host".
   const path = url.pathname + url.search + url.hash;
-  if (isPath) return url.origin === origin && !path.startsWith("//") ? path : HOME;
-  if (url.origin === origin || allowedOrigins.includes(url.origin)) return url.href;
-  const isOfDomain = DNS_NAME.test(url.hostname) && isWithin(url.hostname, cookieDomain);
-  return url.protocol === "https:" && isOfDomain ? url.href : HOME;
+  if (isPath) return url.origin === rules.origin && !path.startsWith("//") ? allowed(path) : refused("malformed");
+  const asked = url.origin;
+  if (isAllowed(url, rules)) return allowed(url.href);
+  url.protocol = "https:";
+  return isAllowed(url, rules) ? allowed(url.href) : refused("origin_not_allowed", asked);
+}
+
+const allowed = (url: string): Target => ({ url, refused: null });
+
+const refused = (reason: RefusalReason, origin: string | null = null): Target => ({
+  url: HOME,
+  refused: { reason, origin },
+});
+
+function isAllowed({ origin, protocol, hostname }: URL, rules: RedirectRules): boolean {
+  if (origin === rules.origin || rules.allowedOrigins.includes(origin)) return true;
+  return protocol === "https:" && DNS_NAME.test(hostname) && isWithin(hostname, rules.cookieDomain);
+}
+
+/** Tells the operator what to do about a refused target. */
+export function refusalText({ reason, origin }: RefusedTarget): string {
+  switch (reason) {
+    case "origin_not_allowed":
+      return `a login does not lead to ${origin}: if it is your app, add it to REDIRECT_ORIGINS, or set COOKIE_DOMAIN to its domain`;
+    case "no_host":
+      return "a login does not lead to a URL without a host: let the proxy name the host, as deploy/nginx-app.conf does";
+    case "malformed":
+      return "a login does not lead to an rd that is no plain URL: let the proxy send the URL as the client wrote it";
+  }
 }
 
 // A URL may have a host such as `a;b.example.com`. It would end the directive of the page's policy that names the target.

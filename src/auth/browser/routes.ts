@@ -5,7 +5,7 @@ import { AppError } from "../../errors.ts";
 import { removedPrefix } from "../../http/client-address.ts";
 import { readForm } from "../../http/form.ts";
 import type { Reply } from "../../http/problem.ts";
-import type { Handler } from "../../http/route.ts";
+import type { Handler, RequestContext } from "../../http/route.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { Login } from "../login.ts";
@@ -17,8 +17,8 @@ import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
-import { endedText, homePage, loginPage } from "./pages.ts";
-import { type RedirectRules, redirectTarget } from "./redirect-target.ts";
+import { endedText, homePage, loginPage, refusedTargetPage } from "./pages.ts";
+import { type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
 import { isRenewalDue, type Lifetimes, renewedExpiry } from "./renewal.ts";
 import { type Texts, textsFor } from "./texts.ts";
 
@@ -43,14 +43,34 @@ export interface BrowserParts {
 const FORM_LIMIT = 16 * 1024;
 
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
-export function loginPageRoute({ authenticate, cookie, rules }: BrowserParts): Handler {
-  return async ({ request }) => {
+export function loginPageRoute({ authenticate, cookie, rules, log, trustedProxies }: BrowserParts): Handler {
+  return async (context) => {
+    const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
-    const target = redirectTarget(queryOf(request).get("rd"), rules);
+    const target = targetOf(queryOf(request).get("rd"), context, { rules, log });
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
-    const note = ended ? endedText(texts, supersessionIn(ended)) : undefined;
-    return claims ? redirect(target) : loginPage(200, { texts, target, origin: rules.origin, note });
+    if (claims) return leadTo(target, texts, removedPrefix(request, trustedProxies));
+    const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
+    if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
+    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes });
   };
+}
+
+/** Where a login leads to. What is refused is logged. */
+function targetOf(
+  rd: string | null,
+  { requestId, address }: Pick<RequestContext, "requestId" | "address">,
+  { rules, log }: Pick<BrowserParts, "rules" | "log">,
+): Target {
+  const target = redirectTarget(rd, rules);
+  if (target.refused)
+    log.warn({ event: "redirect_refused", requestId, address, ...target.refused }, refusalText(target.refused));
+  return target;
+}
+
+/** Leads a user with a session to the target. If it was refused, a page tells it. */
+function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers: Reply["headers"] = {}): Reply {
+  return refused ? refusedTargetPage(texts, refused, `${prefix}/`, headers) : redirect(url, headers);
 }
 
 /**
@@ -59,11 +79,12 @@ export function loginPageRoute({ authenticate, cookie, rules }: BrowserParts): H
  */
 export function loginFormRoute(parts: BrowserParts): Handler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
-  return async ({ request, requestId, address }) => {
+  return async (context) => {
+    const { request, requestId, address } = context;
     requireSameSite(request, []);
     const texts = textsFor(request.headers["accept-language"]);
     const fields = await readForm(request, FORM_LIMIT);
-    const target = redirectTarget(fields.get("rd") ?? null, rules);
+    const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
     const page = { texts, target, origin: rules.origin, email };
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
@@ -116,21 +137,25 @@ export function logoutFormRoute({ authenticate, sessions, cookie, trustedProxies
  * login page.
  */
 export function renewRoute(parts: BrowserParts): Handler {
-  const { authenticate, sessions, cookie, rules, lifetimes, secret, trustedProxies, now } = parts;
+  const { authenticate, sessions, cookie, lifetimes, secret, trustedProxies, now } = parts;
   const sign = createSignToken(secret);
-  return async ({ request }) => {
-    const target = redirectTarget(queryOf(request).get("rd"), rules);
+  return async (context) => {
+    const { request } = context;
+    const texts = textsFor(request.headers["accept-language"]);
+    const rd = queryOf(request).get("rd");
     const { claims } = await sessionOf(request, cookie, authenticate);
-    const path = `${removedPrefix(request, trustedProxies)}/login`;
-    const toLogin = redirect(`${path}?rd=${encodeURIComponent(target)}`);
+    const prefix = removedPrefix(request, trustedProxies);
+    const toLogin = redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
     if (!claims) return toLogin;
+    const target = targetOf(rd, context, parts);
     const { sub, email, sid, iat } = claims;
     const at = Math.floor(now() / 1000);
-    if (iat === undefined || !(await isRenewalDue(claims, lifetimes, sessions, at))) return redirect(target);
+    if (iat === undefined || !(await isRenewalDue(claims, lifetimes, sessions, at)))
+      return leadTo(target, texts, prefix);
     const exp = renewedExpiry(claims, lifetimes, at);
     if (!(await sessions.extendIf(sub, sid, exp - at))) return toLogin;
     const token = await sign({ sub, email, sid, iat, exp });
-    return redirect(target, { "Set-Cookie": cookie.set(token, exp - at) });
+    return leadTo(target, texts, prefix, { "Set-Cookie": cookie.set(token, exp - at) });
   };
 }
 

@@ -29,6 +29,9 @@ export interface Texts {
   };
   superseded: (browser: string | null, network: string, time: string) => string;
   ended: string;
+  /** Why the login leads to the start page. The origin is that of the page that was asked for, if it is known. */
+  refusedTarget: (origin: string | null) => string;
+  toStartPage: string;
 }
 
 const ES: Texts = {
@@ -57,6 +60,11 @@ const ES: Texts = {
   superseded: (browser, network, time) =>
     `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
   ended: "Sesión invalidada. Inicia sesión de nuevo.",
+  refusedTarget: (origin) =>
+    origin === null
+      ? "No se puede volver a la página que pediste: su dirección no es válida.\nEn su lugar se abre la página de inicio. El registro del servidor dice por qué."
+      : `No se puede volver a ${origin}: esa dirección no está permitida.\nEn su lugar se abre la página de inicio. Si la aplicación es tuya, añade su dirección a REDIRECT_ORIGINS.`,
+  toStartPage: "Ir a la página de inicio",
 };
 
 const EN: Texts = {
@@ -84,6 +92,11 @@ const EN: Texts = {
   superseded: (browser, network, time) =>
     `Your session has ended. Log in again.\nAnother login replaced it: ${browser ?? "a program"}, from the network ${network}, ${time}.\nIf it was not you, change the password.`,
   ended: "Your session has ended. Log in again.",
+  refusedTarget: (origin) =>
+    origin === null
+      ? "There is no way back to the page that you asked for: its address is not valid.\nYou get the start page instead. The log of the server says why."
+      : `There is no way back to ${origin}: this address is not allowed.\nYou get the start page instead. If it is your app, add its address to REDIRECT_ORIGINS.`,
+  toStartPage: "Go to the start page",
 };
 
 const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`;

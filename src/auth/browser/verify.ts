@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import type { Handler } from "../../http/route.ts";
+import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { SessionStore } from "../sessions.ts";
 import type { Cookie } from "./cookie.ts";
@@ -18,6 +19,7 @@ export interface VerifyParts {
   /** The origin of this service. */
   origin: string;
   trustedProxies: BlockList | undefined;
+  log: Log;
   now: () => number;
 }
 
@@ -34,7 +36,7 @@ const NOBODY = { "Remote-User": "", "Remote-Email": "" };
  * that a proxy overwrites those of a client.
  */
 export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
-  const { authenticate, cookie, sessions, lifetimes, origin, trustedProxies, now } = parts;
+  const { authenticate, cookie, sessions, lifetimes, origin, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
     const location = `${origin}${path}${url === null ? "" : `?rd=${encodeURIComponent(url)}`}`;
@@ -44,7 +46,16 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
     return { status, body: "", headers: status === 401 ? { ...headers, "WWW-Authenticate": "Bearer" } : headers };
   }
 
-  return async ({ request, requestId }) => {
+  let isReported = false;
+  function reportUnknown(fields: { requestId: string; address: string }): void {
+    if (isReported) return;
+    isReported = true;
+    const message =
+      "a login cannot lead back to the page that was asked for: set TRUSTED_PROXIES, and let the proxy send X-Original-URL, or X-Forwarded-Proto, -Host and -Uri";
+    log.warn({ event: "original_url_unknown", ...fields }, message);
+  }
+
+  return async ({ request, requestId, address }) => {
     try {
       const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
       if (isByCookie && isNavigation(request)) {
@@ -60,7 +71,11 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
       };
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-      if (isNavigation(request)) return sendTo("/login", originalRequest(request, trustedProxies));
+      if (isNavigation(request)) {
+        const original = originalRequest(request, trustedProxies);
+        if (original.url === null) reportUnknown({ requestId, address });
+        return sendTo("/login", original);
+      }
       const { headers, ...refusal } = problem(error, requestId);
       return { ...refusal, headers: { ...headers, ...NOBODY } };
     }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { redirectTarget } from "../../../src/auth/browser/redirect-target.ts";
+import { redirectTarget, refusalText } from "../../../src/auth/browser/redirect-target.ts";
 
 const RULES = {
   origin: "https://auth.example.com",
@@ -46,8 +46,6 @@ const HOSTILE = [
   "https://evilexample.com",
   "https://example.com.evil.test/",
   "https://app.example.net.evil.test/",
-  "http://app.example.com/",
-  "http://auth.example.com/",
   "https://app.example.net:8443/",
   "http://127.0.0.1:8081/",
   "https://[::1]/",
@@ -79,7 +77,9 @@ const HOSTILE = [
 suite("the target of a login", () => {
   for (const rd of HOSTILE) {
     test(`is the start page instead of ${JSON.stringify(rd.slice(0, 60))}`, () => {
-      assert.equal(redirectTarget(rd, RULES), "/");
+      const { url, refused } = redirectTarget(rd, RULES);
+      assert.equal(url, "/");
+      assert.ok(refused);
     });
   }
 
@@ -97,11 +97,30 @@ suite("the target of a login", () => {
     ["https://example.com/", "https://example.com/"],
     ["https://wiki.example.com/page#part", "https://wiki.example.com/page#part"],
     ["https://a.b.example.com:8443/", "https://a.b.example.com:8443/"],
+    // A proxy behind one that does TLS may believe that the page came by http, for which browsers keep no cookie.
+    ["http://wiki.example.com/page?a=b#part", "https://wiki.example.com/page?a=b#part"],
+    ["http://wiki.example.com:8080/", "https://wiki.example.com:8080/"],
+    ["http://auth.example.com/x", "https://auth.example.com/x"],
+    ["http://app.example.net/", "https://app.example.net/"],
   ] as const) {
-    test(`is ${target} for ${rd}`, () => assert.equal(redirectTarget(rd, RULES), target));
+    test(`is ${target} for ${rd}`, () => assert.deepEqual(redirectTarget(rd, RULES), { url: target, refused: null }));
   }
 
   test("is no subdomain without a cookie domain", () => {
-    assert.equal(redirectTarget("https://wiki.example.com/", { ...RULES, cookieDomain: undefined }), "/");
+    const { refused } = redirectTarget("https://wiki.example.com/", { ...RULES, cookieDomain: undefined });
+    assert.deepEqual(refused, { reason: "origin_not_allowed", origin: "https://wiki.example.com" });
   });
+
+  for (const [rd, reason, remedy] of [
+    ["https://app.example.org:8443/x", "origin_not_allowed", /https:\/\/app\.example\.org:8443: .* REDIRECT_ORIGINS/],
+    ["http://app.example.org/", "origin_not_allowed", /http:\/\/app\.example\.org: /],
+    ["https:///x", "no_host", /host/],
+    ["evil.test", "malformed", /plain URL/],
+  ] as const) {
+    test(`that is refused has a reason and a remedy: ${rd}`, () => {
+      const { refused } = redirectTarget(rd, RULES);
+      assert.equal(refused?.reason, reason);
+      assert.match(refusalText(refused), remedy);
+    });
+  }
 });
