@@ -14,9 +14,27 @@ app.example.com {
 		# Websockets, and no other protocol: after an upgrade Caddy no longer sees the requests.
 		request_header @other -Upgrade
 		request_header @websocket Upgrade websocket
-		forward_auth 127.0.0.1:3000 {
-			uri /auth/verify/redirect
-			copy_headers Remote-User Remote-Email
+		# As forward_auth does, which would drop the renewed cookie. Then only pages, and no requests of scripts, would keep the session.
+		reverse_proxy 127.0.0.1:3000 {
+			method GET
+			rewrite /auth/verify/redirect
+			header_up X-Forwarded-Method {method}
+			header_up X-Forwarded-Uri {uri}
+			header_up -Upgrade
+			@renewed {
+				status 200
+				header Set-Cookie *
+			}
+			handle_response @renewed {
+				request_header Remote-User {rp.header.Remote-User}
+				request_header Remote-Email {rp.header.Remote-Email}
+				header +Set-Cookie {rp.header.Set-Cookie}
+			}
+			@passed status 200
+			handle_response @passed {
+				request_header Remote-User {rp.header.Remote-User}
+				request_header Remote-Email {rp.header.Remote-Email}
+			}
 		}
 		reverse_proxy 127.0.0.1:8080 {
 			# Caddy removes headers that a client names in Connection. These two are set after that.

@@ -271,11 +271,40 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         assert.deepEqual(userHeaders(echoOf(await visitor.open(DEEP))), GENUINE);
 
         const now = Math.floor(Date.now() / 1000);
+        assert.equal(visitor.cookies.get(COOKIE)?.value, second, "a renewal that is not due");
+
         const late = forge(HEADER, { ...claimsOf(second), iat: now - 7200, exp: now - 3600 });
         const sent = { headers: { ...PAGE, cookie: `${COOKIE}=${late}` } };
         const page = await new Visitor(site.proxy.port).open(DEEP, sent);
         assert.equal(new URL(page.url).origin, AUTH);
         assert.match(page.text, /name="password"/);
+      });
+
+      test("an app that only fetches stays logged in, without a page, and no session is revived", async () => {
+        await using site = await startSite(name, { JWT_TTL: "10m" });
+        const visitor = await loggedIn(site);
+        const first = visitor.cookies.get(COOKIE)?.value ?? "";
+        const { dir, env, port } = site.server;
+        await site.server.stop();
+        await using longer = await startServer({ dir, env: { ...env, PORT: String(port), JWT_TTL: "1h" } });
+        assert.equal(longer.port, port);
+        const asked = { method: "POST", headers: { accept: "application/json", "sec-fetch-mode": "cors" }, body: "{}" };
+        const answer = await visitor.request(DEEP, asked);
+        const echo = echoOf(answer);
+        assert.deepEqual(userHeaders(echo), GENUINE);
+        assert.ok(!echo.headers.some(([header]) => /^set-cookie$/i.test(header)));
+        // The app sets a cookie itself, which must not get lost.
+        assert.equal(answer.headers["set-cookie"]?.length, 2);
+        const second = visitor.cookies.get(COOKIE)?.value ?? "";
+        const [before, after] = [claimsOf(first), claimsOf(second)];
+        assert.deepEqual([after.sid, after.iat], [before.sid, before.iat]);
+        assert.ok(after.exp > before.exp + 1800);
+        assert.equal((await visitor.request(DEEP, asked)).headers["set-cookie"]?.length, 1);
+
+        const other = await loggedIn(site);
+        const refused = await visitor.request(DEEP, asked);
+        assert.deepEqual([refused.status, refused.headers["set-cookie"]], [401, undefined]);
+        assert.equal((await other.request(DEEP, asked)).status, 200);
       });
 
       test("nobody gets in while authserve does not answer", async () => {

@@ -34,8 +34,8 @@ const caddy: Handled = (text) => {
   const removed = [...text.matchAll(/^\s*(?:header_up|request_header) -(\S+)$/gm)].map(([, name]) =>
     asPattern(String(name)),
   );
-  const ofForwardAuth = text.includes("forward_auth") ? ["x-forwarded-uri", "x-forwarded-method"] : [];
-  const own = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", ...ofForwardAuth];
+  const set = [...text.matchAll(/^\s*header_up (X-\S+) \{(?:method|uri)\}$/gm)].map(([, name]) => name?.toLowerCase());
+  const own = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", ...set];
   return (header) => own.includes(header) || removed.some((pattern) => pattern.test(header));
 };
 

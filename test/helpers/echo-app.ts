@@ -35,7 +35,7 @@ export function webSocketAccept(key: string): string {
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
-/** Starts an app that answers with the request as JSON. After an upgrade it sends back every byte. */
+/** Starts an app that answers with the request as JSON, and a cookie of its own. After an upgrade it sends back every byte. */
 export async function startEchoApp(): Promise<EchoApp> {
   const received: Echo[] = [];
   const sockets = new Set<Socket>();
@@ -44,7 +44,9 @@ export async function startEchoApp(): Promise<EchoApp> {
     const { method = "", url = "", rawHeaders } = request;
     const echo = { method, url, headers: pairs(rawHeaders), bodyBytes: body.length, bodySha256: sha256(body) };
     received.push(echo);
-    response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(echo));
+    response
+      .writeHead(200, { "Content-Type": "application/json", "Set-Cookie": "of-the-app=1" })
+      .end(JSON.stringify(echo));
   });
   server.on("connection", (socket) => {
     sockets.add(socket.on("error", () => {}).on("close", () => sockets.delete(socket)));

@@ -9,6 +9,7 @@ import { ask, logIn, me } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
+import { until } from "../helpers/until.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-mode": "navigate" };
 
@@ -393,6 +394,7 @@ suite("/auth/verify", () => {
       const headers = { "accept-language": "en" };
       const page = await open(behindProxy, `/login?rd=${encodeURIComponent(rd)}`, { headers });
       assert.match(page.text, shown);
+      await until(() => behindProxy.log("redirect_refused").length > before);
       const [line] = behindProxy.log("redirect_refused").slice(before);
       assert.equal(line?.reason, reason);
       assert.ok(line?.message.includes(reason === "origin_not_allowed" ? "REDIRECT_ORIGINS" : "proxy"));
@@ -410,6 +412,7 @@ suite("/auth/verify", () => {
   test("tells the operator once that a proxy does not say which page it asks about", async () => {
     await using server = await startServer({ env: { ...PUBLIC, TRUSTED_PROXIES: "127.0.0.1" } });
     for (let n = 0; n < 2; n++) assert.equal((await open(server, "/auth/verify")).status, 401);
+    await server.logged("original_url_unknown");
     const lines = server.log("original_url_unknown").map(({ message }) => message);
     assert.equal(lines.length, 1);
     assert.match(String(lines[0]), /TRUSTED_PROXIES.*X-Original-URL/);
@@ -527,13 +530,39 @@ suite("renewal", () => {
     const cookie = agedBy(0.8 * TTL_SECONDS, ofApi);
     const refused = await renew(cookie);
     assert.deepEqual([refused.status, refused.location, refused.cookie], [303, "/x", null]);
-    const answer = await open(renewing, "/auth/verify/redirect", { headers: { ...original, cookie } });
-    assert.equal(answer.status, 200);
+    for (const headers of [original, FETCH]) {
+      const answer = await open(renewing, "/auth/verify/redirect", { headers: { ...headers, cookie } });
+      assert.deepEqual([answer.status, answer.setCookie], [200, null]);
+    }
   });
 
-  test("programs are not renewed", async () => {
+  const FETCH = { ...original, accept: "*/*", "sec-fetch-mode": "cors" };
+
+  test("a request of a script gets the renewed cookie in the answer, which a page can still renew", async () => {
+    const fetched = (cookie: string, more = {}) =>
+      open(renewing, "/auth/verify", { headers: { ...FETCH, cookie, ...more } });
     const cookie = await logInBefore(0.8 * TTL_SECONDS);
-    const answer = await open(renewing, "/auth/verify", { headers: { ...original, cookie, accept: "*/*" } });
-    assert.equal(answer.status, 200);
+    const answer = await fetched(cookie);
+    assert.deepEqual([answer.status, answer.text, answer.headers.get("remote-user")], [200, "", "1"]);
+    assert.match(String(answer.setCookie), /; Max-Age=3204; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    const [before, after] = [cookie, String(answer.cookie)].map((one) => claimsOf(tokenOf(one)));
+    assert.deepEqual([after?.sid, after?.iat], [before?.sid, before?.iat]);
+    for (const used of [String(answer.cookie), cookie]) assert.equal((await fetched(used)).setCookie, null);
+    // The proxy dropped the new cookie.
+    const page = await open(renewing, "/auth/verify/redirect", { headers: { ...original, cookie } });
+    assert.equal(page.location?.split("?")[0], "https://auth.example.com/login/renew");
+    // A token of this service in the Authorization header is that of a program.
+    ageSession(0.8 * TTL_SECONDS);
+    assert.equal((await fetched("x=y", { authorization: `Bearer ${tokenOf(cookie)}` })).setCookie, null);
+  });
+
+  test("a request of a script revives no session", async () => {
+    const cookie = await logInBefore(0.8 * TTL_SECONDS);
+    await logInOnPage(renewing);
+    const superseded = await open(renewing, "/auth/verify", { headers: { ...FETCH, cookie } });
+    assert.deepEqual([superseded.status, superseded.setCookie], [401, null]);
+    const expired = agedBy(0.3 * TTL_SECONDS, await logInBefore(0.8 * TTL_SECONDS));
+    const late = await open(renewing, "/auth/verify", { headers: { ...FETCH, cookie: expired } });
+    assert.deepEqual([late.status, late.setCookie], [401, null]);
   });
 });

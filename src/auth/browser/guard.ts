@@ -50,5 +50,4 @@ export function authenticateCookie(
   return authenticate.byCookie(tokensIn(request, cookie));
 }
 
-const tokensIn = (request: IncomingMessage, cookie: Cookie) =>
-  cookie.read(request).filter((token) => token !== "");
+const tokensIn = (request: IncomingMessage, cookie: Cookie) => cookie.read(request).filter((token) => token !== "");

@@ -12,14 +12,14 @@ import type { Login } from "../login.ts";
 import { LoginBody } from "../routes.ts";
 import type { SessionStore, Supersession } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
-import { type AccessClaims, createSignToken } from "../token.ts";
+import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, homePage, loginPage, refusedTargetPage } from "./pages.ts";
 import { type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
-import { isRenewalDue, type Lifetimes, renewedExpiry } from "./renewal.ts";
+import { createRenew, isRenewalDue, type Lifetimes } from "./renewal.ts";
 import { type Texts, textsFor } from "./texts.ts";
 
 /** What the pages use. `now` is in Unix milliseconds. */
@@ -137,8 +137,8 @@ export function logoutFormRoute({ authenticate, sessions, cookie, trustedProxies
  * login page.
  */
 export function renewRoute(parts: BrowserParts): Handler {
-  const { authenticate, sessions, cookie, lifetimes, secret, trustedProxies, now } = parts;
-  const sign = createSignToken(secret);
+  const { authenticate, sessions, cookie, lifetimes, trustedProxies, now } = parts;
+  const renew = createRenew(parts);
   return async (context) => {
     const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
@@ -148,14 +148,10 @@ export function renewRoute(parts: BrowserParts): Handler {
     const toLogin = redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
     if (!claims) return toLogin;
     const target = targetOf(rd, context, parts);
-    const { sub, email, sid, iat } = claims;
-    const at = Math.floor(now() / 1000);
-    if (iat === undefined || !(await isRenewalDue(claims, lifetimes, sessions, at)))
-      return leadTo(target, texts, prefix);
-    const exp = renewedExpiry(claims, lifetimes, at);
-    if (!(await sessions.extendIf(sub, sid, exp - at))) return toLogin;
-    const token = await sign({ sub, email, sid, iat, exp });
-    return leadTo(target, texts, prefix, { "Set-Cookie": cookie.set(token, exp - at) });
+    const at = now() / 1000;
+    if (!(await isRenewalDue(claims, lifetimes, sessions, at, "page"))) return leadTo(target, texts, prefix);
+    const renewed = await renew(claims, at, "page");
+    return renewed === null ? toLogin : leadTo(target, texts, prefix, { "Set-Cookie": renewed });
   };
 }
 

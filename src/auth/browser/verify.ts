@@ -4,18 +4,13 @@ import { problem, type Reply } from "../../http/problem.ts";
 import type { Handler } from "../../http/route.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
-import type { SessionStore } from "../sessions.ts";
-import type { Cookie } from "./cookie.ts";
 import { authenticateRequest } from "./guard.ts";
 import { isNavigation, type OriginalRequest, originalRequest } from "./original-request.ts";
-import { isRenewalDue, type Lifetimes } from "./renewal.ts";
+import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
 /** What forward-auth uses. `now` is in Unix milliseconds. */
-export interface VerifyParts {
+export interface VerifyParts extends RenewalParts {
   authenticate: Authenticate;
-  cookie: Cookie;
-  sessions: Pick<SessionStore, "find">;
-  lifetimes: Lifetimes;
   /** The origin of this service. */
   origin: string;
   trustedProxies: BlockList | undefined;
@@ -32,7 +27,8 @@ const NOBODY = { "Remote-User": "", "Remote-Email": "" };
 
 /**
  * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is sent to
- * the login page, or to the renewal of its session when little of it is left. The answer always has the headers of the user, so
+ * the login page, or to the renewal of its session when little of it is left. For other requests the answer then has the renewed
+ * cookie. The answer always has the headers of the user, so
  * that a proxy overwrites those of a client.
  */
 export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
@@ -46,6 +42,8 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
     return { status, body: "", headers: status === 401 ? { ...headers, "WWW-Authenticate": "Bearer" } : headers };
   }
 
+  const renew = createRenew(parts);
+
   let isReported = false;
   function reportUnknown(fields: { requestId: string; address: string }): void {
     if (isReported) return;
@@ -58,17 +56,17 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
   return async ({ request, requestId, address }) => {
     try {
       const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
-      if (isByCookie && isNavigation(request)) {
-        const original = originalRequest(request, trustedProxies);
-        const isDue = original.url !== null && original.method === "GET";
-        if (isDue && (await isRenewalDue(claims, lifetimes, sessions, now() / 1000)))
-          return sendTo("/login/renew", original);
-      }
-      return {
-        status: 200,
-        body: "",
-        headers: { "Content-Type": "text/plain", "Remote-User": claims.sub, "Remote-Email": claims.email },
-      };
+      const headers = { "Content-Type": "text/plain", "Remote-User": claims.sub, "Remote-Email": claims.email };
+      const passed: Reply = { status: 200, body: "", headers };
+      if (!isByCookie) return passed;
+      const original = originalRequest(request, trustedProxies);
+      const isPage = isNavigation(request) && original.url !== null && original.method === "GET";
+      const place = isPage ? "page" : "answer";
+      const at = now() / 1000;
+      if (!(await isRenewalDue(claims, lifetimes, sessions, at, place))) return passed;
+      if (isPage) return sendTo("/login/renew", original);
+      const renewed = await renew(claims, at, "answer");
+      return renewed === null ? passed : { ...passed, headers: { ...headers, "Set-Cookie": renewed } };
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
       if (isNavigation(request)) {

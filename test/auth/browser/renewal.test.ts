@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { isRenewalDue, renewedExpiry } from "../../../src/auth/browser/renewal.ts";
+import { isRenewalDue, type RenewalPlace, renewedExpiry } from "../../../src/auth/browser/renewal.ts";
 import { createSessionId } from "../../../src/auth/session-id.ts";
 
 const LIFETIMES = { ttlSeconds: 900, sessionMaxAgeSeconds: 3600 };
@@ -8,8 +8,10 @@ const IAT = 1_000_000;
 const SID = createSessionId("form");
 const claims = (exp: number) => ({ sub: "1", email: "a@example.com", sid: SID, iat: IAT, exp });
 
-const due = (exp: number, now: number, record = { sid: SID, expiresAt: exp * 1000, origin: null }) =>
-  isRenewalDue(claims(exp), LIFETIMES, { find: async () => record }, now);
+const recordOf = (exp: number) => ({ sid: SID, expiresAt: exp * 1000, origin: null });
+
+const due = (exp: number, now: number, record = recordOf(exp), place: RenewalPlace = "page") =>
+  isRenewalDue(claims(exp), LIFETIMES, { find: async () => record }, now, place);
 
 suite("a renewal", () => {
   test("is due when less than a third of the lifetime is left", async () => {
@@ -28,16 +30,26 @@ suite("a renewal", () => {
     assert.equal(await due(IAT + 900, IAT + 800, record), true);
   });
 
+  test("in an answer is not repeated with every request, and leaves that on the page due", async () => {
+    const now = IAT + 700;
+    assert.equal(await due(IAT + 900, now, recordOf(IAT + 900), "answer"), true);
+    const renewed = recordOf(renewedExpiry(claims(IAT + 900), LIFETIMES, now, "answer"));
+    // The browser did not get the cookie, because a proxy dropped it.
+    assert.equal(await due(IAT + 900, now + 1, renewed, "answer"), false);
+    assert.equal(await due(IAT + 900, now + 100, renewed, "answer"), true);
+    assert.equal(await due(IAT + 900, now + 1, renewed, "page"), true);
+  });
+
   test("is never due for a session that the API opened", async () => {
     const sid = createSessionId("api");
     const record = { sid, expiresAt: (IAT + 900) * 1000, origin: null };
     const find = async () => record;
-    assert.equal(await isRenewalDue({ ...claims(IAT + 900), sid }, LIFETIMES, { find }, IAT + 700), false);
+    assert.equal(await isRenewalDue({ ...claims(IAT + 900), sid }, LIFETIMES, { find }, IAT + 700, "page"), false);
   });
 
   test("ends with the highest age of a session", async () => {
-    assert.equal(renewedExpiry(claims(IAT + 900), LIFETIMES, IAT + 700), IAT + 1600);
-    assert.equal(renewedExpiry(claims(IAT + 3000), LIFETIMES, IAT + 2900), IAT + 3600);
+    assert.equal(renewedExpiry(claims(IAT + 900), LIFETIMES, IAT + 700, "page"), IAT + 1600);
+    assert.equal(renewedExpiry(claims(IAT + 3000), LIFETIMES, IAT + 2900, "page"), IAT + 3600);
     assert.equal(await due(IAT + 3600, IAT + 3500), false);
   });
 });
