@@ -98,7 +98,8 @@ export function listRoutes(parts: AppParts): Route[] {
   return routes;
 }
 
-function audienceOf({ path }: Route): Audience {
+function audienceOf({ method, path }: Route): Audience {
+  if (method === "GET" && path === "/login") return "visitors";
   if (path === "/metrics") return "monitoring";
   return path.startsWith("/auth/verify") ? "proxies" : "anybody";
 }

@@ -141,6 +141,12 @@ export const LOG_EVENTS = {
       "A login leads to the start page instead of `rd`, which is not allowed. `reason` is `origin_not_allowed`, `no_host` or `malformed`, and the message names the remedy.",
     fields: ["requestId", "address", "reason", "origin"],
   },
+  login_elsewhere: {
+    level: "warn",
+    meaning:
+      "A login was refused because the browser sent it under another address than `PUBLIC_URL`, where it would not keep the cookie.",
+    fields: ["requestId", "address", "origin"],
+  },
   original_url_unknown: {
     level: "warn",
     meaning:

@@ -5,7 +5,8 @@ import { AppError } from "../errors.ts";
 import { believed } from "./believed-headers.ts";
 import { isTrusted, peerAddress } from "./client-address.ts";
 import { isLoopback } from "./listen.ts";
-import type { Handler } from "./route.ts";
+import { isNavigation } from "./navigation.ts";
+import type { Handler, RequestContext } from "./route.ts";
 import { firstOf } from "./sent-url.ts";
 
 /** What decides under which names the server answers. */
@@ -18,8 +19,8 @@ export interface HostRules {
   trustedProxies: BlockList | undefined;
 }
 
-/** Who asks for a route: browsers and programs, proxies about a request of theirs, or a monitoring system. */
-export type Audience = "anybody" | "proxies" | "monitoring";
+/** Who asks for a route: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
+export type Audience = "anybody" | "visitors" | "proxies" | "monitoring";
 
 /**
  * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
@@ -40,7 +41,7 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
   }
 
   /** Whether a request may have any `Host`. */
-  function isExempt(audience: Audience, address: string, isOfProxy: boolean): boolean {
+  function isExempt(audience: Audience, { request, address }: RequestContext, isOfProxy: boolean): boolean {
     switch (audience) {
       // No cookie comes to another name, so that a page learns nothing.
       case "proxies":
@@ -48,18 +49,21 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
       // A browser on this machine has one of its addresses. The others are listed.
       case "monitoring":
         return !isLoopback(address);
+      // They are sent to the right address. The page has nothing that a stranger does not see there.
+      case "visitors":
+        return publicUrl !== undefined && isNavigation(request);
       case "anybody":
         return !isNamed && (!isLocal || isOfProxy);
     }
   }
 
   return (audience, handler) => (context) => {
-    const { request, address } = context;
+    const { request } = context;
     const peer = peerAddress(request.socket);
     const isOfProxy = isTrusted(peer, trustedProxies);
     // HTTP/1.0 may have no Host. No browser speaks it.
     const host = requestedHost(request, isOfProxy && !isLoopback(peer));
-    if (host !== undefined && !isKnown(nameOf(host)) && !isExempt(audience, address, isOfProxy))
+    if (host !== undefined && !isKnown(nameOf(host)) && !isExempt(audience, context, isOfProxy))
       throw new AppError("unknown_host");
     return handler(context);
   };

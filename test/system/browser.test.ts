@@ -227,6 +227,52 @@ suite("the login page", () => {
   });
 });
 
+suite("a login under another address than PUBLIC_URL", () => {
+  const at = (host: string, proto = "https") => ({
+    host,
+    "x-forwarded-host": host,
+    "x-forwarded-proto": proto,
+    "accept-language": "en",
+  });
+
+  for (const [what, headers] of [
+    ["another name", at("nas.lan")],
+    ["an address", at("192.0.2.7:3000")],
+    ["http", at("auth.example.com", "http")],
+  ] as const) {
+    test(`as ${what} is sent to PUBLIC_URL, once`, async () => {
+      const { status, location } = await open(behindProxy, "/login?rd=%2Fx%3Fy", { headers });
+      assert.deepEqual([status, location], [303, "https://auth.example.com/login?rd=%2Fx%3Fy&moved=1"]);
+      const path = String(location).slice(PUBLIC.PUBLIC_URL.length);
+      const page = await open(behindProxy, path, { headers });
+      assert.equal(page.status, 200);
+      assert.match(page.text, /name="rd" value="\/x\?y"/);
+    });
+  }
+
+  test("is not there for one within COOKIE_DOMAIN, and for a proxy that is not trusted", async () => {
+    assert.equal((await open(behindProxy, "/login", { headers: at("login.example.com") })).status, 200);
+    assert.equal((await open(named, "/login", { headers: at("auth.example.com") })).status, 200);
+  });
+
+  test("ends no session, sets no cookie and says where to go", async () => {
+    const live = await logInOnPage(behindProxy);
+    for (const origin of ["http://127.0.0.1:3000", "http://auth.example.com"]) {
+      const headers = { origin, "accept-language": "en" };
+      const { status, cookie, text } = await send(behindProxy, "/login", { ...CREDENTIALS, rd: "/x" }, headers);
+      assert.deepEqual([status, cookie], [400, null]);
+      assert.match(
+        text,
+        /role="alert".*would not keep the session.*href="https:\/\/auth\.example\.com\/login\?rd=%2Fx"/,
+      );
+    }
+    assert.equal((await open(behindProxy, "/auth/me", { headers: { cookie: live } })).status, 200);
+    assert.match((await behindProxy.logged("login_elsewhere")).message, /open https:\/\/auth\.example\.com\/login$/);
+    const { status } = await send(behindProxy, "/login", CREDENTIALS, { origin: PUBLIC.PUBLIC_URL });
+    assert.equal(status, 303);
+  });
+});
+
 suite("requests from other sites", () => {
   const CROSS = { "sec-fetch-site": "cross-site", origin: "https://evil.test" };
   const SIBLING = { "sec-fetch-site": "same-site", origin: "https://wiki.example.com" };
@@ -390,14 +436,11 @@ suite("/auth/verify", () => {
       ["https:///x", "no_host", /address is not valid/],
       ["https://evil.test\\x", "malformed", /address is not valid/],
     ] as const) {
-      const before = behindProxy.log("redirect_refused").length;
-      const headers = { "accept-language": "en" };
+      const headers = { "accept-language": "en", "x-forwarded-host": "auth.example.com", "x-forwarded-proto": "https" };
       const page = await open(behindProxy, `/login?rd=${encodeURIComponent(rd)}`, { headers });
       assert.match(page.text, shown);
-      await until(() => behindProxy.log("redirect_refused").length > before);
-      const [line] = behindProxy.log("redirect_refused").slice(before);
-      assert.equal(line?.reason, reason);
-      assert.ok(line?.message.includes(reason === "origin_not_allowed" ? "REDIRECT_ORIGINS" : "proxy"));
+      const line = await until(() => behindProxy.log("redirect_refused").find((one) => one.reason === reason));
+      assert.ok(line.message.includes(reason === "origin_not_allowed" ? "REDIRECT_ORIGINS" : "proxy"));
       const cookie = await logInOnPage(behindProxy, rd);
       for (const path of ["/login", "/login/renew"]) {
         const target = `${path}?rd=${encodeURIComponent(rd)}`;

@@ -52,6 +52,7 @@ button:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .brand svg{flex:none;width:1.5rem;height:1.5rem}
 .note{margin:1.25rem 0 0;padding:.75rem .9rem;border-left:4px solid;border-radius:.4rem;font-size:.9375rem;color:var(--note);background:var(--notebg)}
 .note p,.note strong{color:inherit}
+.note a{color:inherit}
 .error{color:var(--bad);background:var(--badbg)}
 .hint{margin:1rem 0 0;font-size:.875rem}
 dl{margin:1.25rem 0 0;border-bottom:1px solid var(--line)}

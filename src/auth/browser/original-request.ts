@@ -29,10 +29,3 @@ function originalUrl(headers: IncomingHttpHeaders): string | null {
   if (scheme === undefined || host === undefined) return null;
   return `${scheme}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }
-
-/** Whether a browser opens a page with this request, so that it can show a login page instead of the response. */
-export function isNavigation({ headers }: IncomingMessage): boolean {
-  const { accept = "", "sec-fetch-mode": mode } = headers;
-  if (headers["x-requested-with"]?.toString().toLowerCase() === "xmlhttprequest") return false;
-  return accept.toLowerCase().includes("text/html") && (mode === undefined || mode === "navigate");
-}

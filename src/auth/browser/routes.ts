@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { AppError } from "../../errors.ts";
 import { removedPrefix } from "../../http/client-address.ts";
 import { readForm } from "../../http/form.ts";
+import { isNavigation } from "../../http/navigation.ts";
 import type { Reply } from "../../http/problem.ts";
 import type { Handler, RequestContext } from "../../http/route.ts";
 import type { Log } from "../../log.ts";
@@ -18,6 +19,7 @@ import { requireSameSite } from "./cross-site.ts";
 import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, homePage, loginPage, refusedTargetPage } from "./pages.ts";
+import { keepsCookie, reachedOrigin } from "./reached-origin.ts";
 import { type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type Lifetimes } from "./renewal.ts";
 import { type Texts, textsFor } from "./texts.ts";
@@ -47,13 +49,28 @@ export function loginPageRoute({ authenticate, cookie, rules, log, trustedProxie
   return async (context) => {
     const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
-    const target = targetOf(queryOf(request).get("rd"), context, { rules, log });
+    const query = queryOf(request);
+    const rd = query.get("rd");
+    const target = targetOf(rd, context, { rules, log });
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
     if (claims) return leadTo(target, texts, removedPrefix(request, trustedProxies));
+    // A proxy may write another Host than the browser, so the browser is sent to the right address only once.
+    const isMoved = query.has(MOVED);
+    if (!isMoved && isNavigation(request) && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
+      return redirect(ownLoginUrl(rules, rd, true));
     const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
     if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
     return loginPage(200, { texts, target: target.url, origin: rules.origin, notes });
   };
+}
+
+/** Marks the address of the login page to which a browser was sent from another address. */
+const MOVED = "moved";
+
+/** The login page at the address of this service, where browsers keep the cookie. */
+function ownLoginUrl({ origin }: RedirectRules, rd: string | null, isMoved: boolean): string {
+  const query = new URLSearchParams({ ...(rd === null ? {} : { rd }), ...(isMoved ? { [MOVED]: "1" } : {}) });
+  return `${origin}/login${query.size === 0 ? "" : `?${query}`}`;
 }
 
 /** Where a login leads to. What is refused is logged. */
@@ -87,6 +104,16 @@ export function loginFormRoute(parts: BrowserParts): Handler {
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
     const page = { texts, target, origin: rules.origin, email };
+    const from = request.headers.origin;
+    // Without the cookie the login would only end the session elsewhere.
+    if (from !== undefined && !keepsCookie(from, rules)) {
+      const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}/login`;
+      parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
+      return loginPage(400, {
+        ...page,
+        error: texts.errors.elsewhere(ownLoginUrl(rules, fields.get("rd") ?? null, false)),
+      });
+    }
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
     if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
     try {

@@ -26,6 +26,8 @@ export interface Texts {
     validation_failed: string;
     too_many_attempts: (seconds: number) => string;
     unavailable: string;
+    /** Under an address where the browser would not keep the cookie. */
+    elsewhere: (url: string) => Html;
   };
   superseded: (browser: string | null, network: string, time: string) => string;
   ended: string;
@@ -56,6 +58,8 @@ const ES: Texts = {
     too_many_attempts: (seconds) =>
       `Demasiados intentos fallidos. Espera ${counted(seconds, "segundo")} y prueba otra vez.`,
     unavailable: "Ahora no es posible iniciar sesión. Prueba otra vez en unos segundos.",
+    elsewhere: (url) =>
+      html`En esta dirección el navegador no guardaría la sesión. Inicia sesión en <a href="${url}">${new URL(url).origin}</a>.`,
   },
   superseded: (browser, network, time) =>
     `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
@@ -88,6 +92,8 @@ const EN: Texts = {
     validation_failed: "Enter a valid e-mail address, and a password of at least 6 characters.",
     too_many_attempts: (seconds) => `Too many failed logins. Wait ${counted(seconds, "second")} and try again.`,
     unavailable: "It is not possible to log in now. Try again in a few seconds.",
+    elsewhere: (url) =>
+      html`At this address your browser would not keep the session. Log in at <a href="${url}">${new URL(url).origin}</a>.`,
   },
   superseded: (browser, network, time) =>
     `Your session has ended. Log in again.\nAnother login replaced it: ${browser ?? "a program"}, from the network ${network}, ${time}.\nIf it was not you, change the password.`,

@@ -1,11 +1,12 @@
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
+import { isNavigation } from "../../http/navigation.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import type { Handler } from "../../http/route.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import { authenticateRequest } from "./guard.ts";
-import { isNavigation, type OriginalRequest, originalRequest } from "./original-request.ts";
+import { type OriginalRequest, originalRequest } from "./original-request.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
 /** What forward-auth uses. `now` is in Unix milliseconds. */
