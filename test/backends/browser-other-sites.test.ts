@@ -47,6 +47,24 @@ suite("in Chromium, other sites", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("an app in a frame whose session has ended leads to the login page in the whole window", async (context) => {
+    const app = await startSite(context);
+    await using server = await startServer({ env: { REDIRECT_ORIGINS: app.url } });
+    app.show(`<!doctype html><iframe src="${loginAt(server, `${app.url}/inner`)}"></iframe>`);
+    await using profile = await openProfile(browser);
+    const page = await profile.newPage();
+    await page.goto(app.url);
+    await page.frameLocator("iframe").getByRole("link").click();
+    await page.waitForURL(loginAt(server, `${app.url}/inner`));
+    await fillIn(page);
+    assert.equal(page.url(), `${app.url}/inner`);
+    // Another site may not show even that.
+    const stranger = await startSite(context);
+    stranger.show(`<!doctype html><iframe src="${server.url}/logout"></iframe>`);
+    await page.goto(stranger.url);
+    assert.equal(await page.frameLocator("iframe").getByRole("link").count(), 0);
+  });
+
   test("a hostile rd leads to the start page", async () => {
     await using profile = await openProfile(browser);
     const page = await profile.newPage();
@@ -117,7 +135,7 @@ suite("in Chromium, other sites", needsChromium(), () => {
         evil.show(`<!doctype html><title>evil</title><iframe src="${server.url}${path}"></iframe>`);
         complaints.length = 0;
         await page.goto(evil.url.replace("127.0.0.1", host));
-        await until(() => complaints.some((text) => text.includes("frame-ancestors 'none'")));
+        await until(() => complaints.some((text) => text.includes("frame-ancestors")));
         for (const frame of page.frames()) assert.equal(await frame.locator("form").count(), 0);
       }
     });

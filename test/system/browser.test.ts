@@ -273,6 +273,56 @@ suite("a login under another address than PUBLIC_URL", () => {
   });
 });
 
+suite("logging out", () => {
+  const SIBLING_APP = { "sec-fetch-site": "same-site", origin: "https://wiki.example.com:8443" };
+
+  test("by the link of an app shows a button, and does nothing by itself", async () => {
+    const cookie = await logInOnPage(behindProxy);
+    const page = await open(behindProxy, "/logout", { headers: { cookie, "accept-language": "en" } });
+    assert.equal(page.status, 200);
+    assert.match(page.text, /<form method="post" action="logout">\s*<button[^>]*>Log out</);
+    assert.equal((await open(behindProxy, "/auth/me", { headers: { cookie } })).status, 200);
+    assert.equal((await send(behindProxy, "/logout", {}, { cookie })).status, 303);
+    const after = await open(behindProxy, "/logout", { headers: { cookie } });
+    assert.deepEqual([after.status, after.location], [303, "/login"]);
+  });
+
+  test("by the form of an app works within COOKIE_DOMAIN only", async () => {
+    const cookie = await logInOnPage(behindProxy);
+    for (const origin of ["https://evil.test", "http://wiki.example.com", "https://example.com.evil.test", "null"]) {
+      const refused = await send(behindProxy, "/logout", {}, { ...SIBLING_APP, origin, cookie });
+      assert.equal(refused.status, 403, origin);
+    }
+    const login = await send(behindProxy, "/login", CREDENTIALS, SIBLING_APP);
+    assert.equal(login.status, 403);
+    const out = await send(behindProxy, "/logout", {}, { ...SIBLING_APP, cookie });
+    assert.deepEqual([out.status, out.location], [303, "/login"]);
+    assert.equal((await open(behindProxy, "/auth/me", { headers: { cookie } })).status, 401);
+  });
+});
+
+test("a frame gets a link that leaves it, and only an app's page may frame it", async () => {
+  const headers = { "sec-fetch-dest": "iframe", "x-forwarded-host": "auth.example.com", "x-forwarded-proto": "https" };
+  for (const [path, link] of [
+    [
+      "/login?rd=https%3A%2F%2Fwiki.example.com%2F",
+      "https://auth.example.com/login?rd=https%3A%2F%2Fwiki.example.com%2F",
+    ],
+    ["/logout", "https://auth.example.com/logout"],
+  ] as const) {
+    const page = await open(behindProxy, path, { headers });
+    assert.equal(page.status, 200);
+    assert.ok(page.text.includes(`<a href="${link}" target="_top">`));
+    assert.doesNotMatch(page.text, /<form|<input|<script/);
+    const policy = String(page.headers.get("content-security-policy"));
+    assert.match(
+      policy,
+      /frame-ancestors https:\/\/auth\.example\.com https:\/\/example\.com:\* https:\/\/\*\.example\.com:\*$/,
+    );
+    assert.equal(page.headers.get("x-frame-options"), null);
+  }
+});
+
 suite("requests from other sites", () => {
   const CROSS = { "sec-fetch-site": "cross-site", origin: "https://evil.test" };
   const SIBLING = { "sec-fetch-site": "same-site", origin: "https://wiki.example.com" };

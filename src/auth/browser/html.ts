@@ -71,6 +71,8 @@ export interface Page {
   body: Html;
   /** Another origin that its form may lead to. Browsers also check the redirect that answers the form. */
   formTarget?: string | null;
+  /** The origins whose pages may frame it; none by default. */
+  frameAncestors?: readonly string[];
   /** A script at the end of the page. The page also works without it. */
   script?: string;
 }
@@ -78,7 +80,7 @@ export interface Page {
 /** A page as a response. Nothing but its own style and forms is allowed, and no other page may frame it. */
 export function pageReply(
   status: number,
-  { lang, title, body, formTarget, script }: Page,
+  { lang, title, body, formTarget, script, frameAncestors = [] }: Page,
   headers: Reply["headers"] = {},
 ): Reply {
   const page = html`<!doctype html>
@@ -105,7 +107,7 @@ ${body}
     "img-src 'self' data:",
     `form-action 'self'${formTarget ? ` ${formTarget}` : ""}`,
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
   ];
   return {
     status,
@@ -114,8 +116,8 @@ ${body}
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": policy.join("; "),
       "Referrer-Policy": "same-origin",
-      "X-Frame-Options": "DENY",
-      Vary: "Accept-Language, Cookie",
+      ...(frameAncestors.length === 0 ? { "X-Frame-Options": "DENY" } : {}),
+      Vary: "Accept-Language, Cookie, Sec-Fetch-Dest",
       ...headers,
     },
   };

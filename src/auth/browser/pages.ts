@@ -69,6 +69,25 @@ ${noteOf(texts.refusedTarget(refused.origin))}<p><a href="${home}">${texts.toSta
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body }, headers);
 }
 
+/** A page for a frame: a link that opens the address in the whole window. Nothing of it is worth a click that was not meant. */
+export function framedPage(texts: Texts, url: string, title: string, frameAncestors: readonly string[]): Reply {
+  const body = html`<h1>${title}</h1>
+<p><a href="${url}" target="_top">${texts.openInWindow}</a></p>`;
+  return pageReply(200, { lang: texts.lang, title, body, frameAncestors });
+}
+
+/** The page of a link to log out: a button, because a link alone could be followed without a click. */
+export function logoutPage(texts: Texts, email: string): Reply {
+  const body = html`<h1>${texts.logOut}</h1>
+<p><strong>${email}</strong></p>
+${logoutForm(texts)}`;
+  return pageReply(200, { lang: texts.lang, title: texts.logOut, body });
+}
+
+const logoutForm = (texts: Texts) => html`<form method="post" action="logout">
+<button type="submit" class="quiet">${texts.logOut}</button>
+</form>`;
+
 /** Who is logged in. Times are Unix milliseconds. */
 export interface SignedIn {
   email: string;
@@ -89,9 +108,7 @@ export function homePage(texts: Texts, { email, since, until, loggedInFrom }: Si
 <dl>
 ${facts}</dl>
 <p class="hint">${texts.endsElsewhere}</p>
-<form method="post" action="logout">
-<button type="submit" class="quiet">${texts.logOut}</button>
-</form>`;
+${logoutForm(texts)}`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
 }
 

@@ -63,9 +63,13 @@ const refused = (reason: RefusalReason, origin: string | null = null): Target =>
   refused: { reason, origin },
 });
 
-function isAllowed({ origin, protocol, hostname }: URL, rules: RedirectRules): boolean {
-  if (origin === rules.origin || rules.allowedOrigins.includes(origin)) return true;
-  return protocol === "https:" && DNS_NAME.test(hostname) && isWithin(hostname, rules.cookieDomain);
+function isAllowed(url: URL, rules: RedirectRules): boolean {
+  return url.origin === rules.origin || rules.allowedOrigins.includes(url.origin) || isOfDomain(url, rules);
+}
+
+/** Whether a URL is an https one within the domain of the cookie. */
+export function isOfDomain({ protocol, hostname }: URL, { cookieDomain }: RedirectRules): boolean {
+  return protocol === "https:" && DNS_NAME.test(hostname) && isWithin(hostname, cookieDomain);
 }
 
 /** Tells the operator what to do about a refused target. */

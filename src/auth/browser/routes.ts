@@ -18,9 +18,9 @@ import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
 import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
-import { endedText, homePage, loginPage, refusedTargetPage } from "./pages.ts";
+import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
 import { keepsCookie, reachedOrigin } from "./reached-origin.ts";
-import { type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
+import { isOfDomain, type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type Lifetimes } from "./renewal.ts";
 import { type Texts, textsFor } from "./texts.ts";
 
@@ -58,10 +58,21 @@ export function loginPageRoute({ authenticate, cookie, rules, log, trustedProxie
     const isMoved = query.has(MOVED);
     if (!isMoved && isNavigation(request) && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
+    if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
     const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
     if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
     return loginPage(200, { texts, target: target.url, origin: rules.origin, notes });
   };
+}
+
+/** Whether a page is opened in a frame of another one. */
+const isFramed = ({ headers }: IncomingMessage) =>
+  ["iframe", "frame", "embed", "object"].includes(String(headers["sec-fetch-dest"]));
+
+/** The apps whose pages may show a page of this service in a frame, as sources of a content security policy. */
+function framersOf({ origin, allowedOrigins, cookieDomain }: RedirectRules): string[] {
+  const ofDomain = cookieDomain === undefined ? [] : [`https://${cookieDomain}:*`, `https://*.${cookieDomain}:*`];
+  return [origin, ...allowedOrigins, ...ofDomain];
 }
 
 /** Marks the address of the login page to which a browser was sent from another address. */
@@ -98,7 +109,7 @@ export function loginFormRoute(parts: BrowserParts): Handler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
-    requireSameSite(request, []);
+    requireSameSite(request, [], rules.origin);
     const texts = textsFor(request.headers["accept-language"]);
     const fields = await readForm(request, FORM_LIMIT);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
@@ -147,10 +158,26 @@ function refusedLogin(error: unknown, page: { texts: Texts; target: string; orig
   }
 }
 
-/** Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. */
-export function logoutFormRoute({ authenticate, sessions, cookie, trustedProxies, log }: BrowserParts): Handler {
+/** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
+export function logoutPageRoute({ authenticate, cookie, rules, trustedProxies }: BrowserParts): Handler {
+  return async ({ request }) => {
+    const texts = textsFor(request.headers["accept-language"]);
+    if (isFramed(request)) return framedPage(texts, `${rules.origin}/logout`, texts.logOut, framersOf(rules));
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    return claims ? logoutPage(texts, claims.email) : redirect(`${removedPrefix(request, trustedProxies)}/login`);
+  };
+}
+
+/**
+ * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of apps within
+ * the domain of the cookie may send it.
+ */
+export function logoutFormRoute({ authenticate, sessions, cookie, rules, trustedProxies, log }: BrowserParts): Handler {
   return async ({ request, requestId, address }) => {
-    requireSameSite(request, []);
+    const from = request.headers.origin;
+    const sender = from === undefined ? null : URL.parse(from);
+    const isOfApp = sender !== null && sender.origin === from && isOfDomain(sender, rules);
+    requireSameSite(request, isOfApp ? [sender.origin] : [], rules.origin);
     await readForm(request, FORM_LIMIT);
     const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims && (await sessions.removeIf(claims.sub, claims.sid)))

@@ -34,6 +34,8 @@ export interface Texts {
   /** Why the login leads to the start page. The origin is that of the page that was asked for, if it is known. */
   refusedTarget: (origin: string | null) => string;
   toStartPage: string;
+  /** A link out of a frame. */
+  openInWindow: string;
 }
 
 const ES: Texts = {
@@ -69,6 +71,7 @@ const ES: Texts = {
       ? "No se puede volver a la página que pediste: su dirección no es válida.\nEn su lugar se abre la página de inicio. El registro del servidor dice por qué."
       : `No se puede volver a ${origin}: esa dirección no está permitida.\nEn su lugar se abre la página de inicio. Si la aplicación es tuya, añade su dirección a REDIRECT_ORIGINS.`,
   toStartPage: "Ir a la página de inicio",
+  openInWindow: "Abrir en toda la ventana",
 };
 
 const EN: Texts = {
@@ -103,6 +106,7 @@ const EN: Texts = {
       ? "There is no way back to the page that you asked for: its address is not valid.\nYou get the start page instead. The log of the server says why."
       : `There is no way back to ${origin}: this address is not allowed.\nYou get the start page instead. If it is your app, add its address to REDIRECT_ORIGINS.`,
   toStartPage: "Go to the start page",
+  openInWindow: "Open in the whole window",
 };
 
 const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`;

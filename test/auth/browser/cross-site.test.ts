@@ -6,9 +6,13 @@ import { AppError } from "../../../src/errors.ts";
 
 const TRUSTED = ["https://app.example.net"];
 
-function isAllowed(headers: Record<string, string | undefined>): boolean {
+function isAllowed(headers: Record<string, string | undefined>, ownOrigin?: string): boolean {
   try {
-    requireSameSite({ headers: { host: "auth.example.com", ...headers } } as unknown as IncomingMessage, TRUSTED);
+    requireSameSite(
+      { headers: { host: "auth.example.com", ...headers } } as unknown as IncomingMessage,
+      TRUSTED,
+      ownOrigin,
+    );
     return true;
   } catch (error) {
     assert.ok(error instanceof AppError && error.code === "cross_site_request");
@@ -48,4 +52,11 @@ suite("a request that changes state", () => {
   ] as const) {
     test(`${what} is ${allowed ? "allowed" : "refused"}`, () => assert.equal(isAllowed(headers), allowed));
   }
+
+  test("of an old browser, of the public origin, is allowed also if a proxy drops the port", () => {
+    const origin = "https://auth.example.com:8443";
+    assert.equal(isAllowed({ origin }, origin), true);
+    assert.equal(isAllowed({ origin: "https://evil.test" }, origin), false);
+    assert.equal(isAllowed({ origin, "sec-fetch-site": "cross-site" }, origin), false);
+  });
 });
