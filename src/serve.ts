@@ -13,7 +13,7 @@ import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
 import { createHostCheck } from "./http/known-hosts.ts";
-import { hostOf, listen, publicOriginOf, urlOf } from "./http/listen.ts";
+import { hostOf, listen, publicUrlOf, urlOf } from "./http/listen.ts";
 import { createReadiness } from "./http/operations.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
@@ -211,7 +211,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
   const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
   const page = openPage(wiring, admin, browser !== null);
-  const publicUrl = publicOriginOf(settings, url) ?? "";
+  const publicUrl = publicUrlOf(settings, url) ?? "";
   const alerts = openAlerts(wiring, {
     admission,
     isAlerting: sharing.isAlerting,

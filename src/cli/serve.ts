@@ -6,7 +6,7 @@ import { configFileName, readConfigFile } from "../config/file/config-file.ts";
 import { readServerSettings } from "../config/server-settings.ts";
 import { type Environment, readSettings, type Settings } from "../config/settings.ts";
 import { faultText, OperatorError } from "../errors.ts";
-import { findPort, hostOf, publicOriginOf } from "../http/listen.ts";
+import { findPort, hostOf, publicUrlOf } from "../http/listen.ts";
 import { createLog, type Log } from "../log.ts";
 import { COMMAND } from "../platform/checkout.ts";
 import { say } from "./output.ts";
@@ -129,7 +129,7 @@ const hasTerminal = () => [0, 1, 2].some((fd) => isatty(fd));
 function firstSteps(url: string, settings: Settings, password: string): string {
   const email = quoted(JSON.stringify(settings.DEMO_EMAIL));
   const command = shellWord(commandFrom(workingDirectory()));
-  const origin = publicOriginOf(settings, url);
+  const origin = publicUrlOf(settings, url);
   const testEvent = `
   # Send a signed test event, then list events
   ${command} events send-test

@@ -134,6 +134,8 @@ export const email = v.pipe(
   v.description("e-mail address"),
 );
 
+const OWN_PATH = /^\/(?:admin|auth|login|logout|healthz|readyz|metrics|openapi\.json)(?:\/|$)/;
+
 /** The path of a route, without dot segments or a trailing slash, and not below a path of the service itself. */
 export const path = v.pipe(
   matching(
@@ -141,10 +143,7 @@ export const path = v.pipe(
     "expected a path of letters, digits and . _ ~ -, e.g. /webhook",
   ),
   v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
-  v.check(
-    (value) => !/^\/(?:admin|auth|login|logout|healthz|readyz|metrics|openapi\.json)(?:\/|$)/.test(value),
-    "expected a path that the service does not use itself, e.g. /webhook",
-  ),
+  v.check((value) => !OWN_PATH.test(value), "expected a path that the service does not use itself, e.g. /webhook"),
 );
 
 const URL_EXPECTATION = "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events";
@@ -174,6 +173,14 @@ function toOrigin(value: string): string | null {
 
 /** An origin that browsers use: https, or http on loopback. */
 export const origin = parsed(toOrigin, ORIGIN_EXPECTATION);
+
+/** An origin that browsers use, and perhaps the path before those of this service. Without a final `/`. */
+export const publicUrl = parsed((value) => {
+  const [, start = "", prefix = ""] =
+    /^([a-z]+:\/\/[^/]+)((?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/?$/i.exec(value) ?? [];
+  const own = toOrigin(start);
+  return own === null || OWN_PATH.test(prefix) ? null : own + prefix;
+}, "expected an https URL, e.g. https://auth.example.com or https://example.com/sso, or an http one on loopback");
 
 /** Comma-separated origins. */
 export const origins = parsed((value) => {

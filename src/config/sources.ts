@@ -19,7 +19,8 @@ export function sourcesOf(
   settings: Pick<Settings, (typeof SOURCE_SETTING_NAMES)[number]>,
   file: ConfigFile | null,
 ): Source[] {
-  const { WEBHOOK_ALLOWED_ADDRESSES: allowedAddresses, PUBLIC_URL: publicOrigin } = settings;
+  const { WEBHOOK_ALLOWED_ADDRESSES: allowedAddresses, PUBLIC_URL: publicUrl } = settings;
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   const secrets = (["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"] as const).flatMap((name) => {
     const value = settings[name];
     return value === undefined ? [] : { name: `env:${name}`, value, mark: markOf(value) };

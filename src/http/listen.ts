@@ -29,10 +29,10 @@ export function urlOf(endpoint: Endpoint, port: number, anyHost = "localhost"): 
 }
 
 /**
- * The origin under which browsers reach the server: the configured one, or on loopback the URL of the server. Null if it is not
- * known.
+ * The address under which browsers reach the server, without a final `/`: the configured one, or on loopback the URL of the server.
+ * Null if it is not known.
  */
-export function publicOriginOf(endpoint: Endpoint & { PUBLIC_URL?: string | undefined }, url: string): string | null {
+export function publicUrlOf(endpoint: Endpoint & { PUBLIC_URL?: string | undefined }, url: string): string | null {
   return endpoint.PUBLIC_URL ?? (isLoopback(hostOf(endpoint) ?? "") ? url : null);
 }
 

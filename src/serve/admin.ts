@@ -120,5 +120,7 @@ export function openPage({ settings }: Wiring, admin: AdminParts | null, hasBrow
   if (admin === null || !hasBrowser) return null;
   const { authenticate, access } = admin;
   const languageFor: PageParts["languageFor"] = (acceptLanguage) => textsFor(acceptLanguage).lang;
-  return { authenticate, access, readFiles: readPage, languageFor, trustedProxies: settings.TRUSTED_PROXIES };
+  const base =
+    settings.PUBLIC_URL === undefined ? "" : settings.PUBLIC_URL.slice(new URL(settings.PUBLIC_URL).origin.length);
+  return { authenticate, access, base, readFiles: readPage, languageFor, trustedProxies: settings.TRUSTED_PROXIES };
 }

@@ -5,7 +5,7 @@ import { canonicalEmail } from "../auth/email.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { Settings } from "../config/settings.ts";
-import { publicOriginOf } from "../http/listen.ts";
+import { publicUrlOf } from "../http/listen.ts";
 import { pageTtlSeconds } from "./login.ts";
 
 /** What the pages use of other parts. */
@@ -22,8 +22,10 @@ export function openBrowser(
   { secrets, throttle, ...parts }: BrowserSources,
 ): (BrowserParts & VerifyParts) | null {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
-  const origin = publicOriginOf(settings, url);
-  if (origin === null) return null;
+  const publicUrl = publicUrlOf(settings, url);
+  if (publicUrl === null) return null;
+  const { origin } = new URL(publicUrl);
+  const base = publicUrl.slice(origin.length);
   const credential = {
     secrets,
     email: canonicalEmail(settings.DEMO_EMAIL),
@@ -35,9 +37,9 @@ export function openBrowser(
     cookie: createSessionCookie(origin, cookieDomain),
     marks: createBrowserMarks(credential, throttle, parts.now),
     markCookie: createMarkCookie(origin),
-    rules: { origin, allowedOrigins, cookieDomain },
+    rules: { origin, base, allowedOrigins, cookieDomain },
     lifetimes: { ttlSeconds: pageTtlSeconds(settings), sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
-    origin,
+    publicUrl,
     trustedProxies: settings.TRUSTED_PROXIES,
   };
 }

@@ -157,7 +157,9 @@ suite("settings", () => {
     PUBLIC_URL: [
       "auth.example.com",
       "http://auth.example.com",
-      "https://auth.example.com/x",
+      "https://auth.example.com/auth",
+      "https://auth.example.com/a/../b",
+      "https://auth.example.com//x",
       "https://auth.example.com/?",
       "https://user@auth.example.com",
       "ftp://auth.example.com",

@@ -659,3 +659,29 @@ suite("renewal", () => {
     assert.deepEqual([late.status, late.setCookie], [401, null]);
   });
 });
+
+suite("a PUBLIC_URL with a path, which the proxy removes", () => {
+  const BASE = "https://example.com/sso";
+  const headers = { "x-forwarded-host": "example.com", "x-forwarded-proto": "https" };
+
+  test("is in every address that a browser gets", async () => {
+    await using server = await startServer({ env: { PUBLIC_URL: `${BASE}/`, TRUSTED_PROXIES: "127.0.0.1" } });
+    const asked = { ...headers, "x-forwarded-uri": "/app/?a=b" };
+    const sent = await open(server, "/auth/verify/redirect", { headers: asked });
+    const rd = "https://example.com/app/?a=b";
+    assert.equal(sent.location, `${BASE}/login?rd=${encodeURIComponent(rd)}`);
+    assert.equal((await open(server, "/", { headers })).location, "/sso/login");
+    assert.equal((await open(server, "/admin/", { headers })).location, "/sso/login?rd=/sso/admin/");
+    const moved = await open(server, "/login", { headers: { ...headers, "x-forwarded-proto": "http" } });
+    assert.equal(moved.location, `${BASE}/login?moved=1`);
+    // The form's address is relative, so that it has the path, too.
+    assert.match((await open(server, "/login", { headers })).text, /action="login"/);
+    const login = (fields = {}) =>
+      send(server, "/login", { ...CREDENTIALS, ...fields }, { origin: "https://example.com" });
+    assert.equal((await login()).location, "/sso/");
+    const { location, cookie } = await login({ rd });
+    assert.equal(location, rd);
+    const out = await send(server, "/logout", {}, { cookie: String(cookie) });
+    assert.equal(out.location, "/sso/login");
+  });
+});

@@ -20,6 +20,8 @@ export interface PageParts {
   /** Null: from any address. */
   access: ClientAccess | null;
   trustedProxies: BlockList | undefined;
+  /** The path before those of this service: empty, or e.g. `/sso`. */
+  base: string;
 }
 
 interface Asset {
@@ -84,7 +86,7 @@ export function pageRoutes(parts: PageParts): { page: Handler; asset: Handler; w
     },
     withoutSlash(context) {
       requireClient(context);
-      return redirect(`${removedPrefix(context.request, parts.trustedProxies)}/admin/`);
+      return redirect(`${prefixOf(context.request, parts)}/admin/`);
     },
   };
 }
@@ -140,8 +142,11 @@ function pageReply({ script, style }: Assets, lang: string): Reply {
   };
 }
 
-function toLogin(request: IncomingMessage, { trustedProxies }: PageParts): Reply {
-  const prefix = removedPrefix(request, trustedProxies);
+const prefixOf = (request: IncomingMessage, { base, trustedProxies }: PageParts) =>
+  base || removedPrefix(request, trustedProxies);
+
+function toLogin(request: IncomingMessage, parts: PageParts): Reply {
+  const prefix = prefixOf(request, parts);
   return redirect(`${prefix}/login?rd=${prefix}/admin/`);
 }
 

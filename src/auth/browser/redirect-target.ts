@@ -2,6 +2,8 @@
 export interface RedirectRules {
   /** The origin of this service. */
   origin: string;
+  /** The path before those of this service: empty, or e.g. `/sso`. */
+  base: string;
   /** Other origins, as browsers write them. */
   allowedOrigins: readonly string[];
   /** Also https origins of this domain and of its subdomains. */
@@ -26,7 +28,6 @@ export interface Target {
   refused: RefusedTarget | null;
 }
 
-const HOME = "/";
 const MAX_LENGTH = 4096;
 
 // Browsers remove tabs and line ends from a URL, read `\` as `/`, and trim spaces. A URL with any of them is refused.
@@ -38,7 +39,14 @@ const CONFUSING = /[\s\\]|\p{Cc}/u;
  * that is allowed: a proxy behind another one that does TLS may not know it.
  */
 export function redirectTarget(rd: string | null, rules: RedirectRules): Target {
-  if (rd === null) return { url: HOME, refused: null };
+  const home = `${rules.base}/`;
+  if (rd === null) return { url: home, refused: null };
+  const judged = judge(rd, rules);
+  return typeof judged === "string" ? { url: judged, refused: null } : { url: home, refused: judged };
+}
+
+/** The target as it is used, or why it is refused. */
+function judge(rd: string, rules: RedirectRules): string | RefusedTarget {
   if (rd.length > MAX_LENGTH || CONFUSING.test(rd)) return refused("malformed");
   // nginx has no `$http_host` over HTTP/3.
   if (/^https?:\/\/\//i.test(rd)) return refused("no_host");
@@ -49,19 +57,14 @@ export function redirectTarget(rd: string | null, rules: RedirectRules): Target 
     return refused("malformed");
   // Dot segments are resolved: "/.//host" would become "//host".
   const path = url.pathname + url.search + url.hash;
-  if (isPath) return url.origin === rules.origin && !path.startsWith("//") ? allowed(path) : refused("malformed");
+  if (isPath) return url.origin === rules.origin && !path.startsWith("//") ? path : refused("malformed");
   const asked = url.origin;
-  if (isAllowed(url, rules)) return allowed(url.href);
+  if (isAllowed(url, rules)) return url.href;
   url.protocol = "https:";
-  return isAllowed(url, rules) ? allowed(url.href) : refused("origin_not_allowed", asked);
+  return isAllowed(url, rules) ? url.href : refused("origin_not_allowed", asked);
 }
 
-const allowed = (url: string): Target => ({ url, refused: null });
-
-const refused = (reason: RefusalReason, origin: string | null = null): Target => ({
-  url: HOME,
-  refused: { reason, origin },
-});
+const refused = (reason: RefusalReason, origin: string | null = null): RefusedTarget => ({ reason, origin });
 
 function isAllowed(url: URL, rules: RedirectRules): boolean {
   return url.origin === rules.origin || rules.allowedOrigins.includes(url.origin) || isOfDomain(url, rules);

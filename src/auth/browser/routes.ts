@@ -53,7 +53,7 @@ export function loginPageRoute({ authenticate, cookie, rules, log, trustedProxie
     const rd = query.get("rd");
     const target = targetOf(rd, context, { rules, log });
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
-    if (claims) return leadTo(target, texts, removedPrefix(request, trustedProxies));
+    if (claims) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
     // A proxy may write another Host than the browser, so the browser is sent to the right address only once.
     const isMoved = query.has(MOVED);
     if (!isMoved && isNavigation(request) && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
@@ -64,6 +64,10 @@ export function loginPageRoute({ authenticate, cookie, rules, log, trustedProxie
     return loginPage(200, { texts, target: target.url, origin: rules.origin, notes });
   };
 }
+
+/** The path before those of this service, as browsers see it. */
+const prefixOf = (request: IncomingMessage, trustedProxies: BlockList | undefined, { base }: RedirectRules) =>
+  base || removedPrefix(request, trustedProxies);
 
 /** Whether a page is opened in a frame of another one. */
 const isFramed = ({ headers }: IncomingMessage) =>
@@ -79,9 +83,9 @@ function framersOf({ origin, allowedOrigins, cookieDomain }: RedirectRules): str
 const MOVED = "moved";
 
 /** The login page at the address of this service, where browsers keep the cookie. */
-function ownLoginUrl({ origin }: RedirectRules, rd: string | null, isMoved: boolean): string {
+function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved: boolean): string {
   const query = new URLSearchParams({ ...(rd === null ? {} : { rd }), ...(isMoved ? { [MOVED]: "1" } : {}) });
-  return `${origin}/login${query.size === 0 ? "" : `?${query}`}`;
+  return `${origin}${base}/login${query.size === 0 ? "" : `?${query}`}`;
 }
 
 /** Where a login leads to. What is refused is logged. */
@@ -118,7 +122,7 @@ export function loginFormRoute(parts: BrowserParts): Handler {
     const from = request.headers.origin;
     // Without the cookie the login would only end the session elsewhere.
     if (from !== undefined && !keepsCookie(from, rules)) {
-      const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}/login`;
+      const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
       return loginPage(400, {
         ...page,
@@ -162,9 +166,10 @@ function refusedLogin(error: unknown, page: { texts: Texts; target: string; orig
 export function logoutPageRoute({ authenticate, cookie, rules, trustedProxies }: BrowserParts): Handler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
-    if (isFramed(request)) return framedPage(texts, `${rules.origin}/logout`, texts.logOut, framersOf(rules));
+    if (isFramed(request))
+      return framedPage(texts, `${rules.origin}${rules.base}/logout`, texts.logOut, framersOf(rules));
     const { claims } = await sessionOf(request, cookie, authenticate);
-    return claims ? logoutPage(texts, claims.email) : redirect(`${removedPrefix(request, trustedProxies)}/login`);
+    return claims ? logoutPage(texts, claims.email) : redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
   };
 }
 
@@ -182,7 +187,7 @@ export function logoutFormRoute({ authenticate, sessions, cookie, rules, trusted
     const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
       log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
-    return redirect(`${removedPrefix(request, trustedProxies)}/login`, { "Set-Cookie": cookie.clear() });
+    return redirect(`${prefixOf(request, trustedProxies, rules)}/login`, { "Set-Cookie": cookie.clear() });
   };
 }
 
@@ -191,14 +196,14 @@ export function logoutFormRoute({ authenticate, sessions, cookie, rules, trusted
  * login page.
  */
 export function renewRoute(parts: BrowserParts): Handler {
-  const { authenticate, sessions, cookie, lifetimes, trustedProxies, now } = parts;
+  const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;
   const renew = createRenew(parts);
   return async (context) => {
     const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
     const rd = queryOf(request).get("rd");
     const { claims } = await sessionOf(request, cookie, authenticate);
-    const prefix = removedPrefix(request, trustedProxies);
+    const prefix = prefixOf(request, trustedProxies, rules);
     const toLogin = redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
     if (!claims) return toLogin;
     const target = targetOf(rd, context, parts);
@@ -210,11 +215,11 @@ export function renewRoute(parts: BrowserParts): Handler {
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-export function homeRoute({ authenticate, sessions, cookie, trustedProxies }: BrowserParts): Handler {
+export function homeRoute({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): Handler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);
-    if (!claims) return redirect(`${removedPrefix(request, trustedProxies)}/login`);
+    if (!claims) return redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;

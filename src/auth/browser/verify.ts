@@ -12,8 +12,8 @@ import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 /** What forward-auth uses. `now` is in Unix milliseconds. */
 export interface VerifyParts extends RenewalParts {
   authenticate: Authenticate;
-  /** The origin of this service. */
-  origin: string;
+  /** The address of this service, without a final `/`. */
+  publicUrl: string;
   trustedProxies: BlockList | undefined;
   log: Log;
   now: () => number;
@@ -33,10 +33,10 @@ const NOBODY = { "Remote-User": "", "Remote-Email": "" };
  * that a proxy overwrites those of a client.
  */
 export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
-  const { authenticate, cookie, sessions, lifetimes, origin, trustedProxies, log, now } = parts;
+  const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
-    const location = `${origin}${path}${url === null ? "" : `?rd=${encodeURIComponent(url)}`}`;
+    const location = `${publicUrl}${path}${url === null ? "" : `?rd=${encodeURIComponent(url)}`}`;
     const isRead = method === "GET" || method === "HEAD";
     const status = style === "unauthorized" ? 401 : isRead ? 302 : 303;
     const headers = { ...NOBODY, Location: location, "Content-Type": "text/plain" };

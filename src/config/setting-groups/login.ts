@@ -4,9 +4,9 @@ import {
   duration,
   email,
   LONGEST_AGE,
-  origin,
   origins,
   passwordHash,
+  publicUrl,
   strongSecret,
   ttl,
   userId,
@@ -56,10 +56,10 @@ export const LOGIN = {
 /** Settings of the pages and the cookie. */
 export const BROWSERS = {
   PUBLIC_URL: {
-    schema: v.optional(origin),
+    schema: v.optional(publicUrl),
     defaultText: "the address of the ready line on loopback; else none, and there are no pages and no cookie",
     meaning:
-      "Origin under which browsers reach this service. With it there are a login page, a cookie and `/auth/verify` for proxies.",
+      "Address under which browsers reach this service, also with a path that the proxy removes, e.g. `https://example.com/sso`. With it there are a login page, a cookie and `/auth/verify` for proxies.",
     example: "https://auth.example.com",
   },
   COOKIE_DOMAIN: {

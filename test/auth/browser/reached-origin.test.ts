@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { keepsCookie } from "../../../src/auth/browser/reached-origin.ts";
 
-const rules = (origin: string, cookieDomain?: string) => ({ origin, allowedOrigins: [], cookieDomain });
+const rules = (origin: string, cookieDomain?: string) => ({ origin, base: "", allowedOrigins: [], cookieDomain });
 
 suite("a browser", () => {
   for (const [origin, own, domain, expected] of [

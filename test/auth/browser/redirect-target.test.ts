@@ -4,6 +4,7 @@ import { redirectTarget, refusalText } from "../../../src/auth/browser/redirect-
 
 const RULES = {
   origin: "https://auth.example.com",
+  base: "",
   allowedOrigins: ["https://app.example.net", "http://127.0.0.1:8080"],
   cookieDomain: "example.com",
 };
@@ -109,6 +110,12 @@ suite("the target of a login", () => {
   test("is no subdomain without a cookie domain", () => {
     const { refused } = redirectTarget("https://wiki.example.com/", { ...RULES, cookieDomain: undefined });
     assert.deepEqual(refused, { reason: "origin_not_allowed", origin: "https://wiki.example.com" });
+  });
+
+  test("is the start page under the path of the service", () => {
+    const rules = { ...RULES, base: "/sso" };
+    for (const rd of [null, "https://evil.test/"]) assert.equal(redirectTarget(rd, rules).url, "/sso/");
+    assert.equal(redirectTarget("/app/", rules).url, "/app/");
   });
 
   for (const [rd, reason, remedy] of [
