@@ -120,8 +120,8 @@ export function loginFormRoute(parts: BrowserParts): Handler {
     const email = fields.get("email") ?? "";
     const page = { texts, target, origin: rules.origin, email };
     const from = request.headers.origin;
-    // Without the cookie the login would only end the session elsewhere.
-    if (from !== undefined && !keepsCookie(from, rules)) {
+    // Without the cookie the login would only end the session elsewhere. "null" hides the address.
+    if (from !== undefined && from !== "null" && !keepsCookie(from, rules)) {
       const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
       return loginPage(400, {
