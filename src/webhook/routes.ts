@@ -1,11 +1,12 @@
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
-import type { Appended } from "../events/store.ts";
+import type { Appended, NewEvent } from "../events/store.ts";
 import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
 import { type Handler, type RequestContext, type Route, reply } from "../http/route.ts";
 import { sentOrigin, sentTarget } from "../http/sent-url.ts";
 import { isIn } from "../lib/address-range.ts";
+import type { Log } from "../log.ts";
 import type { AddressLists } from "./address-lists.ts";
 import type { RefusalReason } from "./bound-scheme.ts";
 import { FORM } from "./content.ts";
@@ -193,6 +194,37 @@ function requireAllowedAddress(
   );
 }
 
+/** A stored delivery, with what is wrong with its body. */
+interface Stored {
+  event: NewEvent;
+  appended: Appended;
+  fault: string | null;
+  requestId: string;
+}
+
+/** Logs what is unusual about a stored delivery. */
+function logStored({ event, appended, fault, requestId }: Stored, log: Log): void {
+  const { source, eventId, address } = event;
+  if (fault !== null && !appended.duplicate) {
+    log.warn(
+      { event: "delivery_malformed", requestId, source, eventId: appended.eventId ?? eventId, fault },
+      `the body ${fault}; it is stored as it is`,
+    );
+  }
+  if (appended.conflict) {
+    log.warn(
+      { event: "delivery_conflict", requestId, source, eventId, address },
+      "a stored event has the same id and other bytes",
+    );
+  }
+  if (appended.repeat) {
+    log.info(
+      { event: "delivery_repeat", requestId, source, eventId: appended.eventId, deliveredId: eventId, address },
+      "a stored event has the same bytes and another id",
+    );
+  }
+}
+
 const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
 
 /**
@@ -273,31 +305,7 @@ function receive(source: Source, parts: DeliveryParts): Handler {
     const appended = await intake.append(event);
     const { eventId } = event;
     onReceived(source.name, verified.secret, receivedAt, appended);
-    if (fault !== null && !appended.duplicate) {
-      log.warn(
-        { event: "delivery_malformed", requestId, source: source.name, eventId: appended.eventId ?? eventId, fault },
-        `the body ${fault}; it is stored as it is`,
-      );
-    }
-    if (appended.conflict) {
-      log.warn(
-        { event: "delivery_conflict", requestId, source: source.name, eventId, address },
-        "a stored event has the same id and other bytes",
-      );
-    }
-    if (appended.repeat) {
-      log.info(
-        {
-          event: "delivery_repeat",
-          requestId,
-          source: source.name,
-          eventId: appended.eventId,
-          deliveredId: eventId,
-          address,
-        },
-        "a stored event has the same bytes and another id",
-      );
-    }
+    logStored({ event, appended, fault, requestId }, log);
     if (confirm) await intake.write(content.bytes.length, () => confirm(context, content));
     if (acknowledgement) {
       const { status, type, text } = acknowledgement;
