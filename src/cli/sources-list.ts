@@ -34,7 +34,7 @@ export async function runSourcesList({ utc, json }: ListOptions): Promise<void> 
       const byName = new Map(records.map((record) => [record.source, record]));
       sayFindings(configured.flatMap((source) => rotationFindings(source, byName.get(source.name), Date.now())));
     }
-    await store.forgetSecrets(received);
+    if (received.length > 0) await store.forgetSecrets(received);
   });
 }
 

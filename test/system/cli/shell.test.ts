@@ -108,7 +108,7 @@ suite("authserve completion", () => {
     writeFileSync(join(dir, "_authserve"), await scriptOf("zsh"));
     const script = `fpath=(${dir} $fpath); autoload -Uz _authserve; ${ASK.zsh}`;
     const found = execFileSync("zsh", ["-fc", script, "zsh", "throttle", ""], { encoding: "utf8" });
-    assert.match(found, /^show:.*\nclear:.*\n--help:/);
+    assert.match(found, /^show:.*\nclear:.*\nforget-browsers:.*\n--help:/);
   });
 
   for (const [words, expected] of [

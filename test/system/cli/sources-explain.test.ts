@@ -121,8 +121,8 @@ test("a held delivery is shown without its secrets, and explained as of its rece
   }
   const shown = await server.run(["events", "held", "show", "1"]);
   assert.match(shown.stdout, /^reason +signature_mismatch$/m);
-  assert.match(shown.stdout, /^header +x-api-token: … \(5 characters\)$/m);
-  assert.doesNotMatch(shown.stdout, new RegExp(`t0k3n|${sig}`));
+  assert.match(shown.stdout, /^header +x-sig: … \(64 characters\)$/m);
+  assert.doesNotMatch(shown.stdout, new RegExp(`x-api-token|t0k3n|${sig}`));
   assert.ok(shown.stdout.includes(BODY));
   const json = JSON.parse((await server.run(["events", "held", "show", "1", "--json"])).stdout) as object;
   assert.equal((json as { payload: string }).payload, BODY);
