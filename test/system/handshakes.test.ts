@@ -8,6 +8,10 @@ import { startServer } from "../helpers/server.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 const SECRET = "a secret of the tests";
+// These sign what anybody sends, so no other source has their secrets.
+const X_SECRET = "a secret of X in the tests";
+const LINKEDIN_SECRET = "a secret of LinkedIn in the tests";
+const LINKEDIN_OLD = "an older secret of LinkedIn";
 const OLD_SECRET = "an older secret of the tests";
 const HEX_SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 const TOKEN = "a token of the tests";
@@ -26,13 +30,13 @@ writeFileSync(
   zoom: { preset: zoom, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
   twitch: { preset: twitch, secrets: [env:SECRET], handshake: true }
   meta: { preset: meta, secrets: [env:SECRET], handshake: { token: env:TOKEN } }
-  x: { preset: x, secrets: [env:SECRET], handshake: true }
+  x: { preset: x, secrets: [env:X_SECRET], handshake: true }
   dropbox: { preset: dropbox, secrets: [env:SECRET], handshake: true }
   trello: { preset: trello, secrets: [env:SECRET], handshake: true }
   intercom: { preset: intercom, secrets: [env:SECRET], handshake: true }
   nylas: { preset: nylas, secrets: [env:SECRET], handshake: true }
   onfleet: { preset: onfleet, secrets: [env:HEX_SECRET], handshake: true }
-  linkedin: { preset: linkedin, secrets: [env:SECRET, env:OLD_SECRET], handshake: true }
+  linkedin: { preset: linkedin, secrets: [env:LINKEDIN_SECRET, env:LINKEDIN_OLD], handshake: true }
   asana: { preset: asana, handshake: true }
   notion: { preset: notion, handshake: true }
   asana-ready: { preset: asana, secrets: [env:SECRET], handshake: true }
@@ -58,7 +62,10 @@ writeFileSync(
   grid: { preset: azure_eventgrid, secrets: [env:SECRET], handshake: true }
 `,
 );
-const server = await startServer({ dir, env: { SECRET, OLD_SECRET, HEX_SECRET, TOKEN, DISCORD_KEY } });
+const server = await startServer({
+  dir,
+  env: { SECRET, OLD_SECRET, X_SECRET, LINKEDIN_SECRET, LINKEDIN_OLD, HEX_SECRET, TOKEN, DISCORD_KEY },
+});
 after(() => server[Symbol.asyncDispose]());
 
 const hmac = (text: string, encoding: "hex" | "base64", secret = SECRET) =>
@@ -121,7 +128,7 @@ test("HEAD is answered to Intercom and Trello, which get nothing by GET", async 
 test("LinkedIn gets an HMAC of its challenge by the newest secret", async () => {
   const challengeCode = "890e4665-4dfe-4ab1-b689-ed553bceeed0";
   const { json } = await get(`linkedin?challengeCode=${challengeCode}`);
-  assert.deepEqual(json, { challengeCode, challengeResponse: hmac(challengeCode, "hex") });
+  assert.deepEqual(json, { challengeCode, challengeResponse: hmac(challengeCode, "hex", LINKEDIN_SECRET) });
   assertProblem(await get("linkedin?challengeCode=hmacsha256%3D1234"), 400, "validation_failed");
 });
 
@@ -273,14 +280,14 @@ suite("a challenge of X", () => {
       body,
       headers: {
         "Content-Type": "application/json",
-        "X-Twitter-Webhooks-Signature": `sha256=${hmac(body, "base64")}`,
+        "X-Twitter-Webhooks-Signature": `sha256=${hmac(body, "base64", X_SECRET)}`,
       },
     });
 
   test("is answered with an HMAC", async () => {
     const token = "M2RkODJkZmMtYjlkYi00NmQ4LTk0MGUtM2JjYzkwM2Q4MjQ0";
     const { json } = await get(`x?crc_token=${token}&nonce=MTc2OTUxODI5MjkxNA`);
-    assert.deepEqual(json, { response_token: `sha256=${hmac(token, "base64")}` });
+    assert.deepEqual(json, { response_token: `sha256=${hmac(token, "base64", X_SECRET)}` });
   });
 
   test("cannot get the signature of a body", async () => {
