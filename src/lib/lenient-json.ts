@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { parseStrictJson, type StrictJson } from "./strict-json.ts";
 
 /** JSON that was read as far as it can be. */
@@ -18,12 +19,27 @@ export function readLenientJson(
   charset?: string,
   parseStrict: () => StrictJson = () => parseStrictJson(bytes),
 ): LenientJson {
-  const strict = isOther(charset) ? null : parseStrict();
-  if (strict?.ok) return { value: strict.value, fault: null };
+  const strict = parseStrict();
   if (bytes.length === 0) return { value: undefined, fault: "is empty" };
-  const text = decode(bytes, charset);
-  const value = parse(text) ?? parse(mended(text));
-  return { value, fault: strict ? strict.reason : faultOfCharset(charset, value) };
+  const value = strict.ok ? strict.value : readIn(charsetsOf(bytes, charset), bytes);
+  if (isOther(charset)) return { value, fault: faultOfCharset(charset, value) };
+  return { value, fault: strict.ok ? null : strict.reason };
+}
+
+/** No signature covers the charset that is named. So what can be read as UTF-8 is never read otherwise. */
+function charsetsOf(bytes: Buffer, named: string | undefined): string[] {
+  const others = isOther(named) ? [named] : [];
+  return isUtf8(bytes) ? ["utf-8", ...others] : [...others, "utf-8"];
+}
+
+/** The value in the first charset in which there is one. */
+function readIn(charsets: readonly string[], bytes: Buffer): unknown {
+  for (const charset of charsets) {
+    const text = decode(bytes, charset);
+    const value = parse(text) ?? parse(mended(text));
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 /** Reads a JSON value for each line that is not empty (JSON Lines). */
@@ -63,11 +79,18 @@ function parse(text: string): unknown {
  * the comma that templates leave behind the last item.
  */
 function mended(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.?)*(?:"|$)|,(?=\s*[}\]])|\bNaN\b|-?\bInfinity\b/gs, (found) => {
+  let isInString = false;
+  return text.replace(PIECE, (found) => {
+    if (found === '"') isInString = !isInString;
+    if (isInString) return found.replace(CONTROL, escaped);
     if (found === ",") return "";
-    return found.startsWith('"') ? found.replace(CONTROL, escaped) : "null";
+    return /^-?[NI]/.test(found) ? "null" : found;
   });
 }
+
+// A string as one match would take a stack as long as the string.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: see below
+const PIECE = /\\.|"|[\0-\x1f]|,(?=\s*[}\]])|\bNaN\b|-?\bInfinity\b/gs;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a string of JSON must not have (RFC 8259, 7)
 const CONTROL = /[\0-\x1f]/g;

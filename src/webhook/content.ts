@@ -36,14 +36,16 @@ export { FORM, MULTIPART };
 /** Wraps a body with its `Content-Type`. */
 export function openContent(bytes: Buffer, contentType: string): Content {
   const mediaType = mediaTypeIn(contentType);
-  const isForm = mediaType === FORM || mediaType === MULTIPART;
+  const isNamedForm = mediaType === FORM || mediaType === MULTIPART;
   let json: StrictJson | undefined;
   let lenient: LenientJson | undefined;
   let form: OpenForm | undefined;
   const openForm = () => {
-    form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(isForm ? bytes : EMPTY);
+    form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(isNamedForm ? bytes : EMPTY);
     return form;
   };
+  // No signature covers the Content-Type, and some senders call JSON a form. No other form can be read as JSON.
+  const isForm = () => isNamedForm && !(beginsAsJson(bytes) && content.lenientJson().value !== undefined);
   const content: Content = {
     bytes,
     mediaType,
@@ -52,9 +54,13 @@ export function openContent(bytes: Buffer, contentType: string): Content {
       return json;
     },
     form: () => openForm().fields,
-    member: (path) => (isForm ? openForm().member(path) : memberOfJson(content.json(), path)),
-    lenientMember: (path) => (isForm ? openForm().member(path) : dottedValueAt(content.lenientJson().value, path)),
-    longInteger: (path) => digitsAt(isForm ? openForm().json : bytes, path),
+    member: (path) => (isForm() ? openForm().member(path) : memberOfJson(content.json(), path)),
+    lenientMember(path) {
+      if (isForm()) return openForm().member(path);
+      // One line of JSON is JSON too.
+      return dottedValueAt(content.lenientJson().value, path) ?? memberOfJson(content.json(), path);
+    },
+    longInteger: (path) => digitsAt(isForm() ? openForm().json : bytes, path),
     lenientJson() {
       const charset = charsetIn(contentType);
       lenient ??= isJsonLines(mediaType)
@@ -79,9 +85,11 @@ interface OpenForm {
 
 function formOfText(bytes: Buffer): OpenForm {
   const fields = new URLSearchParams(withSigns(bytes.toString("utf8")));
-  // Some senders call JSON a form.
-  const isJson = /^\s*[{[]/.test(bytes.toString("latin1", 0, 64));
-  return withMembers(fields, isJson ? bytes : jsonIn(fields));
+  return withMembers(fields, jsonIn(fields));
+}
+
+function beginsAsJson(bytes: Buffer): boolean {
+  return /^\s*[{[]/.test(bytes.toString("latin1", 0, 64));
 }
 
 /** The fields of a body with several parts. The content of files is not looked into. */

@@ -34,6 +34,19 @@ suite("JSON is read as far as it can be", () => {
     });
   }
 
+  test("in UTF-8, whatever charset is named", () => {
+    for (const charset of ["utf-16le", "utf-16be", "shift_jis", "iso-2022-jp"]) {
+      assert.deepEqual(readLenientJson(Buffer.from('{"a":"é"}'), charset).value, { a: "é" });
+      assert.deepEqual(readLenientJson(Buffer.from('{"a":1,"a":"é"}'), charset).value, { a: "é" });
+    }
+  });
+
+  test("with a string of any length", () => {
+    const text = "x".repeat(9_000_000);
+    assert.deepEqual(readLenientJson(Buffer.from(`[NaN,"${text}\n"]`)).value, [null, `${text}\n`]);
+    assert.equal(readLenientJson(Buffer.from(`[NaN,"${text}`)).value, undefined);
+  });
+
   test("in time that grows with its length only, whatever is in it", () => {
     for (const part of ['"', '\\"', '"\\', "NaN", "{"])
       growsLinearly(20_000, (size) => {

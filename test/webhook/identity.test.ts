@@ -276,6 +276,28 @@ suite("the places of a source", () => {
     assert.match(identityFrom({ id: ["bytes"] }, whole).eventId, /^sha256:/);
   });
 
+  test("give one id and one type, whatever the Content-Type says, which no signature covers", () => {
+    const body = Buffer.from('{ "id": "evt_1", "type": "t", "text": "é&id=evt_2&type=u" }');
+    const rounded = Buffer.from('{"id":12345678901234567890,"type":"t","type":"t"}');
+    for (const type of [
+      "application/json; charset=utf-16le",
+      "application/json; charset=utf-16be",
+      "application/json; charset=shift_jis",
+      "application/json; charset=iso-2022-jp",
+      "application/hal+json",
+      "application/x-ndjson",
+      "text/plain",
+      FORM,
+      "multipart/form-data; boundary=x",
+    ]) {
+      const identityOf = (bytes: Buffer) =>
+        identityFrom({ id: ["body:id"], type: ["body:type"] }, covering({ body: true }), openContent(bytes, type));
+      const { eventId, isSigned, bytesSha256, ...rest } = identityOf(body);
+      assert.deepEqual([eventId, isSigned, bytesSha256, rest.type], ["evt_1", true, null, "t"], type);
+      if (!type.includes("ndjson")) assert.equal(identityOf(rounded).eventId, "12345678901234567890", type);
+    }
+  });
+
   test("may give an id together, which other parts never make", () => {
     const idOf = (parts: object) =>
       identityFrom({ id: [["body:a", "body:b"], "body:c"] }, covering({ body: true }), contentOf({ c: "c", ...parts }))
