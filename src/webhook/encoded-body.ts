@@ -20,8 +20,10 @@ export interface OpenedBody {
 /** Opens a body. Decoding it throws what {@link decodeBody} throws. */
 export async function openBody(
   { signedOver, bodyLimitBytes }: Pick<Source, "signedOver" | "bodyLimitBytes">,
-  { bytes, coding, contentType, address }: ReceivedBody,
+  { bytes, coding: named, contentType, address }: ReceivedBody,
 ): Promise<OpenedBody> {
+  // The signature covers the bytes only: who sends them again without the header must not make another event of them.
+  const coding = named ?? (signedOver === "encoded" && isGzip(bytes) ? "gzip" : null);
   const received = () => openContent(bytes, contentType);
   if (coding === null) {
     const signed = received();
@@ -31,4 +33,9 @@ export async function openBody(
   if (signedOver === "encoded") return { signed: received(), content: decoded };
   const signed = await decoded();
   return { signed, content: async () => signed };
+}
+
+/** Whether bytes begin as gzip (RFC 1952, 2.3.1). No text in UTF-8 does. */
+function isGzip([first, second]: Buffer): boolean {
+  return first === 0x1f && second === 0x8b;
 }

@@ -43,6 +43,16 @@ suite("an encoded delivery", () => {
     assert.equal((await send(post(BODY, signatureOf(BODY), "identity"))).status, 200);
   });
 
+  test("is the same event without the header, which no signature covers", async (t) => {
+    const { send, stored } = await servedSource(t, { ...GZIP, signedOver: "encoded" });
+    for (const coding of ["gzip", "identity"])
+      assert.equal((await send(post(PACKED, signatureOf(PACKED), coding))).status, 200);
+    assert.deepEqual(
+      stored.map(({ payload }) => payload),
+      [BODY, BODY],
+    );
+  });
+
   test("is the same event, however it was encoded", async (t) => {
     const { send, stored } = await servedSource(t, { ...SIGNED, encoding: ["gzip", "deflate", "br"] });
     for (const [coding, body] of [
