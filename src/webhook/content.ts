@@ -41,7 +41,7 @@ export function openContent(bytes: Buffer, contentType: string): Content {
   let lenient: LenientJson | undefined;
   let form: OpenForm | undefined;
   const openForm = () => {
-    form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(isNamedForm ? bytes : EMPTY);
+    form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(bytes);
     return form;
   };
   // No signature covers the Content-Type, and some senders call JSON a form. No other form can be read as JSON.
@@ -53,7 +53,8 @@ export function openContent(bytes: Buffer, contentType: string): Content {
       json ??= parseStrictJson(bytes);
       return json;
     },
-    form: () => openForm().fields,
+    // What is read as JSON has no fields, so that no signature covers some that are not read.
+    form: () => (isForm() ? openForm().fields : NO_FIELDS),
     member: (path) => (isForm() ? openForm().member(path) : memberOfJson(content.json(), path)),
     lenientMember(path) {
       if (isForm()) return openForm().member(path);
@@ -74,7 +75,7 @@ export function openContent(bytes: Buffer, contentType: string): Content {
   return content;
 }
 
-const EMPTY = Buffer.alloc(0);
+const NO_FIELDS = new URLSearchParams();
 
 interface OpenForm {
   fields: URLSearchParams;

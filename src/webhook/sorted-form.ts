@@ -1,11 +1,16 @@
-import { FORM } from "./content.ts";
+import { type Content, FORM } from "./content.ts";
 import type { OwnPart } from "./signed-text.ts";
 
 /** The fields of a form, sorted by name, each name followed by its value, as Twilio, Mandrill and Plivo sign them. */
 export const SORTED_FORM: OwnPart = {
-  read: ({ content }) => (content.mediaType === FORM ? sortedFields(content.form()) : null),
+  read: ({ content }) => (isForm(content) ? sortedFields(content.form()) : null),
   covers: { body: true },
 };
+
+/** Whether a body is a form, and not something else that is called so, of which nothing would be signed. */
+function isForm({ mediaType, bytes, form }: Content): boolean {
+  return mediaType === FORM && (bytes.length === 0 || form().size > 0);
+}
 
 const sorted = new WeakMap<URLSearchParams, Uint8Array>();
 

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { formatMultipart } from "../../src/lib/multipart.ts";
 import { FORM, openContent } from "../../src/webhook/content.ts";
+import type { HeaderItems, SignedRequest } from "../../src/webhook/signed-text.ts";
+import { SORTED_FORM } from "../../src/webhook/sorted-form.ts";
 import { growsLinearly } from "../helpers/growth.ts";
 
 test("a form has the fields that a browser sends, also without an equals sign", () => {
@@ -52,6 +54,16 @@ suite("the members of a form", () => {
   test("are those of the JSON that is sent as a form", () => {
     assert.equal(openContent(Buffer.from('{"a":{"b":"&=1"}}'), FORM).member("a.b"), "&=1");
     assert.equal(openContent(Buffer.from('[{"b":1}]'), FORM).member("0.b"), 1);
+  });
+
+  test("are those of that JSON only, of which no text counts as a field", () => {
+    const text = '{"id":"evt_1","text":"&id=evt_2&payload=1"}';
+    for (const type of [FORM, MULTIPART]) {
+      const content = openContent(Buffer.from(text), type);
+      assert.deepEqual([...content.form()], []);
+      assert.deepEqual([content.member("id"), content.lenientMember("payload")], ["evt_1", undefined]);
+      assert.equal(SORTED_FORM.read({ content } as SignedRequest, {} as HeaderItems), null);
+    }
   });
 
   test("are the name and the size of a file, and not what is in it", () => {
