@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { deliver, event, post } from "../../helpers/client.ts";
@@ -7,6 +9,7 @@ import { WEBHOOK_SECRET } from "../../helpers/credentials.ts";
 import { startServer } from "../../helpers/server.ts";
 import { signature } from "../../helpers/sign.ts";
 import { list, settled, show } from "../../helpers/stored-events.ts";
+import { workingDir } from "../../helpers/working-dir.ts";
 
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
@@ -45,6 +48,34 @@ test("I1 a captured body under any number of ids keeps a bounded number of repea
   for (let n = 0; n < 110; n++) await send(body, { "X-GitHub-Delivery": `flood-${n}` });
   const { repeats } = await show(server, "flood-0");
   assert.deepEqual([repeats.length, repeats[0]?.number, repeats.at(-1)?.eventId], [100, 10, "flood-109"]);
+});
+
+test("I9 a captured body under another Content-Type is one event", async (t) => {
+  const dir = workingDir();
+  const file = join(dir, "sources.yaml");
+  const types = "[application/json, application/x-ndjson, application/x-www-form-urlencoded, multipart/form-data]";
+  writeFileSync(
+    file,
+    `sources:\n  shop: { verify: { header: x-sig }, secrets: [env:SECRET], contentTypes: ${types} }\n`,
+  );
+  const shop = await startServer({ dir, env: { CONFIG_FILE: file, SECRET: WEBHOOK_SECRET } });
+  t.after(() => shop[Symbol.asyncDispose]());
+  const body = JSON.stringify({ id: "evt_1", type: "paid", note: "&id=evt_2&" });
+  for (const type of [
+    "application/json",
+    "application/json; charset=utf-16le",
+    "application/json; charset=shift_jis",
+    "application/x-ndjson",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=note",
+  ]) {
+    const headers = { "X-Sig": signature(body).slice("sha256=".length), "Content-Type": type };
+    const answer = await post(shop, "/webhook/shop", body, headers);
+    assert.deepEqual(
+      [answer.status, answer.json.eventId, answer.json.duplicate],
+      [200, "evt_1", type !== "application/json"],
+    );
+  }
 });
 
 test("a repeat is processed as a separate event, with its own id, type and headers", async () => {
