@@ -3,10 +3,14 @@ import { extensionsOf } from "../lib/certificate-extensions.ts";
 
 // Apple's have three. Each costs a check of a signature.
 const MAX_CERTIFICATES = 5;
+// Apple's have about 1500 characters. Anybody can send others.
+const MAX_CERTIFICATE_LENGTH = 16 * 1024;
 
 /** The certificates in the header `x5c` of a token, that of its key first (RFC 7515, 4.1.6); null if it has no such form. */
 export function readChain(x5c: unknown): X509Certificate[] | null {
   if (!Array.isArray(x5c) || x5c.length === 0 || x5c.length > MAX_CERTIFICATES) return null;
+  // An object with a length would become a buffer of that length.
+  if (!x5c.every((text) => typeof text === "string" && text.length <= MAX_CERTIFICATE_LENGTH)) return null;
   try {
     return x5c.map((text) => new X509Certificate(Buffer.from(text, "base64")));
   } catch {

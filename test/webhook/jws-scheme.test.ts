@@ -3,6 +3,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { readChain } from "../../src/webhook/certificate-chain.ts";
 import { openContent } from "../../src/webhook/content.ts";
 import { createVerifier } from "../../src/webhook/signature.ts";
 import type { Source } from "../../src/webhook/source.ts";
@@ -92,6 +93,20 @@ suite("a token in the body", () => {
   ] as const) {
     test(`${what} is refused`, () => assert.equal(verdict(source, bodyOf(token)), reason));
   }
+
+  test("with an object that has a length instead of a certificate takes no memory and no time for it", () => {
+    let isAsked = false;
+    const huge = {
+      get length() {
+        isAsked = true;
+        return 10;
+      },
+    };
+    assert.equal(readChain([huge]), null);
+    assert.equal(isAsked, false);
+    assert.equal(verdict(source, bodyOf(tokenOf({}, { x5c: [{ length: 10 }] }))), "malformed_signature");
+    assert.equal(readChain([leaf, `${leaf}${" ".repeat(20_000)}`]), null);
+  });
 
   test("is refused before and after the time of its certificates", () => {
     const body = bodyOf(tokenOf({ a: 1 }));
