@@ -231,9 +231,11 @@ function codingChecks({ encoding = [] }: Source, { headers }: RawRequest, fault:
 }
 
 function bodyCheck({ bodyLimitBytes }: Source, { body, missingBytes }: RawRequest): DeliveryCheck {
-  const size = `${body.length} bytes`;
-  if (missingBytes > 0) return check("body", false, "", `${size}, but Content-Length announces ${missingBytes} more`);
-  return check("body", body.length <= bodyLimitBytes, size, `${size}, but the limit is ${bodyLimitBytes}`);
+  const announced = body.length + missingBytes;
+  const isSmall = announced <= bodyLimitBytes;
+  if (missingBytes > 0 && isSmall)
+    return check("body", false, "", `${body.length} bytes, but Content-Length announces ${missingBytes} more`);
+  return check("body", isSmall, `${announced} bytes`, `${announced} bytes, but the limit is ${bodyLimitBytes}`);
 }
 
 function addressChecks(source: Source, address: string | null, lists: ExplainOptions["addressLists"]): DeliveryCheck[] {

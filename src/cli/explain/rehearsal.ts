@@ -48,7 +48,7 @@ export interface RehearsalOptions extends Pick<DeliveryParts, "addressLists" | "
 
 /** Gives a captured request to the routes of a source, as the server does. Nothing is stored, sent or logged. */
 export async function rehearse(source: Source, raw: RawRequest, options: RehearsalOptions): Promise<Rehearsal> {
-  const arrival = arrivalOf(raw, options);
+  const arrival = arrivalOf(cutOff(raw, source.bodyLimitBytes), options);
   const { trustedProxies } = arrival;
   const found: Pick<Rehearsal, "code" | "reason" | "event"> = { code: null, reason: null, event: null };
   const log = createLog("silent");
@@ -102,6 +102,12 @@ export async function rehearse(source: Source, raw: RawRequest, options: Rehears
   });
   if (status >= 400) found.code ??= refusal(raw.method, raw.target).code;
   return { status, ...found, ...seen };
+}
+
+/** Of a body that is too large, any bytes above the limit will do. A capture has no more of it. */
+function cutOff(raw: RawRequest, limitBytes: number): RawRequest {
+  if (raw.body.length + raw.missingBytes <= limitBytes) return raw;
+  return { ...raw, body: Buffer.alloc(limitBytes + 1), missingBytes: 0 };
 }
 
 /** The bytes of a request, and how they come. */

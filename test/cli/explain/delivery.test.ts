@@ -236,6 +236,12 @@ suite("the reason of a delivery that is not genuine", () => {
   }
 });
 
+test("a body that is too large is so in a capture without its end, too", async () => {
+  const explained = await explain({ "x-time": SECONDS, "x-sig": "0".repeat(64), "content-length": "300" });
+  assert.equal(explained.answer.status, 413);
+  assert.ok(failures(explained).includes("body: 300 bytes, but the limit is 100"));
+});
+
 test("a time that is too far off does not hide the other checks", async () => {
   const { checks, genuine, eventId } = await explain({ "x-time": "1799999000", "x-sig": hmac(`1799999000.${BODY}`) });
   assert.deepEqual(
