@@ -79,6 +79,16 @@ export const LOG_EVENTS = {
       "So many refused deliveries of sources with `keepRejected` were not kept, because the intake was paused or full. Logged once a minute.",
     fields: ["count"],
   },
+  capture_opened: {
+    level: "info",
+    meaning: "`sources capture` keeps the next requests to a source, with their credentials.",
+    fields: ["source", "count", "until"],
+  },
+  capture_error: {
+    level: "warn",
+    meaning: "A request was not kept for `sources capture`. Logged once for each error.",
+    fields: ["error"],
+  },
   secret_retires_soon: {
     level: "warn",
     meaning:

@@ -27,6 +27,7 @@ import { openAdmin, openPage } from "./serve/admin.ts";
 import { openAdmission } from "./serve/admission.ts";
 import { openAlerts, readCertificateEnd, readWatchedSources } from "./serve/alerts.ts";
 import { openBrowser } from "./serve/browser.ts";
+import { createCaptures } from "./serve/captures.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { openKeySets } from "./serve/key-sets.ts";
 import { connectionLimitsOf, tlsFilesOf } from "./serve/listener.ts";
@@ -199,6 +200,14 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
   const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
+  const captures = createCaptures({
+    dataDir: settings.DATA_DIR,
+    server,
+    sources: () => sourcesOf(settings, config.current),
+    trustedProxies,
+    log,
+    now: stores.now,
+  });
   const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
   const url = urlOf(settings, port);
   const browser = openBrowser(settings, url, {
@@ -245,6 +254,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   holding.start();
   addresses.start();
   retirement.start();
+  captures.start();
 
   /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
   async function drain(): Promise<void> {
@@ -252,6 +262,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     const deadline = performance.now() + settings.SHUTDOWN_TIMEOUT;
     stopping.abort();
     await closeServer(server, settings.SHUTDOWN_TIMEOUT);
+    await captures.stop();
     admission.stop();
     unwatchTls();
     unwatchConfig();

@@ -85,6 +85,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ],
     ["authserve sources explain --held 17", "Find out why a held delivery was refused"],
   ],
+  "sources capture": [
+    ["authserve sources capture shop", "Keep the next request of a sender that is refused"],
+    ["authserve sources capture shop --count 5 --for 1h --out requests", "Keep five, in another folder"],
+  ],
   send: [
     ["authserve send --source stripe", "Send a signed sample to the running server"],
     [

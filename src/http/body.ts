@@ -100,7 +100,8 @@ export function deferContinue(request: IncomingMessage, response: ServerResponse
   awaitingContinue.set(request, response);
 }
 
-function sendContinue(request: IncomingMessage): void {
+/** Sends the `100 Continue` that the sender of a body waits for, if it still does. */
+export function allowBody(request: IncomingMessage): void {
   if (request.headers.expect === undefined) return;
   awaitingContinue.get(request)?.writeContinue();
   awaitingContinue.delete(request);
@@ -127,7 +128,7 @@ export function readRawBody(request: IncomingMessage, limitBytes: number, addres
   if (expected > limitBytes)
     return Promise.reject(new AppError("payload_too_large", { reason: "content_length", sent: String(expected) }));
   if (request.destroyed) return Promise.reject(abortError(request));
-  sendContinue(request);
+  allowBody(request);
   return request.complete
     ? readReceivedBody(request, limitBytes)
     : collectBody(request, limitBytes, new BodyBuffer(expected, address));

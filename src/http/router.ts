@@ -153,7 +153,7 @@ function decodeSegment(segment: string): string | null {
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 /** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */
-function pathOf(target: string): string {
+export function pathOf(target: string): string {
   const path = target.replace(ABSOLUTE_FORM, "");
   const query = path.indexOf("?");
   return query === -1 ? path : path.slice(0, query);

@@ -75,7 +75,12 @@ export function rawRequestOf({
 }
 
 /** Writes a request in the form that {@link parseRawRequest} reads. */
-export function writeRawRequest({ method, target, rawHeaders, body }: RawRequest): Buffer {
+export function writeRawRequest({
+  method,
+  target,
+  rawHeaders,
+  body,
+}: Pick<RawRequest, "method" | "target" | "rawHeaders" | "body">): Buffer {
   const lines = pairsOf(rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1"), body]);
 }

@@ -66,12 +66,24 @@ export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
   return placesOf(source).flatMap((place) =>
     routesAt({ ...source, path: place }, parts).map((route) => ({
       ...route,
-      loggedPath: route.path.replace(SECRET_IN_PATH, "…"),
+      loggedPath: withoutSecret(route.path),
     })),
   );
 }
 
+/** Which of the paths of a source a path is, with a secret in it replaced. Undefined if it is none. */
+export function pathOfSource(source: Source, path: string): string | undefined {
+  const patterns = placesOf(source).flatMap((place) => Object.values(pathsOf({ ...source, path: place })).flat());
+  const found = [source.path, ...patterns].find((pattern) => isLike(path.split("/"), pattern.split("/")));
+  return found && withoutSecret(found);
+}
+
+const isLike = (path: readonly string[], pattern: readonly string[]) =>
+  path.length === pattern.length &&
+  pattern.every((segment, index) => (segment === SECRET_IN_PATH ? path[index] !== "" : segment === path[index]));
+
 const SECRET_IN_PATH = ":secret";
+const withoutSecret = (path: string) => path.replace(SECRET_IN_PATH, "…");
 
 /** The path of a source, and that with a secret behind it, as its schemes need. */
 function placesOf({ path, schemes }: Source): string[] {

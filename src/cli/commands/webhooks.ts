@@ -40,6 +40,16 @@ export function addWebhookCommands(program: Command): void {
     .option("--held <id>", "Explain this delivery of events held instead")
     .option("--json", "Print a JSON object")
     .action(async (name, options) => (await import("../sources-explain.ts")).runSourcesExplain(name, options));
+  sources
+    .command("capture <name>")
+    .description(
+      "Keep the next requests to a source of the running server as files for explain, with their credentials",
+    )
+    .option("--for <duration>", "How long to wait for them, at most 24h", "10m")
+    .option("--count <number>", "Number of requests, at most 100", "1")
+    .option("--out <folder>", "Folder to write the files to (default: the current one)")
+    .option("--json", "Print a JSON array")
+    .action(async (name, options) => (await import("../sources-capture.ts")).runSourcesCapture(name, options));
   const routes = program.command("routes").description("Show the routes that process events, and pause them");
   routes
     .command("list")

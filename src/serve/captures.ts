@@ -1,0 +1,221 @@
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { BlockList } from "node:net";
+import { join } from "node:path";
+import { systemCode } from "../errors.ts";
+import { clientAddress, NOBODY } from "../http/client-address.ts";
+import { copyBody } from "../http/copy-body.ts";
+import { pathOf } from "../http/router.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { createRepeatedError } from "../lib/repeated-error.ts";
+import type { Log } from "../log.ts";
+import {
+  CAPTURES_DIR,
+  type CapturedFacts,
+  type CaptureOrder,
+  type CaptureState,
+  LONGEST_CAPTURE_MS,
+  ORDER_FILE,
+  REQUEST_SUFFIX,
+  readOrder,
+  STATE_FILE,
+  writeCaptured,
+} from "../webhook/capture.ts";
+import { writeRawRequest } from "../webhook/raw-request.ts";
+import { pathOfSource } from "../webhook/routes.ts";
+import type { Source } from "../webhook/source.ts";
+
+/** Keeps requests to sources for commands that ask for them, as they came and whatever they are answered. */
+export interface Captures {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface CapturesOptions {
+  dataDir: string;
+  server: Server;
+  /** The sources in use. */
+  sources: () => readonly Source[];
+  trustedProxies: BlockList | undefined;
+  log: Log;
+  /** The clock that signatures are checked by. */
+  now: () => number;
+}
+
+/** A capture that a command waits for. Its count and its bytes are what is left of them. */
+interface Capture extends CaptureOrder {
+  dir: string;
+  bytesLeft: number;
+}
+
+const POLL_MS = 500;
+
+/** For all requests of a capture. A source that accepts larger bodies may have one of them. */
+const MOST_BYTES = 10 * 1024 * 1024;
+
+// A command removes its folder itself, unless it was killed.
+const LEFT_BEHIND_MS = 60_000;
+
+const EVENTS = ["request", "checkContinue", "checkExpectation"] as const;
+
+/**
+ * Creates the captures of a server. Commands ask for them by files in the data directory, so that credentials get into no
+ * database and no backup of one. Without a capture, requests are not looked at.
+ */
+export function createCaptures({ dataDir, server, sources, trustedProxies, log, now }: CapturesOptions): Captures {
+  const root = join(dataDir, CAPTURES_DIR);
+  const open = new Map<string, Capture>();
+  const writing = new Set<Promise<void>>();
+  const fault = createRepeatedError();
+  let timer: NodeJS.Timeout | undefined;
+  let polling = Promise.resolve();
+  let isWatching = false;
+  let captured = 0;
+  let isStopped = false;
+
+  const sourceOf = (capture: CaptureOrder) => sources().find(({ name }) => name === capture.source);
+
+  const onRequest: RequestListener = (request, response) => {
+    for (const capture of open.values()) {
+      if (capture.count <= 0 || capture.until <= Date.now()) continue;
+      const source = sourceOf(capture);
+      const path = source && pathOfSource(source, pathOf(request.url ?? ""));
+      if (source === undefined || path === undefined) continue;
+      capture.count -= 1;
+      captured += 1;
+      // In the order of arrival, also after a restart of the server.
+      const name = `${Date.now()}-${String(captured).padStart(9, "0")}${REQUEST_SUFFIX}`;
+      const arrival = { method: request.method ?? "", path, address: addressOf(request), receivedAt: now() };
+      const bodyOf = copyBody(request, roomIn(capture, source.bodyLimitBytes));
+      // Also if the sender has left before.
+      response.once("close", () => {
+        const body = bodyOf();
+        const facts = { ...arrival, status: response.headersSent ? response.statusCode : null };
+        if (body !== null) keep(keepRequest(join(capture.dir, name), request, facts, body));
+        else {
+          capture.count = 0;
+          keep(writeWhole(join(capture.dir, STATE_FILE), "full" satisfies CaptureState));
+        }
+      });
+    }
+  };
+
+  function addressOf(request: IncomingMessage): string | null {
+    const address = clientAddress(request, trustedProxies);
+    return address === NOBODY ? null : address;
+  }
+
+  function keep(work: Promise<void>): void {
+    const kept = work.catch(report).finally(() => writing.delete(kept));
+    writing.add(kept);
+  }
+
+  function watch(isWanted: boolean): void {
+    if (isWanted === isWatching) return;
+    isWatching = isWanted;
+    for (const event of EVENTS) {
+      if (isWanted) server.on(event, onRequest);
+      else server.off(event, onRequest);
+    }
+  }
+
+  async function poll(): Promise<void> {
+    const ids = await namesIn(root);
+    for (const id of open.keys()) if (!ids.includes(id)) open.delete(id);
+    const failed = (await Promise.allSettled(ids.map(attend))).find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+    fault.clear();
+  }
+
+  async function attend(id: string): Promise<void> {
+    const dir = join(root, id);
+    const order = open.get(id) ?? readOrder(await readFile(join(dir, ORDER_FILE), "utf8").catch(emptyIfGone));
+    if (order === null) return;
+    const until = Math.min(order.until, Date.now() + LONGEST_CAPTURE_MS);
+    if (until + LEFT_BEHIND_MS < Date.now()) {
+      open.delete(id);
+      await rm(dir, { recursive: true, force: true });
+    } else if (!open.has(id)) {
+      const bytesLeft = Math.max(MOST_BYTES, (sourceOf(order)?.bodyLimitBytes ?? 0) + 1);
+      open.set(id, { ...order, until, dir, bytesLeft });
+      // The command takes it for the promise that the next request is kept.
+      watch(true);
+      await writeWhole(join(dir, STATE_FILE), "open" satisfies CaptureState);
+      const { source, count } = order;
+      log.info(
+        { event: "capture_opened", source, count, until: isoTime(until) },
+        "requests are kept for sources capture",
+      );
+    }
+  }
+
+  function report(cause: unknown): void {
+    // The command has ended and removed its folder.
+    if (systemCode(cause) === "ENOENT") return;
+    const error = fault.news(cause);
+    if (error !== null) log.warn({ event: "capture_error", error }, "requests are not kept for sources capture");
+  }
+
+  function schedule(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      polling = poll()
+        .catch(report)
+        .then(() => {
+          watch(open.size > 0);
+          schedule();
+        });
+    }, POLL_MS).unref();
+  }
+
+  return {
+    start: schedule,
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await polling;
+      watch(false);
+      await Promise.all(writing);
+    },
+  };
+}
+
+/** Lets a body be copied to one byte above its limit, so that it still is too large, and as long as the capture has room. */
+function roomIn(capture: Capture, limitBytes: number): (chunk: Buffer) => Buffer | null {
+  let left = limitBytes + 1;
+  return (chunk) => {
+    const part = chunk.subarray(0, left);
+    left -= part.length;
+    capture.bytesLeft -= part.length;
+    return capture.bytesLeft < 0 ? null : part;
+  };
+}
+
+async function keepRequest(
+  file: string,
+  { url: target = "", rawHeaders }: IncomingMessage,
+  facts: CapturedFacts,
+  body: Buffer,
+): Promise<void> {
+  const bytes = writeRawRequest({ method: facts.method, target, rawHeaders, body });
+  await writeWhole(file, writeCaptured(facts, bytes));
+}
+
+/** Writes a file that appears when it is whole. */
+async function writeWhole(file: string, content: string | Buffer): Promise<void> {
+  const partial = `${file}.partial`;
+  await writeFile(partial, content, { mode: 0o600 });
+  await rename(partial, file);
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  return readdir(dir).catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  });
+}
+
+function emptyIfGone(error: unknown): string {
+  if (systemCode(error) === "ENOENT") return "";
+  throw error;
+}
