@@ -19,7 +19,7 @@ export interface DatabaseFacts {
   oldestSnapshotSeconds: number;
   /** The clock of the database minus that of this machine. */
   clockDifferenceMs: number;
-  /** When the newest event came. Null if there is none, or the schema is another one. */
+  /** When the newest event came. Null if there is none, the schema is another one, or events cannot be used. */
   newestEventAt: number | null;
   connections: { used: number; most: number };
   /** Null without a pooler in between. */
@@ -85,6 +85,10 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
     const schema = await readSchema(postgres);
     if (row === undefined) throw new Error("PostgreSQL gave no answer");
     if (server?.isPooled) await useSeveralConnections(postgres);
+    // Before events are read: where another session locks them, only the trial does not wait for it.
+    const isCurrent = schema.version === SCHEMA && schema.fault === null;
+    const faults = isCurrent ? await createTrial(postgres).run() : null;
+    const canRead = faults?.every(({ part }) => part !== "events") ?? false;
     return {
       version: `PostgreSQL ${row.version}`,
       isSupported: row.number >= OLDEST_VERSION,
@@ -95,11 +99,11 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
       oldestSnapshotSeconds: row.oldestSnapshotSeconds,
       clockDifferenceMs: row.now - (askedAt + answeredAt) / 2,
-      newestEventAt: schema.version === SCHEMA && schema.fault === null ? await readNewest(postgres) : null,
+      newestEventAt: canRead ? await readNewest(postgres) : null,
       connections: { used: row.used, most: row.most },
       pooler: server?.isPooled ? (isNamed ? "keeps statements" : "loses statements") : null,
       isEncrypted: row.isEncrypted,
-      faults: schema.version === SCHEMA && schema.fault === null ? await createTrial(postgres).run() : null,
+      faults,
     };
   } finally {
     await postgres.close();
