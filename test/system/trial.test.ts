@@ -16,6 +16,7 @@ const PART_OF: Record<string, string> = {
   known_addresses: "throttle",
   source_counts: "sources",
   source_secrets: "sources",
+  source_refusals: "sources",
   held: "held",
   held_tally: "held",
   alerts: "alerts",
