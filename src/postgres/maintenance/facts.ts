@@ -2,7 +2,7 @@ import type { StoreFault } from "../../lib/store-fault.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
 import { readNewest } from "../event-reads.ts";
 import { OLDEST_VERSION } from "../open.ts";
-import { type FoundSchema, readSchema, SCHEMA } from "../schema.ts";
+import { type FoundSchema, readSchema, SCHEMA, schemaVersion } from "../schema.ts";
 import { createTrial } from "../trial.ts";
 
 /** What `authserve doctor` reports of a database. */
@@ -82,13 +82,14 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
     const askedAt = Date.now();
     const [row] = await postgres.rows<Row>(FACTS);
     const answeredAt = Date.now();
-    const schema = await readSchema(postgres);
     if (row === undefined) throw new Error("PostgreSQL gave no answer");
     if (server?.isPooled) await useSeveralConnections(postgres);
-    // Before events are read: where another session locks them, only the trial does not wait for it.
-    const isCurrent = schema.version === SCHEMA && schema.fault === null;
-    const faults = isCurrent ? await createTrial(postgres).run() : null;
-    const canRead = faults?.every(({ part }) => part !== "events") ?? false;
+    const version = await schemaVersion(postgres);
+    // Before all else is read: a table that is gone looks like another schema, and only the trial does not wait for a lock.
+    const faults = version === SCHEMA ? await createTrial(postgres).run() : null;
+    const isWhole = faults === null || faults.length === 0;
+    const schema: FoundSchema = isWhole ? await readSchema(postgres) : { version, steps: [], fault: null };
+    const canRead = version === SCHEMA && schema.fault === null && isReadable(faults);
     return {
       version: `PostgreSQL ${row.version}`,
       isSupported: row.number >= OLDEST_VERSION,
@@ -109,6 +110,8 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
     await postgres.close();
   }
 }
+
+const isReadable = (faults: readonly StoreFault[] | null) => faults?.every(({ part }) => part !== "events") ?? false;
 
 // A pooler that loses named statements shows it once a statement comes over another connection.
 const TRIES = 20;

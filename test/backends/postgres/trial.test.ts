@@ -154,10 +154,13 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
 
   test("a trial leaves no row in any table", async (t) => {
     const { postgres } = await tempPostgres(t);
-    const trial = createTrial(postgres);
-    assert.deepEqual(await trial.run(), []);
-    for (const { name } of await postgres.rows<{ name: string }>(TABLES)) {
-      assert.deepEqual(await postgres.rows(`SELECT FROM authserve.${name}`), [], name);
-    }
+    const tables = await postgres.rows<{ name: string }>(TABLES);
+    const count = async ({ name }: { name: string }) => [
+      name,
+      (await postgres.rows(`SELECT FROM authserve.${name}`)).length,
+    ];
+    const before = await Promise.all(tables.map(count));
+    assert.deepEqual(await createTrial(postgres).run(), []);
+    assert.deepEqual(await Promise.all(tables.map(count)), before);
   });
 });
