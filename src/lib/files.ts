@@ -59,13 +59,18 @@ export function fileId(path: string): FileId {
 }
 
 /** Whether this name still is that of the file. */
-export function isInPlace(path: string, { dev, ino }: FileId): boolean {
+export function isInPlace(path: string, file: FileId): boolean {
+  return sizeInPlace(path, file) !== null;
+}
+
+/** The size of a file in bytes, if this name still is that of it; else null. */
+export function sizeInPlace(path: string, { dev, ino }: FileId): number | null {
   try {
-    const found = fileId(path);
-    return found.ino === ino && found.dev === dev;
+    const found = statSync(path, { bigint: true });
+    return found.ino === ino && found.dev === dev ? Number(found.size) : null;
   } catch {
     // Nothing is there, or this user may no longer look.
-    return false;
+    return null;
   }
 }
 

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
-import { type FileId, fileId, isInPlace } from "../lib/files.ts";
+import { type FileId, fileId, isInPlace, sizeInPlace } from "../lib/files.ts";
 import { DATABASE_FILE, type Database, databaseFile } from "./database.ts";
-import { sizeOf } from "./maintenance/inspect.ts";
 
 /** The files of an open database, by the ends of their names. The log and its index are the same files until it is closed. */
 export type OpenFiles = Readonly<Record<"" | "-wal" | "-shm", FileId>>;
@@ -62,8 +61,8 @@ export function watchLogLength(database: Database, files: OpenFiles): LogLength 
 
   return {
     assertWhole() {
-      if (!isInPlace(log, files["-wal"])) return;
-      const bytes = sizeOf(log);
+      const bytes = sizeInPlace(log, files["-wal"]);
+      if (bytes === null) return;
       // SQLite shortens it too, once its pages are in the database.
       if (bytes < lastBytes && bytes < neededBytes()) throw unavailable(CUT_SHORT);
       lastBytes = bytes;
