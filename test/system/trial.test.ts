@@ -4,25 +4,10 @@ import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { checkDatabase } from "../../src/cli/checks/disk.ts";
 import { ask, assertProblem, deliver, event, notReady } from "../helpers/client.ts";
+import { partOfTable } from "../helpers/part-of-table.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { list } from "../helpers/stored-events.ts";
 import { until } from "../helpers/until.ts";
-
-/** The part whose check tries each table. */
-const PART_OF: Record<string, string> = {
-  sessions: "sessions",
-  supersessions: "sessions",
-  login_failures: "throttle",
-  known_addresses: "throttle",
-  source_counts: "sources",
-  source_secrets: "sources",
-  source_refusals: "sources",
-  held: "held",
-  held_tally: "held",
-  alerts: "alerts",
-  alert_silences: "alerts",
-  alert_messages: "alerts",
-};
 
 const dataDirOf = ({ dir }: Server) => join(dir, "data");
 
@@ -70,7 +55,7 @@ suite("a server is ready only if a delivery could be stored", () => {
     assert.ok(tables.length > 25);
     for (const name of tables) {
       change(server, `ALTER TABLE ${name} RENAME TO moved_away`);
-      await partsAreDown(server, [PART_OF[name] ?? "events"]);
+      await partsAreDown(server, [partOfTable(name)]);
       const wrong = wrongIn(server);
       assert.equal(wrong.length, 1, wrong.join("\n"));
       assert.match(
@@ -90,7 +75,7 @@ suite("a server is ready only if a delivery could be stored", () => {
     for (const name of tablesOf(server)) {
       const refuse = "BEGIN SELECT RAISE(ABORT, 'not on sundays'); END";
       change(server, `CREATE TRIGGER refuse BEFORE INSERT ON ${name} ${refuse}`);
-      await partsAreDown(server, [PART_OF[name] ?? "events"]);
+      await partsAreDown(server, [partOfTable(name)]);
       const [wrong] = wrongIn(server);
       assert.match(wrong ?? "", new RegExp(`^the table ${name} cannot be written \\(.*not on sundays\\) → undo`));
       change(server, "DROP TRIGGER refuse");

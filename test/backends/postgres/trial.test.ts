@@ -6,30 +6,12 @@ import { DATABASE_SETTING_NAMES, readSettings } from "../../../src/config/settin
 import { createTrial } from "../../../src/postgres/trial.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { ask, assertProblem, deliver, event, notReady } from "../../helpers/client.ts";
+import { partOfTable } from "../../helpers/part-of-table.ts";
 import { emptyDatabase, openPostgres, tempPostgres } from "../../helpers/postgres.ts";
 import { startServer } from "../../helpers/server.ts";
 import { PATIENT } from "../../helpers/several-servers.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
 import { until } from "../../helpers/until.ts";
-
-/** The part whose check tries each table. */
-const PART_OF: Record<string, string> = {
-  sessions: "sessions",
-  supersessions: "sessions",
-  login_buckets: "throttle",
-  login_places: "throttle",
-  known_addresses: "throttle",
-  source_counts: "sources",
-  source_secrets: "sources",
-  source_refusals: "sources",
-  held: "held",
-  held_tally: "held",
-  alerts: "alerts",
-  alert_silences: "alerts",
-  alert_messages: "alerts",
-  nodes: "nodes",
-  leases: "nodes",
-};
 
 const TABLES =
   "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'authserve' AND tablename <> 'schema_version'";
@@ -72,7 +54,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
     assert.ok(tables.length > 30);
     for (const { name } of tables) {
       await postgres.run(`ALTER TABLE authserve.${name} RENAME TO moved_away`);
-      await partsAreDown(server, [PART_OF[name] ?? "events"]);
+      await partsAreDown(server, [partOfTable(name)]);
       const wrong = await wrongIn(url);
       assert.equal(wrong.length, 1, wrong.join("\n"));
       assert.match(wrong[0] ?? "", new RegExp(`^the table authserve\\.${name} does not exist → `));
@@ -94,7 +76,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
     await partsAreDown(server, []);
     for (const table of (await admin.rows<{ name: string }>(TABLES)).map((row) => row.name)) {
       await admin.run(`REVOKE INSERT ON authserve.${table} FROM ${name}`);
-      await partsAreDown(server, [PART_OF[table] ?? "events"]);
+      await partsAreDown(server, [partOfTable(table)]);
       const [wrong] = await wrongIn(own);
       assert.equal(
         wrong,
@@ -111,7 +93,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
     const [{ pid } = { pid: 0 }] = (await other.query("SELECT pg_backend_pid() AS pid")).rows as { pid: number }[];
     await using server = await startServer({ env: { DATABASE_URL: url } });
     const tables = (await postgres.rows<{ name: string }>(TABLES)).map(({ name }) => name);
-    const byPart = Object.entries(Object.groupBy(tables, (table) => PART_OF[table] ?? "events"));
+    const byPart = Object.entries(Object.groupBy(tables, (table) => partOfTable(table)));
     for (const [part, names = []] of byPart) {
       await other.query(`BEGIN; LOCK TABLE ${names.map((name) => `authserve.${name}`).join(", ")} IN SHARE MODE`);
       const [wrong] = await Promise.all([wrongIn(url), partsAreDown(server, [part])]);
