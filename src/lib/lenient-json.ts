@@ -11,8 +11,8 @@ export interface LenientJson {
 
 /**
  * Reads JSON as senders write it: also with a byte order mark, in another charset, with a member twice, of which the last one
- * counts, with line ends in strings, a comma behind the last item, or with NaN and Infinity, which become null. A charset that is not known is read as UTF-8.
- * `parseStrict` is for callers that may have parsed the bytes before.
+ * counts, with line ends in strings, a comma behind the last item, or with NaN and Infinity, which become null. A charset that is
+ * not known is read as UTF-8. `parseStrict` is for callers that may have parsed the bytes before.
  */
 export function readLenientJson(
   bytes: Buffer,

@@ -14,8 +14,8 @@ import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * Adds the counts of sources: sources, received, refused, last received, time from which a stored one is ahead. In order, so that two servers do not wait for each
- * other, and each source once, because one statement cannot change a row twice.
+ * Adds the counts of sources: sources, received, refused, last received, time from which a stored one is ahead. In order, so that
+ * two servers do not wait for each other, and each source once, because one statement cannot change a row twice.
  */
 const ADD = `
 INSERT INTO authserve.source_counts AS known (source, received, refused, last_received_at)
@@ -26,7 +26,10 @@ ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received
   last_received_at = CASE WHEN known.last_received_at > $5 THEN coalesce(excluded.last_received_at, known.last_received_at)
     ELSE greatest(known.last_received_at, excluded.last_received_at) END`;
 
-/** Stores when secrets were used: sources, names, marks, times, time from which a stored one is ahead. One with another value replaces an older one. */
+/**
+ * Stores when secrets were used: sources, names, marks, times, time from which a stored one is ahead. One with another value
+ * replaces an older one.
+ */
 const USE_SECRETS = `
 INSERT INTO authserve.source_secrets AS known (source, name, mark, first_used_at, last_used_at)
 SELECT DISTINCT ON (source, name) source, name, mark, min(at), max(at)

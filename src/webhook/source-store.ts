@@ -53,7 +53,8 @@ export interface ReceivedSecret {
 export interface SourceStore {
   /**
    * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move forward:
-   * an older one never replaces a newer one, unless that is ahead of now. A use of a secret with another value, by its mark, is the first one again.
+   * an older one never replaces a newer one, unless that is ahead of now. A use of a secret with another value, by its mark, is
+   * the first one again.
    */
   add(counts: SourceCounts[], now: number): Promise<void>;
   /** Every source with counts, in the order of the names. Those that are no longer configured are included. */

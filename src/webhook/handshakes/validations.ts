@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { mediaTypeIn } from "../../lib/media-type.ts";
 import { isObject } from "../../lib/strict-json.ts";
 import { type Content, FORM } from "../content.ts";
 import type { Handshake } from "../source.ts";
@@ -86,5 +87,5 @@ function tokenIn(content: Content): string {
 }
 
 function mediaTypeOf({ "content-type": type = "" }: IncomingHttpHeaders): string {
-  return type.replace(/[ \t]*;.*$/s, "").toLowerCase();
+  return mediaTypeIn(type);
 }
