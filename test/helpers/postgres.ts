@@ -139,7 +139,11 @@ function describe(context: Cleanup, server: ServerProcess, options: PostgresServ
     stop: (how) => server.end(how === "fast" ? "SIGINT" : "SIGQUIT"),
     kill: server.kill,
     restart: server.restart,
-    pause: () => server.signal("SIGSTOP"),
+    pause() {
+      server.signal("SIGSTOP");
+      // The main process may have started one in between. Now it starts none.
+      server.signal("SIGSTOP");
+    },
     resume: () => server.signal("SIGCONT"),
     async standby(standbyPort) {
       const folder = makeDir();
