@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -107,20 +108,58 @@ export const readOnlyDisk: Prepare = (t, dir) => {
   };
 };
 
-/** The target of the events answers 503. */
-export const oldQueue: Prepare = async (t) => {
-  const target = await startTarget();
-  t.after(() => target[Symbol.asyncDispose]());
-  const answer = (status: number) => target.answer((_, response) => void response.writeHead(status).end());
-  return {
-    env: { FORWARD_URL: target.url, RETRY_DELAY: "50ms", MAX_QUEUE_AGE: "1s" },
-    async make(server) {
-      answer(503);
-      await deliver(server, event("queued"));
-      return () => answer(204);
-    },
+/** The app fails: it answers with a status. `meanwhile` is done after an event came. Returns what ends it. */
+const onApp =
+  (status: number, env: Record<string, string>, meanwhile: (server: Server) => End = () => () => {}): Prepare =>
+  async (t) => {
+    const app = await startTarget();
+    t.after(() => app[Symbol.asyncDispose]());
+    const answer = (code: number) => app.answer((_, response) => void response.writeHead(code).end());
+    return {
+      env: { FORWARD_URL: app.url, RETRY_DELAY: "50ms", ...env },
+      async make(server) {
+        answer(status);
+        await deliver(server, event("queued"));
+        const end = meanwhile(server);
+        return () => {
+          answer(204);
+          return end();
+        };
+      },
+    };
   };
-};
+
+/** An event waits for longer than `MAX_QUEUE_AGE`. */
+export const oldQueue = onApp(503, { MAX_QUEUE_AGE: "1s" });
+
+/** The app cannot take events now. */
+export const appAway = onApp(503, {});
+
+/** The app refuses events. */
+export const appFails = onApp(400, { RETRY_ATTEMPTS: "1" }, replayAtTheEnd);
+
+/** The stored bytes of an event and their checksum differ. */
+export const damagedEvent = onApp(503, { RETRY_ATTEMPTS: "100" }, (server) => {
+  const file = join(server.dir, "data", "authserve.db");
+  const raise = (by: number) =>
+    change(
+      file,
+      `UPDATE contents SET payload_crc32 = payload_crc32 + ${by} WHERE event = (SELECT min(event) FROM jobs)`,
+    );
+  raise(1);
+  const replay = replayAtTheEnd(server);
+  return () => {
+    raise(-1);
+    return replay();
+  };
+});
+
+function replayAtTheEnd(server: Server): End {
+  return async () => {
+    const { code, stderr } = await server.run(["events", "replay", "--dead-letter"]);
+    assert.equal(code, 0, stderr);
+  };
+}
 
 /** How long the server waits for PostgreSQL or Redis. Doctor needs a part of it to find who holds a lock. */
 const SHORT = "4s";

@@ -1,8 +1,11 @@
 import { dirname, join } from "node:path";
 import { needsFreeze, needsMount } from "./back-end.ts";
 import {
+  appAway,
+  appFails,
   byStatements,
   changed,
+  damagedEvent,
   forNewSessions,
   fullDisk,
   locked,
@@ -79,6 +82,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     log: "not_ready",
     needsRestart: true,
     isEndUntold: true,
+    goesOn: "after a restart, and no alert is resolved",
   },
   {
     name: "A table of events is missing",
@@ -120,6 +124,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     alerts: UNWRITABLE,
     log: "storage_file_fault",
     needsRestart: true,
+    goesOn: "after a restart",
   },
   {
     name: "`serve.lock` is removed",
@@ -130,6 +135,38 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: null,
     alerts: [],
     log: "lock_file_renewed",
+  },
+  {
+    name: "The stored bytes of an event change",
+    prepare: damagedEvent,
+    delivery: 200,
+    login: 200,
+    parts: ["events"],
+    doctor: "the events of 1 job cannot be read and are dead letters",
+    alerts: ["AuthserveNotReady", "AuthserveUnreadableEvents", "AuthserveDeadLetters"],
+    log: "event_unreadable",
+    goesOn: "when the event can be read and is replayed",
+  },
+  {
+    name: "Your app refuses an event",
+    prepare: appFails,
+    delivery: 200,
+    login: 200,
+    parts: [],
+    doctor: null,
+    alerts: ["AuthserveDeadLetters"],
+    log: "event_dead_lettered",
+    goesOn: "when the dead letter is replayed",
+  },
+  {
+    name: "Your app answers 503",
+    prepare: appAway,
+    delivery: 200,
+    login: 200,
+    parts: [],
+    doctor: null,
+    alerts: [],
+    log: "target_unavailable",
   },
 ];
 
