@@ -106,7 +106,7 @@ export const PROBLEMS = {
   headers_too_large: {
     status: 431,
     detail: "The request headers are too large",
-    when: "The headers exceed 16 KiB, or there are more than 100 of them.",
+    when: "The headers exceed 16 KiB besides cookies, or 48 KiB with them, or there are more than 100 of them.",
   },
   internal_error: {
     status: 500,

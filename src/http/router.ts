@@ -169,15 +169,23 @@ function refusingAmbiguous(handler: Handler): Handler {
 
 // A header takes ten times its length in memory. Webhook senders and proxies use about 40 headers.
 const MAX_HEADER_FIELDS = 100;
+/** Of the path and all headers but cookies. */
+const MAX_HEADER_LENGTH = 16 * 1024;
 
 function refuseAmbiguous(request: IncomingMessage): void {
   const headers = { Connection: "close" };
-  if (request.rawHeaders.length > 2 * MAX_HEADER_FIELDS) throw new AppError("headers_too_large", { headers });
+  if (request.rawHeaders.length > 2 * MAX_HEADER_FIELDS || lengthWithoutCookies(request) > MAX_HEADER_LENGTH)
+    throw new AppError("headers_too_large", { headers });
   const { httpVersion } = request;
   // User info in a request target can disguise its host (RFC 9110, 4.2.4).
   const hasUserInfo = ABSOLUTE_FORM.exec(request.url ?? "")?.[1]?.includes("@");
   if (!httpVersion.startsWith("1.") || hasUserInfo || !hasUsableHost(request) || !hasUsableCoding(request))
     throw new AppError("bad_request", { headers });
+}
+
+function lengthWithoutCookies({ url = "", rawHeaders, headers }: IncomingMessage): number {
+  const length = rawHeaders.reduce((sum, part) => sum + part.length, url.length);
+  return length - (headers.cookie?.length ?? 0);
 }
 
 // `uri-host [ ":" port ]` (RFC 9110, 7.2), which may be empty.

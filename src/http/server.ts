@@ -24,6 +24,9 @@ import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** 16 KiB of headers, and 32 KiB of cookies: a browser also sends those of other apps of the domain. */
+const MAX_HEADER_BYTES = 48 * 1024;
+
 /** How long a connection may be silent, in milliseconds. */
 export interface IdleLimits {
   /** Between requests. */
@@ -52,6 +55,7 @@ export function createHttpServer(
 ): Server {
   const receive = pipelined(listener, (error, socket) => server.emit("clientError", error, socket));
   const limits = {
+    maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: idleLimits.keepAliveTimeout,

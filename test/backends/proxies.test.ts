@@ -3,82 +3,25 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { needsCaddy, needsHaproxy, needsNginx } from "../helpers/back-end.ts";
-import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { type Echo, type EchoApp, sha256, startEchoApp } from "../helpers/echo-app.ts";
-import { type ProxyName, type ProxyProcess, startProxy } from "../helpers/proxy.ts";
-import { type Server, startServer } from "../helpers/server.ts";
+import { type Echo, sha256 } from "../helpers/echo-app.ts";
+import {
+  APP,
+  AUTH,
+  COOKIE,
+  type EchoSite,
+  echoOf,
+  GENUINE,
+  loggedIn,
+  logInOn,
+  PROXIES,
+  startSite,
+  userHeaders,
+} from "../helpers/protected-app.ts";
+import { startServer } from "../helpers/server.ts";
 import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
-import { PAGE, type Visit, Visitor } from "../helpers/visitor.ts";
+import { PAGE, Visitor } from "../helpers/visitor.ts";
 
-const AUTH = "https://auth.example.com";
-const APP = "https://app.example.com";
 const DEEP = `${APP}/reports/2026?from=a&to=b%20c&sort=%26&x=1+2`;
-const COOKIE = "__Secure-authserve";
-
-interface Site {
-  proxy: ProxyProcess;
-  app: EchoApp;
-  server: Server;
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** Starts authserve, and an app, behind a proxy. */
-async function startSite(name: ProxyName, env: Record<string, string> = {}): Promise<Site> {
-  const settings = { PUBLIC_URL: AUTH, COOKIE_DOMAIN: "example.com", TRUSTED_PROXIES: "127.0.0.1,::1", ...env };
-  const [server, app] = await Promise.all([startServer({ env: settings }), startEchoApp()]);
-  const proxy = await startProxy(name, { authservePort: server.port, appPort: app.port });
-  return {
-    proxy,
-    app,
-    server,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([proxy, app, server].map((part) => part[Symbol.asyncDispose]()));
-    },
-  };
-}
-
-const unescapeHtml = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
-
-/** Fills in the login page, as it is shown, and follows where it leads. */
-function logInOn(page: Visit, visitor: Visitor): Promise<Visit> {
-  assert.deepEqual([page.status, new URL(page.url).origin], [200, AUTH]);
-  const rd = unescapeHtml(/name="rd" value="([^"]*)"/.exec(page.text)?.[1] ?? "");
-  return visitor.open(`${AUTH}/login`, {
-    method: "POST",
-    headers: {
-      ...PAGE,
-      "content-type": "application/x-www-form-urlencoded",
-      origin: AUTH,
-      "sec-fetch-site": "same-origin",
-    },
-    body: new URLSearchParams({ rd, email: EMAIL, password: PASSWORD }).toString(),
-  });
-}
-
-/** A browser that has logged in on its way to the app. */
-async function loggedIn({ proxy }: Site): Promise<Visitor> {
-  const visitor = new Visitor(proxy.port);
-  const visit = await logInOn(await visitor.open(`${APP}/`), visitor);
-  assert.deepEqual([visit.status, visit.url], [200, `${APP}/`]);
-  return visitor;
-}
-
-const echoOf = ({ status, text }: Visit): Echo => {
-  assert.equal(status, 200, text);
-  return JSON.parse(text) as Echo;
-};
-
-/** The headers that an app may take for those of the user. CGI folds `-` and `_`, and some servers also `.`. */
-function userHeaders({ headers }: Echo): [string, string][] {
-  const folded = headers.map(([name, value]): [string, string] => [name.toLowerCase().replace(/[-_.]/g, ""), value]);
-  return folded.filter(([name]) => /^remote(?:user|email)$/.test(name)).sort();
-}
-
-const GENUINE = [
-  ["remoteemail", EMAIL],
-  ["remoteuser", "1"],
-];
 
 const SPELLINGS = ["Remote-User", "Remote-Email"].flatMap((name) =>
   ["-", "_", "."].flatMap((separator) => {
@@ -97,17 +40,11 @@ const SAID_BY_PROXIES = [
   ...["Remote-Name", "Remote-Groups", "Forwarded"],
 ];
 
-const PROXIES: [ProxyName, () => { skip: string | false }][] = [
-  ["nginx", needsNginx],
-  ["caddy", needsCaddy],
-  ["haproxy", needsHaproxy],
-];
-
 suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.length }, () => {
   for (const [name, needsProxy] of PROXIES) {
     // Its tests share one session, and each login replaces it.
     suite(name, { ...needsProxy(), concurrency: 1 }, () => {
-      let site: Site;
+      let site: EchoSite;
       before(async () => {
         site = await startSite(name);
       });

@@ -35,11 +35,13 @@ export function webSocketAccept(key: string): string {
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
+const MAX_HEADER_BYTES = 64 * 1024;
+
 /** Starts an app that answers with the request as JSON, and a cookie of its own. After an upgrade it sends back every byte. */
 export async function startEchoApp(): Promise<EchoApp> {
   const received: Echo[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer(async (request, response) => {
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, async (request, response) => {
     const body = await buffer(request);
     const { method = "", url = "", rawHeaders } = request;
     const echo = { method, url, headers: pairs(rawHeaders), bodyBytes: body.length, bodySha256: sha256(body) };

@@ -9,6 +9,9 @@ import { workingDir } from "./working-dir.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../deploy");
 
+/** Changes a configuration before its addresses are set, as a reader of the docs would. */
+export type Edit = (text: string) => string;
+
 /** Where a proxy listens, and what it passes requests to. */
 interface Place {
   dir: string;
@@ -16,6 +19,7 @@ interface Place {
   httpPort: number;
   authservePort: number;
   appPort: number;
+  edit: Edit;
 }
 
 /** What starts a proxy: a program, its arguments, and its environment. It writes its files to the directory. */
@@ -24,11 +28,12 @@ type Preparation = (place: Place) => { program: string; args: string[]; env?: Re
 const { cert, key } = pairNamed("first");
 
 /** A file of `deploy/` with other addresses. Throws if it lacks a text to replace. */
-function deployed(file: string, changes: readonly (readonly [string | RegExp, string])[]): string {
-  return changed(readFileSync(join(DEPLOY, file), "utf8"), changes);
+function deployed(file: string, changes: readonly (readonly [string | RegExp, string])[], edit?: Edit): string {
+  const text = readFileSync(join(DEPLOY, file), "utf8");
+  return changed(edit ? edit(text) : text, changes);
 }
 
-const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
+const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, edit }) => {
   const listen = [
     [/^ *listen \[::\].*\n/gm, ""],
     [/\blisten 443 /g, `listen 127.0.0.1:${httpsPort} `],
@@ -37,33 +42,34 @@ const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }
     ["127.0.0.1:3000", `127.0.0.1:${authservePort}`],
   ] as const;
   const own = deployed("nginx.conf", [...listen, ["listen 80;", `listen 127.0.0.1:${httpPort};`]]);
-  const app = deployed("nginx-app.conf", [...listen, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]]);
+  const app = deployed("nginx-app.conf", [...listen, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]], edit);
   const file = join(dir, "nginx.conf");
   writeFileSync(file, nginxConfiguration(dir, `${own}\n${app}`));
   return { program: "nginx", args: ["-p", dir, "-e", "stderr", "-c", file] };
 };
 
-const caddy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
+const caddy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, edit }) => {
   const options = `admin off\nhttps_port ${httpsPort}\nhttp_port ${httpPort}\nauto_https off\ndefault_bind 127.0.0.1`;
   const tls = `{\n\ttls ${cert} ${key}\n`;
   const authserve = ["127.0.0.1:3000", `127.0.0.1:${authservePort}`] as const;
   const own = deployed("Caddyfile", [[/(?<=^auth\.example\.com )\{\n/gm, tls], authserve]);
-  const app = deployed("Caddyfile.app", [
+  const changes = [
     [/(?<=^app\.example\.com )\{\n/gm, tls],
     authserve,
     ["127.0.0.1:8080", `127.0.0.1:${appPort}`],
-  ]);
+  ] as const;
+  const app = deployed("Caddyfile.app", changes, edit);
   const file = join(dir, "Caddyfile");
   writeFileSync(file, `{\n${options}\n}\n${own}\n${app}`);
   const env = { HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir };
   return { program: "caddy", args: ["run", "--config", file, "--adapter", "caddyfile"], env };
 };
 
-const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort }) => {
+const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, edit }) => {
   const pem = join(dir, "pair.pem");
   writeFileSync(pem, readFileSync(cert, "utf8") + readFileSync(key, "utf8"));
   const file = join(dir, "haproxy.cfg");
-  const text = deployed("haproxy-app.cfg", [
+  const changes = [
     [/^ *(?:user|group) haproxy\n/gm, ""],
     ["/etc/haproxy/haproxy-authserve.lua", join(DEPLOY, "haproxy-authserve.lua")],
     ["bind :80\n", `bind 127.0.0.1:${httpPort}\n`],
@@ -71,8 +77,8 @@ const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort
     ["/etc/haproxy/certs/", pem],
     ["127.0.0.1:3000", `127.0.0.1:${authservePort}`],
     ["127.0.0.1:8080", `127.0.0.1:${appPort}`],
-  ]);
-  writeFileSync(file, text);
+  ] as const;
+  writeFileSync(file, deployed("haproxy-app.cfg", changes, edit));
   return { program: "haproxy", args: ["-f", file] };
 };
 
@@ -89,15 +95,16 @@ export interface ProxyProcess {
 
 const START_TRIES = 3;
 
-/** Starts a proxy with its files of `deploy/`, for `auth.example.com` and `app.example.com`. */
+/** Starts a proxy with its files of `deploy/`, for `auth.example.com` and `app.example.com`. `edit` changes that of the app. */
 export async function startProxy(
   name: ProxyName,
   ports: { authservePort: number; appPort: number },
+  edit: Edit = (text) => text,
 ): Promise<ProxyProcess> {
   for (let left = START_TRIES; ; left--) {
     const [httpsPort, httpPort] = [await freePort(), await freePort()];
     const dir = workingDir();
-    const { program, args, env = {} } = PREPARATIONS[name]({ dir, httpsPort, httpPort, ...ports });
+    const { program, args, env = {} } = PREPARATIONS[name]({ dir, httpsPort, httpPort, edit, ...ports });
     const { child, exited, stdout, stderr } = startProgram(program, args, { dir, env });
     const output = () => stdout() + stderr();
     let ended = false;
@@ -121,4 +128,5 @@ export async function startProxy(
   }
 }
 
-const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
+/** A port of 127.0.0.1 that nobody uses. */
+export const freePort = () => findPort({ port: 0, host: "127.0.0.1" });

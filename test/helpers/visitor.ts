@@ -86,7 +86,7 @@ export class Visitor {
   }
 
   #outgoing(url: string, { method = "GET", headers = PAGE, lines = [], body, isChunked }: VisitOptions) {
-    const { hostname, pathname, search } = new URL(url);
+    const { host, hostname, pathname, search } = new URL(url);
     const length = body === undefined || isChunked ? [] : ["Content-Length", String(Buffer.byteLength(body))];
     const coding = isChunked ? ["Transfer-Encoding", "chunked"] : [];
     const cookie = this.#cookieHeader(hostname);
@@ -99,7 +99,7 @@ export class Visitor {
       method,
       path: pathname + search,
       headers: [
-        ...["Host", hostname],
+        ...["Host", host],
         ...Object.entries(headers).flat(),
         ...(cookie === "" ? [] : ["Cookie", cookie]),
         ...length,

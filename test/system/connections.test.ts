@@ -176,6 +176,21 @@ test("a request may have at most 100 headers", async () => {
   assert.match(body, /"code":"headers_too_large"/);
 });
 
+test("32 KiB of cookies may come besides 16 KiB of other headers", async () => {
+  const asking = (name: string, length: number) =>
+    `GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${name}: ${"x".repeat(length)}\r\n\r\n`;
+  assert.equal((await sendRaw(server.port, asking("Cookie", 32 * 1024))).status, 200);
+  assert.equal((await sendRaw(server.port, asking("a", 16_000))).status, 200);
+  for (const [name, length] of [
+    ["a", 17_000],
+    ["Cookie", 50_000],
+  ] as const) {
+    const { status, body } = await sendRaw(server.port, asking(name, length));
+    assert.equal(status, 431);
+    assert.match(body, /"code":"headers_too_large"/);
+  }
+});
+
 test("100 requests may wait for responses on one connection, and more close it", async () => {
   const many = await sendRaw(
     server.port,
