@@ -1,5 +1,6 @@
+import { utimesSync } from "node:fs";
 import Sqlite from "better-sqlite3";
-import { describeError } from "../errors.ts";
+import { describeError, systemCode } from "../errors.ts";
 import { trialEvent } from "../events/trial-event.ts";
 import type { StoreFault, StorePart } from "../lib/store-fault.ts";
 import { type Database, openReader } from "./database.ts";
@@ -50,6 +51,7 @@ export function tryWrites(database: Database, busyTimeoutMs: number): StoreFault
   const faults: StoreFault[] = [];
   database.pragma(`busy_timeout = ${busyTimeoutMs}`);
   try {
+    assertWritable(database.name);
     database.exec("BEGIN IMMEDIATE");
     for (const part of PARTS) faults.push(...tryPart(database, part));
     return faults;
@@ -58,6 +60,17 @@ export function tryWrites(database: Database, busyTimeoutMs: number): StoreFault
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
     database.pragma(`busy_timeout = ${timeout}`);
+  }
+}
+
+/** Throws if the system has made the disk read-only: what is rolled back would not show it. */
+function assertWritable(file: string): void {
+  const now = new Date();
+  try {
+    utimesSync(file, now, now);
+  } catch (error) {
+    // Another error, as of a file that another user owns, says nothing about the disk.
+    if (systemCode(error) === "EROFS") throw error;
   }
 }
 
@@ -114,7 +127,8 @@ function remedyOf(error: unknown): string {
   if (isBusy(error)) return "end that program, or wait for it";
   const text = describeError(error);
   if (isDamage(error) || /no such table|has \d+ columns/.test(text)) return RESTORE;
-  if (/SQLITE_READONLY/.test(text)) return "make DATA_DIR writable for the server's user, on a disk that is writable";
+  if (/SQLITE_READONLY|EROFS/.test(text))
+    return "make DATA_DIR writable for the server's user, on a disk that is writable";
   if (/SQLITE_(?:FULL|IOERR|CANTOPEN)/.test(text)) return "make space on the disk of DATA_DIR, and check the disk";
   return "undo what was changed in the database, or restore a backup";
 }

@@ -76,7 +76,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     needs: needsFreeze,
     delivery: 503,
     login: 503,
-    parts: ["events"],
+    parts: ALL_BUT_INTAKE,
     doctor: "DATA_DIR cannot be written (EROFS…)",
     alerts: UNWRITABLE,
     log: "not_ready",
