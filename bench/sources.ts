@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openContent } from "../src/webhook/content.ts";
 import { DEFAULT_SCHEMES } from "../src/webhook/default-source.ts";
+import { openContent } from "../src/webhook/intake/content.ts";
 import { providerOf } from "../src/webhook/providers/index.ts";
-import { signDelivery } from "../src/webhook/sign.ts";
-import { createVerifier } from "../src/webhook/signature.ts";
+import { signDelivery } from "../src/webhook/signature/sign.ts";
+import { createVerifier } from "../src/webhook/signature/signature.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { playRun, prepareRun, spreadOf } from "./load.ts";
 import { startProduct } from "./targets.ts";

@@ -35,13 +35,13 @@ import { openLogin } from "./serve/login.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
-import { createHolding } from "./webhook/holding.ts";
-import { createIntake } from "./webhook/intake.ts";
-import { createOwnRefusals } from "./webhook/own-refusals.ts";
-import { keepReceivedSecret } from "./webhook/received-secrets.ts";
-import { createRetirement } from "./webhook/retirement.ts";
+import { createHolding } from "./webhook/held/holding.ts";
+import { createIntake } from "./webhook/intake/intake.ts";
+import { createOwnRefusals } from "./webhook/intake/own-refusals.ts";
+import { countedReason, createSourceCounter } from "./webhook/intake/source-counter.ts";
+import { keepReceivedSecret } from "./webhook/secrets/received-secrets.ts";
+import { createRetirement } from "./webhook/secrets/retirement.ts";
 import type { Source } from "./webhook/source.ts";
-import { countedReason, createSourceCounter } from "./webhook/source-counter.ts";
 import { createPurger } from "./worker/purger.ts";
 
 /** A server that is listening. */

@@ -25,9 +25,9 @@ import type { PostgresOptions } from "./postgres/connection.ts";
 import type { RedisOptions, RedisServers } from "./redis/client.ts";
 import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
-import type { HeldStore } from "./webhook/held-store.ts";
-import type { SourceStore } from "./webhook/source-store.ts";
-import { withBoundTimes } from "./webhook/source-times.ts";
+import type { HeldStore } from "./webhook/held/held-store.ts";
+import type { SourceStore } from "./webhook/intake/source-store.ts";
+import { withBoundTimes } from "./webhook/intake/source-times.ts";
 
 /** The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there. */
 export interface Stores {

@@ -16,8 +16,8 @@ const BASE = ["lib", "errors", "log", "log-events", "metrics", "events"];
 const PORTS = [
   "auth/sessions.ts",
   "auth/throttle/store.ts",
-  "webhook/source-store.ts",
-  "webhook/held-store.ts",
+  "webhook/intake/source-store.ts",
+  "webhook/held/held-store.ts",
   "nodes/store.ts",
   "alerts/store.ts",
   "alerts/alert.ts",
@@ -80,12 +80,12 @@ const PACKAGES: Record<string, RegExp> = {
 const OF_PROVIDERS = [
   "webhook/provider.ts",
   "webhook/provider-facts.ts",
-  "webhook/schemes.ts",
-  "webhook/signing.ts",
-  "webhook/signed-text.ts",
-  "webhook/signature-items.ts",
-  "webhook/sorted-form.ts",
-  "webhook/content.ts",
+  "webhook/signature/schemes.ts",
+  "webhook/signature/signing.ts",
+  "webhook/signature/signed-text.ts",
+  "webhook/signature/signature-items.ts",
+  "webhook/signature/sorted-form.ts",
+  "webhook/intake/content.ts",
   "webhook/samples/template.ts",
   "webhook/samples/values.ts",
 ];
@@ -135,7 +135,7 @@ test("every import is allowed for its folder", () => {
 suite("the architecture refuses an import", () => {
   for (const [what, from, to] of [
     ["between two drivers", "redis/sessions.ts", "sqlite/database.ts"],
-    ["between two parts", "worker/worker.ts", "webhook/intake.ts"],
+    ["between two parts", "worker/worker.ts", "webhook/intake/intake.ts"],
     ["from the routes of a part to another part", "webhook/routes.ts", "auth/authenticate.ts"],
     ["from a part to serve", "worker/worker.ts", "serve.ts"],
     ["from a part to stores", "auth/login.ts", "stores.ts"],
@@ -147,7 +147,7 @@ suite("the architecture refuses an import", () => {
     ["from lib to anything above it", "lib/batch.ts", "events/store.ts"],
     ["of a command", "serve.ts", "cli/main.ts"],
     ["of a provider", "webhook/routes.ts", "webhook/providers/stripe.ts"],
-    ["from a provider to what receives deliveries", "webhook/providers/stripe.ts", "webhook/intake.ts"],
+    ["from a provider to what receives deliveries", "webhook/providers/stripe.ts", "webhook/intake/intake.ts"],
     ["from a folder it does not know", "helpers/all.ts", "errors.ts"],
   ] as const) {
     test(what, () => assert.notEqual(faultOf({ from, to }), null));

@@ -1,7 +1,7 @@
 import { nearest } from "../lib/nearest.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { PROVIDER_NAMES } from "../webhook/providers/index.ts";
-import { needsOf, type Scheme } from "../webhook/schemes.ts";
+import { needsOf, type Scheme } from "../webhook/signature/schemes.ts";
 
 /** What to do about a name that is none of a preset. */
 export function remedyForPreset(name: string): string {

@@ -6,16 +6,16 @@ import { canonicalAddress } from "../http/client-address.ts";
 import { isIn } from "../lib/address-range.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { createLog } from "../log.ts";
-import { openAddressCopies } from "../webhook/address-copies.ts";
+import { openAddressCopies } from "../webhook/addresses/address-copies.ts";
 import {
   type AddressList,
   AddressListError,
   parseAddressList,
   rangesOf,
   readListFile,
-} from "../webhook/address-list.ts";
-import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/raw-request.ts";
-import { createRetirement } from "../webhook/retirement.ts";
+} from "../webhook/addresses/address-list.ts";
+import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
+import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { Source } from "../webhook/source.ts";
 import { readHeld } from "./events-held-show.ts";
 import { type DeliveryExplanation, explainDelivery } from "./explain/delivery.ts";

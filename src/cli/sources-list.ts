@@ -1,9 +1,9 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { rotationFindings } from "../webhook/rotation.ts";
-import { overviewOf, type SourceOverview } from "../webhook/source-overview.ts";
-import type { ReceivedSecret } from "../webhook/source-store.ts";
+import { overviewOf, type SourceOverview } from "../webhook/intake/source-overview.ts";
+import type { ReceivedSecret } from "../webhook/intake/source-store.ts";
+import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { printData, printJson, say } from "./output.ts";
 import { withSourceStore } from "./stores.ts";
 import { printTable } from "./table.ts";

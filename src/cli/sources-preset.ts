@@ -2,7 +2,7 @@ import { OperatorError } from "../errors.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { FACT_NAMES } from "../webhook/provider-facts.ts";
 import { providerOf } from "../webhook/providers/index.ts";
-import { asksForCredentials } from "../webhook/schemes.ts";
+import { asksForCredentials } from "../webhook/signature/schemes.ts";
 import { printData, printJson } from "./output.ts";
 import { needsOfProvider, noteOn, remedyForPreset } from "./preset-words.ts";
 import { styled } from "./table.ts";

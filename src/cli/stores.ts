@@ -13,7 +13,7 @@ import { createLog } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
-import type { SourceRecord, SourceStore } from "../webhook/source-store.ts";
+import type { SourceRecord, SourceStore } from "../webhook/intake/source-store.ts";
 import { faultOfServedLog } from "./served-dir.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;

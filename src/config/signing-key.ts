@@ -1,4 +1,4 @@
-import { bytesOfWhsec, keysOf } from "../webhook/secret-key.ts";
+import { bytesOfWhsec, keysOf } from "../webhook/signature/secret-key.ts";
 
 export const SIGNING_SECRET_FORM = "expected text, or whsec_ and base64";
 

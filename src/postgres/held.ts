@@ -1,4 +1,4 @@
-import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held-store.ts";
+import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { bytes, integers, texts } from "./values.ts";
 

@@ -8,7 +8,7 @@ import {
   secretKeys,
   secretsIn,
   statsOf,
-} from "../webhook/source-store.ts";
+} from "../webhook/intake/source-store.ts";
 import type { Postgres } from "./connection.ts";
 import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";

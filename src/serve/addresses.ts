@@ -1,8 +1,8 @@
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { openAddressCopies } from "../webhook/address-copies.ts";
-import { type AddressList, MAX_LIST_BYTES, readListFile } from "../webhook/address-list.ts";
-import { type AddressLists, createAddressLists } from "../webhook/address-lists.ts";
+import { openAddressCopies } from "../webhook/addresses/address-copies.ts";
+import { type AddressList, MAX_LIST_BYTES, readListFile } from "../webhook/addresses/address-list.ts";
+import { type AddressLists, createAddressLists } from "../webhook/addresses/address-lists.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
 import { fetchDocument } from "./fetch-document.ts";

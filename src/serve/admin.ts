@@ -11,8 +11,8 @@ import { sourcesOf } from "../config/sources.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
-import type { Admission } from "../webhook/admission.ts";
-import { overviewOf } from "../webhook/source-overview.ts";
+import type { Admission } from "../webhook/intake/admission.ts";
+import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import type { Wiring } from "./configuration.ts";
 

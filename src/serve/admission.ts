@@ -2,7 +2,7 @@ import type { Settings } from "../config/settings.ts";
 import { readDiskSpace } from "../lib/files.ts";
 import type { Log } from "../log.ts";
 import type { ServerStores } from "../stores.ts";
-import { type Admission, createAdmission } from "../webhook/admission.ts";
+import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 
 const UNLIMITED = { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };
 

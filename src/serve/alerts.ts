@@ -12,8 +12,8 @@ import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { Readiness } from "../http/operations.ts";
 import { orUnknown } from "../lib/or-unknown.ts";
-import type { Admission } from "../webhook/admission.ts";
-import { oldSecretInUse } from "../webhook/rotation.ts";
+import type { Admission } from "../webhook/intake/admission.ts";
+import { oldSecretInUse } from "../webhook/secrets/rotation.ts";
 import type { Wiring } from "./configuration.ts";
 
 /** What the alerts are connected with besides. */

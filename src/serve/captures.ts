@@ -21,7 +21,7 @@ import {
   STATE_FILE,
   writeCaptured,
 } from "../webhook/capture.ts";
-import { writeRawRequest } from "../webhook/raw-request.ts";
+import { writeRawRequest } from "../webhook/held/raw-request.ts";
 import { pathOfSource } from "../webhook/routes.ts";
 import type { Source } from "../webhook/source.ts";
 

@@ -1,7 +1,7 @@
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { freshMsOf, openKeySetCopies } from "../webhook/key-set.ts";
-import { createKeySets, type KeySets, keySetsOf } from "../webhook/key-sets.ts";
+import { freshMsOf, openKeySetCopies } from "../webhook/signature/key-set.ts";
+import { createKeySets, type KeySets, keySetsOf } from "../webhook/signature/key-sets.ts";
 import type { Wiring } from "./configuration.ts";
 import { fetchDocument } from "./fetch-document.ts";
 

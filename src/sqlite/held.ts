@@ -1,4 +1,4 @@
-import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held-store.ts";
+import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 

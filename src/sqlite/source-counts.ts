@@ -8,7 +8,7 @@ import {
   secretKeys,
   secretsIn,
   statsOf,
-} from "../webhook/source-store.ts";
+} from "../webhook/intake/source-store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { statWriter } from "./stats.ts";

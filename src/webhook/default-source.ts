@@ -1,5 +1,5 @@
-import type { Scheme } from "./schemes.ts";
-import { hmacOfBody, standardWebhooks, timestampedPairs } from "./signing.ts";
+import type { Scheme } from "./signature/schemes.ts";
+import { hmacOfBody, standardWebhooks, timestampedPairs } from "./signature/signing.ts";
 import type { Source } from "./source.ts";
 
 const plain = (header: string) => hmacOfBody(header, { label: "sha256=", encodings: ["hex", "base64"] });

@@ -1,9 +1,9 @@
 import type { Coding } from "../lib/content-coding.ts";
-import { FORM } from "./content.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
+import { FORM } from "./intake/content.ts";
 import type { Facts } from "./provider-facts.ts";
 import type { Template } from "./samples/template.ts";
-import type { IdPlace, Scheme } from "./schemes.ts";
+import type { IdPlace, Scheme } from "./signature/schemes.ts";
 import type { Dedupe, SubPaths } from "./source.ts";
 
 /**

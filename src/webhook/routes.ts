@@ -7,12 +7,8 @@ import { type Handler, type RequestContext, type Route, reply } from "../http/ro
 import { sentOrigin, sentTarget } from "../http/sent-url.ts";
 import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
-import type { AddressLists } from "./address-lists.ts";
-import type { RefusalReason } from "./bound-scheme.ts";
-import { FORM } from "./content.ts";
+import type { AddressLists } from "./addresses/address-lists.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
-import { eventOf } from "./delivered-event.ts";
-import { openBody } from "./encoded-body.ts";
 import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts";
 import {
   deliveryAnswerOf,
@@ -23,16 +19,20 @@ import {
   unsignedAnswerOf,
   validationOf,
 } from "./handshakes/routes.ts";
-import { withoutCredentials } from "./held-credentials.ts";
-import { type Holding, isKept } from "./holding.ts";
-import { requirePayload } from "./identity.ts";
-import type { Intake } from "./intake.ts";
-import { type KeySets, keySetsOf } from "./key-sets.ts";
-import { contentTypeOf, payloadOfQuery } from "./query-payload.ts";
-import type { Retirement } from "./retirement.ts";
-import { asksForCredentials, headersOf, isInPath } from "./schemes.ts";
-import { createVerifier } from "./signature.ts";
-import type { Credential } from "./signature-check.ts";
+import { withoutCredentials } from "./held/held-credentials.ts";
+import { type Holding, isKept } from "./held/holding.ts";
+import { FORM } from "./intake/content.ts";
+import { eventOf } from "./intake/delivered-event.ts";
+import { openBody } from "./intake/encoded-body.ts";
+import { requirePayload } from "./intake/identity.ts";
+import type { Intake } from "./intake/intake.ts";
+import { contentTypeOf, payloadOfQuery } from "./intake/query-payload.ts";
+import type { Retirement } from "./secrets/retirement.ts";
+import type { RefusalReason } from "./signature/bound-scheme.ts";
+import { type KeySets, keySetsOf } from "./signature/key-sets.ts";
+import { asksForCredentials, headersOf, isInPath } from "./signature/schemes.ts";
+import { createVerifier } from "./signature/signature.ts";
+import type { Credential } from "./signature/signature-check.ts";
 import { type DeliveryMethod, isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */

@@ -1,11 +1,11 @@
 import type { BlockList } from "node:net";
 import type { Coding } from "../lib/content-coding.ts";
-import type { AddressList } from "./address-list.ts";
+import type { AddressList } from "./addresses/address-list.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
-import type { HeldBounds } from "./held-store.ts";
-import type { PublicKey } from "./public-key.ts";
-import type { IdPlace, Scheme } from "./schemes.ts";
-import type { Options } from "./signed-text.ts";
+import type { HeldBounds } from "./held/held-store.ts";
+import type { PublicKey } from "./signature/public-key.ts";
+import type { IdPlace, Scheme } from "./signature/schemes.ts";
+import type { Options } from "./signature/signed-text.ts";
 
 /**
  * What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not, or

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { HeldBounds, HeldDelivery, HeldStore } from "../../src/webhook/held-store.ts";
+import type { HeldBounds, HeldDelivery, HeldStore } from "../../src/webhook/held/held-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const NOW = 1_800_000_000_000;

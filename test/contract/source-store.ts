@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { SourceCounts, SourceStore } from "../../src/webhook/source-store.ts";
+import type { SourceCounts, SourceStore } from "../../src/webhook/intake/source-store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const NOW = 1_800_000_000_000;

@@ -1,4 +1,4 @@
-import { openContent } from "../../src/webhook/content.ts";
+import { openContent } from "../../src/webhook/intake/content.ts";
 import type { OpenPayload } from "../../src/worker/routing.ts";
 
 /** A payment provider's event as sent, with two spaces of indentation. */

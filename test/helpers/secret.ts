@@ -1,4 +1,4 @@
-import { markOf } from "../../src/webhook/secret-mark.ts";
+import { markOf } from "../../src/webhook/secrets/secret-mark.ts";
 import type { Secret } from "../../src/webhook/source.ts";
 
 /** The secret of a source. */

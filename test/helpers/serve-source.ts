@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { NewEvent } from "../../src/events/store.ts";
 import { createRouter } from "../../src/http/router.ts";
-import type { HeldDelivery } from "../../src/webhook/held-store.ts";
+import type { HeldDelivery } from "../../src/webhook/held/held-store.ts";
 import { type DeliveryParts, sourceRoutes } from "../../src/webhook/routes.ts";
 import type { Source } from "../../src/webhook/source.ts";
 import { sourceIn } from "./config-file.ts";

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FORM } from "../../src/webhook/content.ts";
-import { type PublicKey, readPublicKeys } from "../../src/webhook/public-key.ts";
+import { FORM } from "../../src/webhook/intake/content.ts";
 import type { Sample } from "../../src/webhook/samples/index.ts";
-import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/schemes.ts";
-import { addressWithSecret, signDelivery, type UnsignedDelivery } from "../../src/webhook/sign.ts";
+import { type PublicKey, readPublicKeys } from "../../src/webhook/signature/public-key.ts";
+import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/signature/schemes.ts";
+import { addressWithSecret, signDelivery, type UnsignedDelivery } from "../../src/webhook/signature/sign.ts";
 
 /** Text, hex and base64 at once. */
 export const SECRET = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";

@@ -12,7 +12,12 @@ test("only the white space of HTTP is removed", () => {
 });
 
 // These read settings, files and pages, and no request.
-const OTHERS = ["auth/browser/html.ts", "webhook/address-list.ts", "webhook/public-key.ts", "webhook/sign.ts"];
+const OTHERS = [
+  "auth/browser/html.ts",
+  "webhook/addresses/address-list.ts",
+  "webhook/signature/public-key.ts",
+  "webhook/signature/sign.ts",
+];
 
 test("no other trim is used where requests are read", () => {
   const src = join(import.meta.dirname, "../../src");

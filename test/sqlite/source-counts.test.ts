@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
-import type { SourceCounts } from "../../src/webhook/source-store.ts";
+import type { SourceCounts } from "../../src/webhook/intake/source-store.ts";
 import { sourceStoreContract } from "../contract/source-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";

@@ -26,7 +26,7 @@ import {
 import { isDiskReadOnly } from "../../sqlite/read-only.ts";
 import { faultOfSchema, SCHEMA } from "../../sqlite/schema.ts";
 import { tryFile } from "../../sqlite/trial.ts";
-import { isDiskLow } from "../../webhook/admission.ts";
+import { isDiskLow } from "../../webhook/intake/admission.ts";
 import { counted } from "../output.ts";
 import { faultOfServedLog } from "../served-dir.ts";
 import { type Finding, ok, trialFindings, warning, wrong } from "./finding.ts";

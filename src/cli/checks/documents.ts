@@ -1,7 +1,7 @@
-import type { AddressCopies } from "../../webhook/address-copies.ts";
-import type { FollowedDocument } from "../../webhook/followed-documents.ts";
-import type { KeySetCopies } from "../../webhook/key-set.ts";
-import { keySetsOf } from "../../webhook/key-sets.ts";
+import type { AddressCopies } from "../../webhook/addresses/address-copies.ts";
+import type { FollowedDocument } from "../../webhook/addresses/followed-documents.ts";
+import type { KeySetCopies } from "../../webhook/signature/key-set.ts";
+import { keySetsOf } from "../../webhook/signature/key-sets.ts";
 import type { Source } from "../../webhook/source.ts";
 import { counted } from "../output.ts";
 import { type Finding, warning } from "./finding.ts";

@@ -1,8 +1,8 @@
 import { type Environment, readSettings } from "../../config/settings.ts";
 import { readSources } from "../../config/sources.ts";
-import { openAddressCopies } from "../../webhook/address-copies.ts";
-import { openKeySetCopies } from "../../webhook/key-set.ts";
-import { rotationFindings } from "../../webhook/rotation.ts";
+import { openAddressCopies } from "../../webhook/addresses/address-copies.ts";
+import { rotationFindings } from "../../webhook/secrets/rotation.ts";
+import { openKeySetCopies } from "../../webhook/signature/key-set.ts";
 import type { Source } from "../../webhook/source.ts";
 import { counted } from "../output.ts";
 import { sourceRecords } from "../stores.ts";

@@ -2,14 +2,14 @@ import { AppError } from "../../errors.ts";
 import { requireCoding, requireEncodableType } from "../../http/body.ts";
 import { codingIn, decodeBody } from "../../lib/content-coding.ts";
 import { mediaTypeIn } from "../../lib/media-type.ts";
-import type { RefusalReason, Verified } from "../../webhook/bound-scheme.ts";
-import { type Content, openContent } from "../../webhook/content.ts";
 import type { HandshakeKind } from "../../webhook/handshakes/kind.ts";
-import { type Identity, identify, requirePayload } from "../../webhook/identity.ts";
-import { proposedVerify } from "../../webhook/proposed-verify.ts";
-import { contentTypeOf, payloadOfQuery } from "../../webhook/query-payload.ts";
-import type { RawRequest } from "../../webhook/raw-request.ts";
+import type { RawRequest } from "../../webhook/held/raw-request.ts";
+import { type Content, openContent } from "../../webhook/intake/content.ts";
+import { type Identity, identify, requirePayload } from "../../webhook/intake/identity.ts";
+import { contentTypeOf, payloadOfQuery } from "../../webhook/intake/query-payload.ts";
 import { findAddress } from "../../webhook/routes.ts";
+import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
+import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   type HmacScheme,
@@ -17,12 +17,12 @@ import {
   isInPath,
   type Scheme,
   type SignedScheme,
-} from "../../webhook/schemes.ts";
-import { createVerifier } from "../../webhook/signature.ts";
-import { readSignatures } from "../../webhook/signature-items.ts";
-import type { SignedRequest } from "../../webhook/signed-text.ts";
+} from "../../webhook/signature/schemes.ts";
+import { createVerifier } from "../../webhook/signature/signature.ts";
+import { readSignatures } from "../../webhook/signature/signature-items.ts";
+import type { SignedRequest } from "../../webhook/signature/signed-text.ts";
+import { parseTimestamp } from "../../webhook/signature/timestamp.ts";
 import { isDefault, isInQuery, pathsOf, type Source } from "../../webhook/source.ts";
-import { parseTimestamp } from "../../webhook/timestamp.ts";
 import type { Route } from "../../worker/route.ts";
 import { explainRouting, type RouteVerdict } from "../../worker/routing.ts";
 import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";

@@ -8,7 +8,7 @@ import { createRouter } from "../../http/router.ts";
 import { sentOrigin, sentTarget } from "../../http/sent-url.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { createLog } from "../../log.ts";
-import { pairsOf, type RawRequest } from "../../webhook/raw-request.ts";
+import { pairsOf, type RawRequest } from "../../webhook/held/raw-request.ts";
 import { type DeliveryParts, sourceRoutes } from "../../webhook/routes.ts";
 import type { Source } from "../../webhook/source.ts";
 

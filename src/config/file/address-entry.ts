@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
-import { openAddressCopies } from "../../webhook/address-copies.ts";
-import { type AddressList, AddressListError, parseAddressList, readListFile } from "../../webhook/address-list.ts";
+import { openAddressCopies } from "../../webhook/addresses/address-copies.ts";
+import {
+  type AddressList,
+  AddressListError,
+  parseAddressList,
+  readListFile,
+} from "../../webhook/addresses/address-list.ts";
 import type { Source } from "../../webhook/source.ts";
 import { documentUrl, nameOfUrl } from "./document-url.ts";
 import type { PathFault } from "./faults.ts";

@@ -1,5 +1,12 @@
-import type { HmacScheme, JwsScheme, JwtScheme, PublicKeyScheme, Scheme, TokenScheme } from "../../webhook/schemes.ts";
-import { usesSecret } from "../../webhook/schemes.ts";
+import type {
+  HmacScheme,
+  JwsScheme,
+  JwtScheme,
+  PublicKeyScheme,
+  Scheme,
+  TokenScheme,
+} from "../../webhook/signature/schemes.ts";
+import { usesSecret } from "../../webhook/signature/schemes.ts";
 import type { PathFault } from "./faults.ts";
 import type { SourceEntry } from "./schema.ts";
 

@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
-import { DEFAULT_REFRESH_MS, type KeySet, openKeySetCopies } from "../../webhook/key-set.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
-import { fingerprintOf, type IdentifiedKey, type PublicKey, readPublicKeys } from "../../webhook/public-key.ts";
-import { keyTypesOf, type Scheme } from "../../webhook/schemes.ts";
-import { markOf } from "../../webhook/secret-mark.ts";
-import type { Options } from "../../webhook/signed-text.ts";
+import { markOf } from "../../webhook/secrets/secret-mark.ts";
+import { DEFAULT_REFRESH_MS, type KeySet, openKeySetCopies } from "../../webhook/signature/key-set.ts";
+import {
+  fingerprintOf,
+  type IdentifiedKey,
+  type PublicKey,
+  readPublicKeys,
+} from "../../webhook/signature/public-key.ts";
+import { keyTypesOf, type Scheme } from "../../webhook/signature/schemes.ts";
+import type { Options } from "../../webhook/signature/signed-text.ts";
 import { documentUrl, nameOfUrl } from "./document-url.ts";
 import type { PathFault } from "./faults.ts";
 import type { EntryContext } from "./reading.ts";

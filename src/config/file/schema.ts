@@ -4,7 +4,7 @@ import { CODINGS } from "../../lib/content-coding.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { DESCRIBED_KINDS } from "../../webhook/handshakes/kind.ts";
 import { PROVIDER_NAMES } from "../../webhook/providers/index.ts";
-import { unknownPlaceholder } from "../../webhook/signed-text.ts";
+import { unknownPlaceholder } from "../../webhook/signature/signed-text.ts";
 import { DELIVERY_METHODS, type Dedupe } from "../../webhook/source.ts";
 import { diskSize, duration, integer, LONGEST_AGE, LONGEST_WAIT, oneOf, parsed, path, size } from "../fields.ts";
 import { parseDurationMs } from "../units.ts";

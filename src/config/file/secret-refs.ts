@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { systemCode } from "../../errors.ts";
-import { type HmacScheme, needsOf, type Scheme } from "../../webhook/schemes.ts";
-import { bytesOfWhsec, keysOf } from "../../webhook/secret-key.ts";
-import { markOf } from "../../webhook/secret-mark.ts";
+import { markOf } from "../../webhook/secrets/secret-mark.ts";
+import { type HmacScheme, needsOf, type Scheme } from "../../webhook/signature/schemes.ts";
+import { bytesOfWhsec, keysOf } from "../../webhook/signature/secret-key.ts";
 import type { Secret } from "../../webhook/source.ts";
 import { readSecretFile } from "../secrets.ts";
 import { LEAST_WHSEC_BYTES } from "../warnings.ts";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { mediaTypeIn } from "../../lib/media-type.ts";
 import { isObject } from "../../lib/strict-json.ts";
-import { type Content, FORM } from "../content.ts";
+import { type Content, FORM } from "../intake/content.ts";
 import type { Handshake } from "../source.ts";
 import { type Answer, PRINTABLE, requireChallenge, text } from "./answer.ts";
 import type { HandshakeKind } from "./kind.ts";

@@ -1,8 +1,8 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, integer, isoSeconds } from "../samples/values.ts";
-import type { OwnPart } from "../signed-text.ts";
-import { base64OfBody } from "../signing.ts";
+import type { OwnPart } from "../signature/signed-text.ts";
+import { base64OfBody } from "../signature/signing.ts";
 
 /** What Adyen signs of each notification, joined by colons. */
 const ADYEN_FIELDS = [

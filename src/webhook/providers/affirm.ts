@@ -1,6 +1,6 @@
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { timestampedPairs } from "../signing.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({
   title: "Affirm",

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Airtable",

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, iso } from "../samples/values.ts";
-import { BEARER_TOKEN } from "../signing.ts";
+import { BEARER_TOKEN } from "../signature/signing.ts";
 
 const DOCUMENTATION =
   "https://github.com/prometheus/alertmanager/blob/68fb2d5759b3a92c0bb2a1a13d4ef7ff5b06256d/docs/configuration.md";

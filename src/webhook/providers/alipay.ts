@@ -1,8 +1,8 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import type { OwnPart } from "../signed-text.ts";
-import { keySignature } from "../signing.ts";
+import type { OwnPart } from "../signature/signed-text.ts";
+import { keySignature } from "../signature/signing.ts";
 
 const NAME = /^[\w.-]+$/;
 const LIKE_A_FIELD = /&[\w.-]+=/;

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import type { RequestLine } from "../schemes.ts";
-import { queryOf } from "../signed-text.ts";
+import type { RequestLine } from "../signature/schemes.ts";
+import { queryOf } from "../signature/signed-text.ts";
 
 export default provider({
   title: "Atlassian Connect",

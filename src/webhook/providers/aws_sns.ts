@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer, iso } from "../samples/values.ts";
-import type { OwnPart } from "../signed-text.ts";
-import { keySignature } from "../signing.ts";
+import type { OwnPart } from "../signature/signed-text.ts";
+import { keySignature } from "../signature/signing.ts";
 
 /** The members that Amazon SNS signs, by the type of the message, in this order. */
 const SNS_MESSAGES = [

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { BEARER_TOKEN } from "../signing.ts";
+import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({
   title: "Azure Event Grid",

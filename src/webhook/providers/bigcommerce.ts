@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, messageId, seconds } from "../samples/values.ts";
-import { standardWebhooks } from "../signing.ts";
+import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({
   title: "BigCommerce",

@@ -1,9 +1,9 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import type { SampleEvent } from "../samples/template.ts";
 import { base62, isoSeconds } from "../samples/values.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 const paymentXml = ({ type, now }: SampleEvent) =>
   `<?xml version="1.0" encoding="UTF-8"?>

@@ -1,5 +1,5 @@
 import { JSON_OR_FORM, provider } from "../provider.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Cal.com",

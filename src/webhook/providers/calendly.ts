@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { iso } from "../samples/values.ts";
-import { timestampedPairs } from "../signing.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, messageId } from "../samples/values.ts";
-import { standardSchemes } from "../signing.ts";
+import { standardSchemes } from "../signature/signing.ts";
 
 export default provider({
   title: "Clerk",

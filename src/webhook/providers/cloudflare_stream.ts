@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { hex, iso } from "../samples/values.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Cloudflare Stream",

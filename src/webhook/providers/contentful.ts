@@ -2,8 +2,8 @@ import querystring from "node:querystring";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, hex, integer, iso } from "../samples/values.ts";
-import { headerText, type OwnPart } from "../signed-text.ts";
-import { timestamped } from "../signing.ts";
+import { headerText, type OwnPart } from "../signature/signed-text.ts";
+import { timestamped } from "../signature/signing.ts";
 
 const LISTED = "x-contentful-signed-headers";
 const TIMESTAMP = "x-contentful-timestamp";

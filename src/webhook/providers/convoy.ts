@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { hmacOfBody, timestampedPairs } from "../signing.ts";
+import { hmacOfBody, timestampedPairs } from "../signature/signing.ts";
 
 export default provider({
   title: "Convoy",

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { base64OfBody } from "../signing.ts";
+import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Cronofy",

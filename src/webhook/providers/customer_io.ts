@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { timestamped } from "../signing.ts";
+import { timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Customer.io",

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { integer, seconds } from "../samples/values.ts";
-import { SECRET_IN_URL } from "../signing.ts";
+import { SECRET_IN_URL } from "../signature/signing.ts";
 
 export default provider({
   title: "Docker Hub (signs nothing)",

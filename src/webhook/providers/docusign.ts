@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { iso } from "../samples/values.ts";
-import { base64OfBody } from "../signing.ts";
+import { base64OfBody } from "../signature/signing.ts";
 
 // One header for each of the account's keys.
 const HEADERS = Array.from({ length: 32 }, (_, index) => `x-docusign-signature-${index + 1}`);

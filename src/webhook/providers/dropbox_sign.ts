@@ -1,8 +1,8 @@
-import { FORM, MULTIPART } from "../content.ts";
+import { FORM, MULTIPART } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, seconds } from "../samples/values.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Dropbox Sign",

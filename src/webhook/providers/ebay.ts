@@ -1,8 +1,8 @@
-import { openContent } from "../content.ts";
+import { openContent } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import type { OwnFormat } from "../signed-text.ts";
-import { keySignature } from "../signing.ts";
+import type { OwnFormat } from "../signature/signed-text.ts";
+import { keySignature } from "../signature/signing.ts";
 
 /** The signature is a member of a JSON object in base64. */
 const FORMAT: OwnFormat = {

@@ -2,7 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, integer } from "../samples/values.ts";
-import { keySignature } from "../signing.ts";
+import { keySignature } from "../signature/signing.ts";
 
 const DOCS = "https://fal.ai/docs/documentation/model-apis/inference/webhooks";
 

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { base64OfBody, timestamped } from "../signing.ts";
+import { base64OfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Front",

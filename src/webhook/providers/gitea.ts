@@ -1,7 +1,7 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Gitea",

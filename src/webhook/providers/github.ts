@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, isoSeconds, seconds } from "../samples/values.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "GitHub",

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, iso } from "../samples/values.ts";
-import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signing.ts";
+import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signature/signing.ts";
 
 const RETRIES = "https://cloud.google.com/eventarc/docs/retry-events";
 

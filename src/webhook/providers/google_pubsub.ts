@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, iso, isoSeconds } from "../samples/values.ts";
-import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signing.ts";
+import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signature/signing.ts";
 
 const PUSH = "https://cloud.google.com/pubsub/docs/push";
 

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, iso } from "../samples/values.ts";
-import { BEARER_TOKEN, hmacOfBody, timestamped } from "../signing.ts";
+import { BEARER_TOKEN, hmacOfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Grafana",

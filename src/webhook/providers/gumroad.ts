@@ -1,8 +1,8 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, integer, iso } from "../samples/values.ts";
-import { SECRET_IN_URL } from "../signing.ts";
+import { SECRET_IN_URL } from "../signature/signing.ts";
 
 export default provider({
   title: "Gumroad (signs nothing)",

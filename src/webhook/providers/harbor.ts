@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, seconds } from "../samples/values.ts";
-import { BEARER_TOKEN } from "../signing.ts";
+import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({
   title: "Harbor",

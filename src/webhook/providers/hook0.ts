@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { bytesOf, headerText, type OwnPart } from "../signed-text.ts";
-import { timestampedPairs } from "../signing.ts";
+import { bytesOf, headerText, type OwnPart } from "../signature/signed-text.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 /**
  * The values, joined by dots, of the headers that the item `h` lists. It covers none of them by itself: there is no mark

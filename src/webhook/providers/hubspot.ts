@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer } from "../samples/values.ts";
-import { hmacOfBody, timestamped } from "../signing.ts";
+import { hmacOfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "HubSpot",

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { iso } from "../samples/values.ts";

@@ -1,5 +1,5 @@
 import { provider } from "../provider.ts";
-import { timestamped } from "../signing.ts";
+import { timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Lob",

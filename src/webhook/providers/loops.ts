@@ -1,5 +1,5 @@
 import { provider } from "../provider.ts";
-import { standardWebhooks } from "../signing.ts";
+import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({
   title: "Loops",

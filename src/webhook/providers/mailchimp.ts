@@ -1,8 +1,8 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, isoSeconds } from "../samples/values.ts";
-import { SECRET_IN_URL } from "../signing.ts";
+import { SECRET_IN_URL } from "../signature/signing.ts";
 
 const GUIDE = "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/";
 

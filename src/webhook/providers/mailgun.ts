@@ -1,8 +1,8 @@
-import { MULTIPART } from "../content.ts";
+import { MULTIPART } from "../intake/content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base64url, hex, seconds } from "../samples/values.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Mailgun",

@@ -1,8 +1,8 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { hex, seconds } from "../samples/values.ts";
-import { base64OfBody } from "../signing.ts";
-import { SORTED_FORM } from "../sorted-form.ts";
+import { base64OfBody } from "../signature/signing.ts";
+import { SORTED_FORM } from "../signature/sorted-form.ts";
 
 export default provider({
   title: "Mailchimp Transactional (Mandrill)",

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { headerText, type OwnPart, queryOf } from "../signed-text.ts";
-import { timestampedPairs } from "../signing.ts";
+import { headerText, type OwnPart, queryOf } from "../signature/signed-text.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 /** A value without the sign that ends it in the signed text: what follows that could be another value. */
 const valueIn = (text: string | null | undefined) => (text == null || text.includes(";") ? null : Buffer.from(text));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
-import { BEARER_TOKEN } from "../signing.ts";
+import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({
   title: "New Relic",

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { standardWebhooks } from "../signing.ts";
+import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({
   title: "OpenAI",

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import type { OwnFormat } from "../signed-text.ts";
-import { hmacOfBody, standardWebhooks } from "../signing.ts";
+import type { OwnFormat } from "../signature/signed-text.ts";
+import { hmacOfBody, standardWebhooks } from "../signature/signing.ts";
 
 /**
  * A template that its page shows: `t=TIME,v0=SIGNATURE`. While a secret is being rotated there is a second signature, which has

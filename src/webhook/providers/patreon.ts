@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer } from "../samples/values.ts";
-import { hmacOfBody } from "../signing.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 const DOCUMENTATION =
   "https://github.com/Patreon/platform-documentation/blob/012fa2af1ed7f70d8e6ad4ab367d3dadf88a87a8/source/includes/_webhooks_v2.md";

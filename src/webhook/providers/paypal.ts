@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { keySignature } from "../signing.ts";
+import { keySignature } from "../signature/signing.ts";
 
 export default provider({
   title: "PayPal",

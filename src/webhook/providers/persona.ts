@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { readSignatures } from "../signature-items.ts";
-import { timestampedPairs } from "../signing.ts";
+import { readSignatures } from "../signature/signature-items.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 const PAIRS = { format: "pairs", label: "v1", timestamp: { pair: "t" } } as const;
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "node:querystring";
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { isoSeconds } from "../samples/values.ts";
-import { base64OfBody } from "../signing.ts";
-import { SORTED_FORM } from "../sorted-form.ts";
+import { base64OfBody } from "../signature/signing.ts";
+import { SORTED_FORM } from "../signature/sorted-form.ts";
 
 export default provider({
   title: "Plivo",

@@ -1,5 +1,5 @@
 import { provider } from "../provider.ts";
-import { base64OfBody } from "../signing.ts";
+import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Primer",

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import type { OwnFormat } from "../signed-text.ts";
-import { hmacOfBody } from "../signing.ts";
+import type { OwnFormat } from "../signature/signed-text.ts";
+import { hmacOfBody } from "../signature/signing.ts";
 
 /** The time, then signatures. */
 const FORMAT: OwnFormat = {

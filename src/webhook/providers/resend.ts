@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { iso, messageId } from "../samples/values.ts";
-import { standardWebhooks } from "../signing.ts";
+import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({
   title: "Resend",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { BEARER_TOKEN, timestampedPairs } from "../signing.ts";
+import { BEARER_TOKEN, timestampedPairs } from "../signature/signing.ts";
 
 export default provider({
   title: "RevenueCat",

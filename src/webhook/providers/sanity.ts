@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { timestampedPairs } from "../signing.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({
   title: "Sanity",

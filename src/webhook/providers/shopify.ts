@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer, iso, isoSeconds } from "../samples/values.ts";
-import { base64OfBody } from "../signing.ts";
+import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({
   title: "Shopify",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, base64url, integer, seconds, upperBase36 } from "../samples/values.ts";
-import { timestamped } from "../signing.ts";
+import { timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Slack",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, seconds } from "../samples/values.ts";
-import { BEARER_TOKEN } from "../signing.ts";
+import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({
   title: "SparkPost",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, seconds } from "../samples/values.ts";
-import { timestampedPairs } from "../signing.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({
   title: "Stripe",

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { standardSchemes } from "../signing.ts";
+import { standardSchemes } from "../signature/signing.ts";
 
 export default provider({
   title: "Svix",

@@ -1,6 +1,6 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
-import { keySignature } from "../signing.ts";
+import { keySignature } from "../signature/signing.ts";
 
 export default provider({
   title: "Telnyx",

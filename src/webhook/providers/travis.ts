@@ -1,7 +1,7 @@
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { hex, integer, iso } from "../samples/values.ts";
-import { keySignature } from "../signing.ts";
+import { keySignature } from "../signature/signing.ts";
 
 export default provider({
   title: "Travis CI",

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { FORM } from "../content.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, isoSeconds } from "../samples/values.ts";
-import { base64OfBody } from "../signing.ts";
-import { SORTED_FORM } from "../sorted-form.ts";
+import { base64OfBody } from "../signature/signing.ts";
+import { SORTED_FORM } from "../signature/sorted-form.ts";
 
 export default provider({
   title: "Twilio",

@@ -1,7 +1,7 @@
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, isoSeconds, ulid } from "../samples/values.ts";
-import { base64OfBody } from "../signing.ts";
+import { base64OfBody } from "../signature/signing.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { provider } from "../provider.ts";
-import { timestampedPairs } from "../signing.ts";
+import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({
   title: "WorkOS",

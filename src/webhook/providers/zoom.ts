@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, isoSeconds } from "../samples/values.ts";
-import { timestamped } from "../signing.ts";
+import { timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Zoom",

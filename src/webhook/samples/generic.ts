@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Provider } from "../provider.ts";
-import type { Place } from "../schemes.ts";
+import type { Place } from "../signature/schemes.ts";
 import type { SampleEvent, Template } from "./template.ts";
 import { iso, messageId, seconds } from "./values.ts";
 

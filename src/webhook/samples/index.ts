@@ -1,5 +1,5 @@
 import { formatMultipart } from "../../lib/multipart.ts";
-import { FORM, MULTIPART } from "../content.ts";
+import { FORM, MULTIPART } from "../intake/content.ts";
 import { providerOf } from "../providers/index.ts";
 import { DEFAULT, type EventPlaces, genericTemplate } from "./generic.ts";
 import type { Sample, SampleEvent, Template } from "./template.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createPostgresSourceStore } from "../../../src/postgres/source-counts.ts";
-import type { SourceCounts } from "../../../src/webhook/source-store.ts";
+import type { SourceCounts } from "../../../src/webhook/intake/source-store.ts";
 import { sourceStoreContract } from "../../contract/source-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { failsWith } from "../../helpers/fails-with.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import type { HmacScheme } from "../../../src/webhook/schemes.ts";
+import type { HmacScheme } from "../../../src/webhook/signature/schemes.ts";
 import { dir, ENVIRONMENT, faultsOf, sourceIn } from "../../helpers/config-file.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Provider } from "../../../src/webhook/provider.ts";
 import { allProviders, PROVIDER_NAMES, providerOf } from "../../../src/webhook/providers/index.ts";
-import type { Scheme, SignedScheme } from "../../../src/webhook/schemes.ts";
-import { coversBody, ownPartsOf, unknownPlaceholder } from "../../../src/webhook/signed-text.ts";
+import type { Scheme, SignedScheme } from "../../../src/webhook/signature/schemes.ts";
+import { coversBody, ownPartsOf, unknownPlaceholder } from "../../../src/webhook/signature/signed-text.ts";
 import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
 
 const HEADER_NAME = /^[a-z0-9-]+$/;

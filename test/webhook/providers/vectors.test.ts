@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { suite, test } from "node:test";
-import type { Verified } from "../../../src/webhook/bound-scheme.ts";
 import { allProviders } from "../../../src/webhook/providers/index.ts";
+import type { Verified } from "../../../src/webhook/signature/bound-scheme.ts";
 import slugs from "../../fixtures/preset-slugs.json" with { type: "json" };
 import ofPackages from "../../fixtures/provider-vectors.json" with { type: "json" };
 import published from "../../fixtures/published-vectors.json" with { type: "json" };

@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError } from "../../errors.ts";
+import type { NewEvent } from "../../events/store.ts";
+import { codingIn } from "../../lib/content-coding.ts";
+import { isHandshake } from "../handshakes/deliveries.ts";
+import { eventOf } from "../intake/delivered-event.ts";
+import { openBody } from "../intake/encoded-body.ts";
+import { requirePayload } from "../intake/identity.ts";
+import { contentTypeOf } from "../intake/query-payload.ts";
+import { createVerifier } from "../signature/signature.ts";
+import type { Source } from "../source.ts";
+import { withCredentials } from "./held-credentials.ts";
+import type { HeldDelivery } from "./held-store.ts";
+
+/** The event of a held delivery, or why there is none. */
+export type Reverified = { event: NewEvent } | { refused: string };
+
+/** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
+export function createReverify(source: Source): (held: HeldDelivery) => Promise<Reverified> {
+  const verifier = createVerifier(source);
+  return async ({ method, origin, target: kept, headers: text, address, receivedAt, body }) => {
+    const carriers = { headers: JSON.parse(text) as IncomingHttpHeaders, target: kept };
+    const { headers, target } = withCredentials(source, carriers);
+    const read = verifier.read(headers, receivedAt);
+    if ("reason" in read) return { refused: read.reason };
+    try {
+      const coding = codingIn(headers["content-encoding"]) ?? null;
+      const contentType = contentTypeOf(method, headers);
+      const opened = await openBody(source, { bytes: Buffer.from(body), coding, contentType });
+      const verified = verifier.verify({ method, origin, target, headers, content: opened.signed }, read.candidates);
+      if (typeof verified === "string") return { refused: verified };
+      const content = await opened.content();
+      requirePayload(source, content);
+      if (isHandshake(source, content, headers)) return { refused: "handshake" };
+      return { event: eventOf({ source, verified, headers, content, address, receivedAt }) };
+    } catch (error) {
+      if (error instanceof AppError) return { refused: error.code };
+      throw error;
+    }
+  };
+}

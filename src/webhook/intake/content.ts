@@ -1,0 +1,162 @@
+import { hash } from "node:crypto";
+import { bodyFault } from "../../lib/body-fault.ts";
+import { dottedValueAt, valueAt } from "../../lib/json-path.ts";
+import { type LenientJson, readJsonLines, readLenientJson } from "../../lib/lenient-json.ts";
+import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../../lib/media-type.ts";
+import { parseMultipart } from "../../lib/multipart.ts";
+import { parseStrictJson, type StrictJson } from "../../lib/strict-json.ts";
+
+/** The body of a delivery, parsed when it is first asked for. */
+export interface Content {
+  /** The body as received. */
+  bytes: Buffer;
+  /** In lower case, without parameters. */
+  mediaType: string;
+  /** The body as JSON. */
+  json(): StrictJson;
+  /** The fields of a form, of either media type; none in another body, or in one that is malformed. */
+  form(): URLSearchParams;
+  /**
+   * The member at a path: names with dots between them. Undefined if it is missing. Members of a form are its fields, then the
+   * members of the JSON in it, then `filename` and `size` of each file.
+   */
+  member(path: string): unknown;
+  /** As `member`, in what can be read of a body that is not quite JSON, and by names with dots. Signatures are never read so. */
+  lenientMember(path: string): unknown;
+  /** The digits of an integer at a path that is too large for a number; undefined for anything else. */
+  longInteger(path: string): string | undefined;
+  /** The body as JSON or JSON Lines, as far as it can be read. */
+  lenientJson(): LenientJson;
+  /** Why the body is not what its `Content-Type` says, as the end of a sentence; null if it is, or may be. */
+  fault(): string | null;
+}
+
+export { FORM, MULTIPART };
+
+/** Wraps a body with its `Content-Type`. */
+export function openContent(bytes: Buffer, contentType: string): Content {
+  const mediaType = mediaTypeIn(contentType);
+  const isNamedForm = mediaType === FORM || mediaType === MULTIPART;
+  let json: StrictJson | undefined;
+  let lenient: LenientJson | undefined;
+  let form: OpenForm | undefined;
+  const openForm = () => {
+    form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(bytes);
+    return form;
+  };
+  // No signature covers the Content-Type, and some senders call JSON a form. No other form can be read as JSON.
+  const isForm = () => isNamedForm && !(beginsAsJson(bytes) && content.lenientJson().value !== undefined);
+  const content: Content = {
+    bytes,
+    mediaType,
+    json() {
+      json ??= parseStrictJson(bytes);
+      return json;
+    },
+    // What is read as JSON has no fields, so that no signature covers some that are not read.
+    form: () => (isForm() ? openForm().fields : NO_FIELDS),
+    member: (path) => (isForm() ? openForm().member(path) : memberOfJson(content.json(), path)),
+    lenientMember(path) {
+      if (isForm()) return openForm().member(path);
+      // One line of JSON is JSON too.
+      return dottedValueAt(content.lenientJson().value, path) ?? memberOfJson(content.json(), path);
+    },
+    longInteger: (path) => digitsAt(isForm() ? openForm().json : bytes, path),
+    lenientJson() {
+      const charset = charsetIn(contentType);
+      lenient ??= isJsonLines(mediaType)
+        ? readJsonLines(bytes, charset)
+        : readLenientJson(bytes, charset, content.json);
+      return lenient;
+    },
+    fault: () =>
+      isJson(mediaType) || isJsonLines(mediaType) ? content.lenientJson().fault : bodyFault(bytes, contentType),
+  };
+  return content;
+}
+
+const NO_FIELDS = new URLSearchParams();
+
+interface OpenForm {
+  fields: URLSearchParams;
+  /** The JSON in it. */
+  json: Buffer | null;
+  member: Content["member"];
+}
+
+function formOfText(bytes: Buffer): OpenForm {
+  const fields = new URLSearchParams(withSigns(bytes.toString("utf8")));
+  return withMembers(fields, jsonIn(fields));
+}
+
+function beginsAsJson(bytes: Buffer): boolean {
+  return /^\s*[{[]/.test(bytes.toString("latin1", 0, 64));
+}
+
+/** The fields of a body with several parts. The content of files is not looked into. */
+function formOfParts(bytes: Buffer, contentType: string): OpenForm {
+  const fields = new URLSearchParams();
+  const files: [name: string, file: object][] = [];
+  for (const { name, filename, bytes: value } of parseMultipart(bytes, contentType) ?? []) {
+    if (filename === undefined) fields.append(name, value.toString("utf8"));
+    else files.push([name, { filename, size: value.length }]);
+  }
+  return withMembers(fields, jsonIn(fields), Object.fromEntries(files));
+}
+
+function withMembers(fields: URLSearchParams, json: Buffer | null, files: object = {}): OpenForm {
+  let parsed: StrictJson | undefined;
+  const member = (path: string) => {
+    parsed ??= json ? parseStrictJson(json) : { ok: true, value: undefined };
+    return memberOfJson(parsed, path) ?? valueAt(files, path);
+  };
+  return { fields, json, member: (path) => fields.get(path) ?? member(path) };
+}
+
+/** The fields in which senders put their whole payload as JSON, such as GitHub and Slack, Dropbox Sign, and Ko-fi. */
+export const JSON_FIELDS = ["payload", "json", "data"] as const;
+
+function jsonIn(fields: URLSearchParams): Buffer | null {
+  const texts = JSON_FIELDS.map((name) => fields.get(name));
+  const text = texts.find((text) => text !== null && /^\s*[{[]/.test(text));
+  return text == null ? null : Buffer.from(text);
+}
+
+/** Adds the equals sign to names without one: `URLSearchParams` takes quadratic time for many of them. */
+function withSigns(form: string): string {
+  return form.replace(/(^|&)([^=&]+)(?=&|$)/g, "$1$2=");
+}
+
+/** Whether a text is the SHA-256 of a body, in hex of any case or in base64. */
+export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | "base64" = "hex"): boolean {
+  if (typeof text !== "string") return false;
+  return (encoding === "hex" ? text.toLowerCase() : text) === hash("sha256", bytes, encoding);
+}
+
+/** The digits at a path, as they are written in a text of JSON. A number would round them. */
+function digitsAt(json: Buffer | null, path: string): string | undefined {
+  try {
+    const value = dottedValueAt(JSON.parse(String(json), withDigits), path);
+    return value instanceof Digits ? value.text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+class Digits {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function withDigits(_name: string, value: unknown, context?: { source?: string }): unknown {
+  const { source = "" } = context ?? {};
+  return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+    ? new Digits(source)
+    : value;
+}
+
+function memberOfJson(parsed: StrictJson, path: string): unknown {
+  return parsed.ok ? valueAt(parsed.value, path) : undefined;
+}

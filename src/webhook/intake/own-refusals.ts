@@ -1,0 +1,39 @@
+import type { ErrorCode } from "../../errors.ts";
+
+/** The codes with which the server refuses deliveries for reasons of its own, whether they are genuine or not. */
+const OWN: readonly ErrorCode[] = ["intake_paused", "queue_full", "store_unavailable", "internal_error"];
+
+const WINDOW_MS = 60_000;
+
+/** Counts the deliveries of the last minute that were refused for reasons of the server. */
+export interface OwnRefusals {
+  add(code: ErrorCode): void;
+  /** The counts by code. */
+  count(): Record<string, number>;
+}
+
+/** `clock` is in milliseconds, and never goes back. */
+export function createOwnRefusals(clock = () => performance.now()): OwnRefusals {
+  /** Counts by the second, the oldest first. */
+  let counts: { second: number; code: ErrorCode; number: number }[] = [];
+  return {
+    add(code) {
+      if (!OWN.includes(code)) return;
+      const second = Math.floor(clock() / 1000);
+      const known = counts.findLast((count) => count.second === second && count.code === code);
+      if (known) known.number++;
+      else counts.push({ second, code, number: 1 });
+      if (counts.length > 2 * OWN.length * (WINDOW_MS / 1000)) counts = recent(counts, clock());
+    },
+    count() {
+      counts = recent(counts, clock());
+      const sums: Record<string, number> = {};
+      for (const { code, number } of counts) sums[code] = (sums[code] ?? 0) + number;
+      return sums;
+    },
+  };
+}
+
+function recent<T extends { second: number }>(counts: readonly T[], now: number): T[] {
+  return counts.filter(({ second }) => second > (now - WINDOW_MS) / 1000);
+}

@@ -1,0 +1,272 @@
+import {
+  createPrivateKey,
+  createHmac as hmacOf,
+  type JsonWebKeyInput,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from "node:crypto";
+import { valueAt } from "../../lib/json-path.ts";
+import { boundaryIn, formatMultipart } from "../../lib/multipart.ts";
+import { isObject } from "../../lib/strict-json.ts";
+import { type Content, isSha256Of, JSON_FIELDS, MULTIPART, openContent } from "../intake/content.ts";
+import { createHmac, createPrefixHash } from "./hmac.ts";
+import {
+  digestOf,
+  type JwsScheme,
+  type JwtAlgorithm,
+  type JwtScheme,
+  type Scheme,
+  type SignedScheme,
+  type TokenScheme,
+  usesSecret,
+} from "./schemes.ts";
+import { keysOf } from "./secret-key.ts";
+import { claimsFor } from "./sign-claims.ts";
+import { type HeaderItems, type Options, ownPartsOf, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
+import { formatTimestamp } from "./timestamp.ts";
+
+/** A delivery before it is signed. */
+export interface UnsignedDelivery {
+  method: string;
+  /** As the receiver sees them: scheme and host, then path and query. */
+  origin: string;
+  target: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** With the boundary of a body with several parts. */
+  mediaType: string;
+  body: Buffer;
+}
+
+/** What a sender adds or changes by signing. */
+export interface SignedDelivery {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/**
+ * Signs a delivery as its sender does, with the time `now` in Unix milliseconds. The secret is a private key in PEM if the
+ * sender has a key pair. Adds the signed headers that are missing. Throws an error if the secret does not have the form of the
+ * scheme, or the delivery lacks something else that is signed.
+ */
+export function signDelivery(
+  scheme: Scheme,
+  secret: string,
+  delivery: UnsignedDelivery,
+  now: number,
+  options: Options = {},
+): SignedDelivery {
+  const { headers, body } = delivery;
+  switch (scheme.type) {
+    case "token":
+      return withSecret(scheme, secret, delivery);
+    case "basic":
+      return { headers: { ...headers, authorization: `Basic ${Buffer.from(secret).toString("base64")}` }, body };
+    case "jwt":
+      return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now, options) }, body };
+    case "jws":
+      return { headers: { ...headers }, body: withToken(scheme, secret, delivery) };
+    default:
+      return signText(scheme, secret, delivery, now, options);
+  }
+}
+
+/** The address that a sender delivers to: with the secret, if that is its place. */
+export function addressWithSecret(scheme: Scheme, secret: string, url: string): string {
+  if (scheme.type !== "token") return url;
+  const [path = "", query] = url.split("?");
+  if ("query" in scheme) {
+    if (queryOf(url).get(scheme.query) === secret) return url;
+    const others = new URLSearchParams(query);
+    others.set(scheme.query, secret);
+    return `${path}?${others}`;
+  }
+  const last = `/${encodeURIComponent(secret)}`;
+  if (!("path" in scheme) || path.endsWith(last)) return url;
+  return `${path}${last}${query === undefined ? "" : `?${query}`}`;
+}
+
+function withSecret(
+  scheme: TokenScheme,
+  secret: string,
+  { headers, body, mediaType, origin, target }: UnsignedDelivery,
+) {
+  if ("header" in scheme) return { headers: { ...headers, [scheme.header]: `${scheme.label ?? ""}${secret}` }, body };
+  if ("query" in scheme || "path" in scheme) {
+    const isThere = addressWithSecret(scheme, secret, origin + target) === origin + target;
+    if (isThere) return { headers: { ...headers }, body };
+    throw new Error(`the address lacks ${"path" in scheme ? "the secret" : `?${scheme.query}= and the secret`}`);
+  }
+  const content = openContent(body, mediaType);
+  return { headers: { ...headers }, body: withValue(content, mediaType, scheme, () => secret) };
+}
+
+function signText(
+  scheme: SignedScheme,
+  secret: string,
+  delivery: UnsignedDelivery,
+  now: number,
+  options: Options,
+): SignedDelivery {
+  const signBytes = signerOf(scheme, secret);
+  const { timestamp: place, bodyHash, signature } = scheme;
+  const content = openContent(delivery.body, delivery.mediaType);
+  if (bodyHash && !isSha256Of(content, queryOf(delivery.target).get(bodyHash.query))) {
+    throw new Error(`the address lacks ?${bodyHash.query}= and the SHA-256 of the body in hex`);
+  }
+  const timestamp = place && "json" in place ? String(content.member(place.json)) : timeText(place, now);
+  const headers = { ...delivery.headers };
+  if (place && "header" in place) headers[place.header] = timestamp;
+  const additions = ownPartsOf(scheme).flatMap((part) => part.adds?.(headers) ?? []);
+  Object.assign(headers, ...additions.map((added) => added.headers));
+  const pairs: Record<string, string> = Object.assign({}, ...additions.map((added) => added.items));
+  const items: HeaderItems = { timestamp, pair: (name) => pairs[name] };
+  const signed = parseSignedText(scheme, options);
+  for (const name of signed.covered.headers) headers[name] ??= `msg_${randomBytes(12).toString("hex")}`;
+
+  function signatureOf(content: Content): string {
+    const request = { ...delivery, headers, content };
+    const optional = (scheme.optional ?? []).flatMap(
+      (text) => readSignedText(parseSignedText({ ...scheme, signed: text }, options), request, items) ?? [],
+    );
+    const pieces = readSignedText(signed, request, items);
+    if (pieces === null) throw new Error(`the delivery lacks a part of ${scheme.signed}`);
+    const text = signBytes([...optional, ...pieces]).toString(scheme.encodings[0]);
+    return headerValue(scheme, text, items, pairs);
+  }
+
+  if (!("headers" in signature))
+    return { headers, body: withValue(content, delivery.mediaType, signature, signatureOf) };
+  headers[signature.headers[0] as string] = signatureOf(content);
+  return { headers, body: delivery.body };
+}
+
+function timeText(place: SignedScheme["timestamp"], now: number): string {
+  return place ? formatTimestamp(now, place.unit ?? "s") : "";
+}
+
+/** Returns a function that signs a text, given in pieces. */
+function signerOf(scheme: SignedScheme, secret: string): (pieces: readonly Uint8Array[]) => Buffer {
+  if (scheme.type === "hmac") {
+    const [key] = keysOf(scheme.key, secret);
+    if (!key) throw new Error(`the secret is not ${scheme.key}`);
+    const digestOf = (scheme.isPrefixHash ? createPrefixHash : createHmac)(scheme.algorithm, key);
+    return (pieces) => Buffer.from(digestOf(...pieces), "hex");
+  }
+  const key = privateKeyOf(secret);
+  const algorithm = scheme.type === "ed25519" ? null : scheme.algorithm;
+  return (pieces) => sign(algorithm, Buffer.concat(pieces), key);
+}
+
+function privateKeyOf(secret: string): KeyObject {
+  try {
+    const jwk = jwkIn(secret);
+    return jwk === null ? createPrivateKey(secret) : createPrivateKey({ key: jwk, format: "jwk" });
+  } catch {
+    throw new Error("the secret is no private key in PEM or as a JWK");
+  }
+}
+
+/** The JWK that a text is; null if it is none. */
+function jwkIn(text: string): (JsonWebKeyInput["key"] & { kid?: string }) | null {
+  return text.trimStart().startsWith("{") ? JSON.parse(text) : null;
+}
+
+/** The body with a token instead of the claims that it has there. The secret is a private key and its certificates, in PEM. */
+function withToken(scheme: JwsScheme, secret: string, { body, mediaType }: UnsignedDelivery): Buffer {
+  const certificates = secret.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (!certificates) throw new Error("the secret lacks the certificates of the private key, in PEM");
+  const x5c = certificates.map((pem) => new X509Certificate(pem).raw.toString("base64"));
+  const content = openContent(body, mediaType);
+  return withValue(content, mediaType, scheme, ({ member }) => {
+    const claims = member(scheme.json);
+    if (!isObject(claims)) throw new Error(`the body lacks the object ${scheme.json}`);
+    return signClaims(scheme.algorithms, { x5c }, claims, secret);
+  });
+}
+
+function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number, options: Options): string {
+  const { algorithms, label = "" } = scheme;
+  const kid = algorithms.some(usesSecret) ? undefined : jwkIn(secret)?.kid;
+  return label + signClaims(algorithms, { typ: "JWT", kid }, claimsFor(scheme, delivery, now, options), secret);
+}
+
+function signClaims(algorithms: readonly JwtAlgorithm[], header: object, claims: object, secret: string): string {
+  const [alg] = algorithms;
+  if (!alg) throw new Error("the scheme has no algorithm");
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const signed = `${part({ alg, ...header })}.${part(claims)}`;
+  const digest = digestOf(alg);
+  const signature =
+    usesSecret(alg) && digest !== null
+      ? hmacOf(digest, secret).update(signed).digest()
+      : sign(digest, Buffer.from(signed), { key: privateKeyOf(secret), dsaEncoding: "ieee-p1363" });
+  return `${signed}.${signature.toString("base64url")}`;
+}
+
+function headerValue(
+  scheme: SignedScheme,
+  signature: string,
+  items: HeaderItems,
+  pairs: Record<string, string>,
+): string {
+  const { format, label, separator = ",", assignment = "=", timestamp } = scheme;
+  if (typeof format === "object") return format.write(signature, items);
+  switch (format) {
+    case "list":
+      return `${label},${signature}`;
+    case "pairs":
+      return [
+        ...(timestamp && "pair" in timestamp ? [[timestamp.pair, items.timestamp]] : []),
+        ...Object.entries(pairs),
+        [label ?? "public_key", signature],
+      ]
+        .map((pair) => pair.join(assignment))
+        .join(separator);
+    default:
+      return `${label ?? ""}${signature}`;
+  }
+}
+
+/** Puts a value into the body: into a field of a form, a member of JSON or of the JSON in a form, or one of each item of a list. */
+function withValue(
+  content: Content,
+  contentType: string,
+  place: { json: string; each?: string } | { form: string },
+  signatureOf: (content: Content) => string,
+): Buffer {
+  if ("form" in place) return withField(content, contentType, place.form, signatureOf(content));
+  const field = JSON_FIELDS.find((name) => content.form().has(name));
+  const json = (field && content.form().get(field)) ?? content.bytes.toString("utf8");
+  const signed = withMember(json, content, place, signatureOf);
+  return field === undefined ? Buffer.from(signed) : withField(content, contentType, field, signed);
+}
+
+/** The form with another value in a field. */
+function withField(content: Content, contentType: string, name: string, value: string): Buffer {
+  const form = new URLSearchParams(content.form());
+  form.set(name, value);
+  const boundary = content.mediaType === MULTIPART ? boundaryIn(contentType) : null;
+  return Buffer.from(boundary === null ? String(form) : formatMultipart(form, boundary));
+}
+
+function withMember(
+  json: string,
+  content: Content,
+  { json: path, each }: { json: string; each?: string },
+  signatureOf: (content: Content) => string,
+): string {
+  const body: unknown = JSON.parse(json);
+  const items = each === undefined ? [body] : valueAt(body, each);
+  if (!Array.isArray(items)) throw new Error(`the body lacks the list ${each}`);
+  for (const item of items) {
+    const value = signatureOf({ ...content, member: (path) => valueAt(item, path) });
+    const names = path.split(".");
+    const last = names.pop() as string;
+    const object = names.length === 0 ? item : valueAt(item, names.join("."));
+    (object as Record<string, unknown>)[last] = value;
+  }
+  return JSON.stringify(body);
+}
