@@ -1,9 +1,9 @@
+import { runInFolder } from "../../test/selftest/crash/folder.ts";
+import { type CrashTestResult, createCrashTest } from "../../test/selftest/crash/rounds.ts";
+import type { Faults } from "../../test/selftest/crash/verdict.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { DATABASE_SETTING_NAMES, type DatabaseSettings, readSettings } from "../config/settings.ts";
 import { postgresOptions } from "../stores.ts";
-import { runInFolder } from "./crash/folder.ts";
-import { type CrashTestResult, createCrashTest } from "./crash/rounds.ts";
-import type { Faults } from "./crash/verdict.ts";
 import { printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
 import { printTable } from "./table.ts";

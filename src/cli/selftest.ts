@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type RaceResult, runSessionRaces } from "../auth/session-races.ts";
+import { type RaceResult, runSessionRaces } from "../../test/selftest/session-races.ts";
 import { type DatabaseSettings, type RedisSettings, usesRedis } from "../config/settings.ts";
 import { printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { runSessionRaces } from "../../src/auth/session-races.ts";
 import type { SessionStore } from "../../src/auth/sessions.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
+import { runSessionRaces } from "../selftest/session-races.ts";
 
 /** The contract of every session store. `open` returns an empty one, which is closed after the test. */
 export function sessionStoreContract(adapter: string, open: (context: Cleanup) => Promise<SessionStore>): void {

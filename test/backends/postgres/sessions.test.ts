@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { runSessionRaces } from "../../../src/auth/session-races.ts";
 import { createPostgresSessionStore } from "../../../src/postgres/sessions.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { supersessionContract } from "../../contract/supersession.ts";
@@ -8,6 +7,7 @@ import { needsPostgres } from "../../helpers/back-end.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
 import { openPostgres, reusedPostgres } from "../../helpers/postgres.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
+import { runSessionRaces } from "../../selftest/session-races.ts";
 
 const open = async (t: Cleanup) => createPostgresSessionStore((await reusedPostgres(t)).postgres);
 

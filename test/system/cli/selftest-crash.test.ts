@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { runInFolder } from "../../../src/cli/crash/folder.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { deliver, event, logIn, me } from "../../helpers/client.ts";
 import { authserve, type Command, EXECUTABLE, type Finished, startProgram } from "../../helpers/command.ts";
@@ -10,6 +9,7 @@ import { startServer } from "../../helpers/server.ts";
 import { list } from "../../helpers/stored-events.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
+import { runInFolder } from "../../selftest/crash/folder.ts";
 
 interface Place {
   dir: string;

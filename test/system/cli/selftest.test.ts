@@ -3,13 +3,13 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { runSessionRaces } from "../../../src/auth/session-races.ts";
 import { createEmbeddedSessionStore } from "../../../src/sqlite/sessions.ts";
 import { logIn, me } from "../../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../../helpers/command.ts";
 import { isLocked, tempDatabase } from "../../helpers/database.ts";
 import { startServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/until.ts";
+import { runSessionRaces } from "../../selftest/session-races.ts";
 
 test("selftest sessions passes on the embedded store of a running server, and keeps its session", async () => {
   await using server = await startServer();

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { resolve as absolute, join } from "node:path";
-import { exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
-import { prepareDataDir } from "../../sqlite/data-dir.ts";
-import { say } from "../output.ts";
+import { say } from "../../../src/cli/output.ts";
+import { exitCodeOf, OperatorError, systemCode } from "../../../src/errors.ts";
+import { prepareDataDir } from "../../../src/sqlite/data-dir.ts";
 
 /** A test that runs in a folder. */
 export interface FolderTest<Result> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { TestEvent } from "../../../src/cli/crash/event.ts";
-import { createOrderWatch, type OrderWatch } from "../../../src/cli/crash/order.ts";
+import type { TestEvent } from "./event.ts";
+import { createOrderWatch, type OrderWatch } from "./order.ts";
 
 const FIRST: TestEvent = { round: 1, sender: 3, number: 1 };
 const SECOND: TestEvent = { round: 1, sender: 3, number: 2 };

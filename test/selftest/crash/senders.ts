@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { describeError } from "../../errors.ts";
-import { sendRequest } from "../../lib/send-request.ts";
+import { describeError } from "../../../src/errors.ts";
+import { sendRequest } from "../../../src/lib/send-request.ts";
 import { idOf, payloadOf, type TestEvent } from "./event.ts";
 import type { ServerProcess } from "./server.ts";
 import type { Ledger } from "./verdict.ts";

@@ -1,4 +1,4 @@
-import type { EventDetail, JobDetail } from "../../events/store.ts";
+import type { EventDetail, JobDetail } from "../../../src/events/store.ts";
 import { eventOf, payloadOf } from "./event.ts";
 
 /** The routes of the test: one in any order, and one in the order of each sender. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { SessionStore } from "./sessions.ts";
+import type { SessionStore } from "../../src/auth/sessions.ts";
 
 /** The result of a race. */
 export interface RaceResult {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import type { Environment } from "../../config/settings.ts";
+import type { Environment } from "../../../src/config/settings.ts";
 import { ROUTE_NAMES, type RouteName } from "./verdict.ts";
 
 /** What a server process needs of the environment: to be found, to cache its code, and to unpack its add-ons. */

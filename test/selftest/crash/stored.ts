@@ -1,10 +1,10 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { DATABASE_SETTING_NAMES, REDIS_SETTING_NAMES, readSettings } from "../../config/settings.ts";
-import type { EventStore } from "../../events/store.ts";
-import { createLog } from "../../log.ts";
-import { databaseFile } from "../../sqlite/database.ts";
-import { inspectDatabase } from "../../sqlite/maintenance/inspect.ts";
-import { openCommandStores } from "../../stores.ts";
+import { DATABASE_SETTING_NAMES, REDIS_SETTING_NAMES, readSettings } from "../../../src/config/settings.ts";
+import type { EventStore } from "../../../src/events/store.ts";
+import { createLog } from "../../../src/log.ts";
+import { databaseFile } from "../../../src/sqlite/database.ts";
+import { inspectDatabase } from "../../../src/sqlite/maintenance/inspect.ts";
+import { openCommandStores } from "../../../src/stores.ts";
 import { createJudge, type Faults, type Ledger } from "./verdict.ts";
 
 /** Locates the stores of the test. */

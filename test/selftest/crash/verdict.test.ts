@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { eventOf, idOf, payloadOf } from "../../../src/cli/crash/event.ts";
-import { createJudge, createLedger, type Faults, type Ledger } from "../../../src/cli/crash/verdict.ts";
 import type { AttemptOutcome } from "../../../src/events/job.ts";
 import type { EventDetail, JobDetail } from "../../../src/events/store.ts";
+import { eventOf, idOf, payloadOf } from "./event.ts";
+import { createJudge, createLedger, type Faults, type Ledger } from "./verdict.ts";
 
 const [FIRST, SECOND] = [
   { round: 1, sender: 3, number: 1 },

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Environment } from "../../config/settings.ts";
+import type { Environment } from "../../../src/config/settings.ts";
 import { storeSettings } from "./configuration.ts";
 import { createSenders } from "./senders.ts";
 import { type ServerProcess, startServer } from "./server.ts";

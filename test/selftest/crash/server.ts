@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describeError, OperatorError } from "../../errors.ts";
-import { timeout } from "../../lib/timeout.ts";
-import { COMMAND } from "../../platform/checkout.ts";
+import { describeError, OperatorError } from "../../../src/errors.ts";
+import { timeout } from "../../../src/lib/timeout.ts";
+import { COMMAND } from "../../../src/platform/checkout.ts";
 import { configurationOf, environmentOf, type ServerOptions } from "./configuration.ts";
 import type { RouteName } from "./verdict.ts";
 
