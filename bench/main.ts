@@ -4,12 +4,13 @@
  * measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go on.
  * `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `-- postgres`
  * compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers 1776` with so many more
- * bytes in each payload.
+ * bytes in each payload. `-- compare COMMIT` measures this checkout beside another commit.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { drawChart } from "./chart.ts";
+import { measureComparison } from "./compare.ts";
 import { measureClaims, measureDrain } from "./drain.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
@@ -62,8 +63,13 @@ function printGoals(rows: readonly Row[]): void {
 
 const scratch = makeScratch();
 try {
-  buildProduct();
-  if (process.argv[2] === "growth") {
+  // Only checkouts are compared.
+  if (process.argv[2] !== "compare") buildProduct();
+  if (process.argv[2] === "compare") {
+    const commit = process.argv[3];
+    if (!commit) throw new Error("which commit? npm run bench -- compare COMMIT");
+    await measureComparison(scratch, commit, ROUNDS, SECONDS);
+  } else if (process.argv[2] === "growth") {
     const ids = process.argv[3] === "random" ? "random" : "sequential";
     const total = Number(process.env.BENCH_EVENTS ?? 10_000_000);
     await measureGrowth(scratch, { total, ids, rounds: ROUNDS, seconds: SECONDS });

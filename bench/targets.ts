@@ -85,9 +85,14 @@ export function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Prom
 }
 
 /** Starts the source of a checkout, with flags for Node. */
-export function startCheckout(scratch: string, checkout: string, flags: string[]): Promise<Target> {
+export function startCheckout(
+  scratch: string,
+  checkout: string,
+  flags: string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Target> {
   const node = join(ROOT, "node_modules/.bin/node");
-  return startServer(scratch, [node, ...flags, join(checkout, "src/cli/main.ts")], {});
+  return startServer(scratch, [node, ...flags, join(checkout, "src/cli/main.ts")], env);
 }
 
 async function startServer(scratch: string, program: string[], env: NodeJS.ProcessEnv): Promise<Target> {
