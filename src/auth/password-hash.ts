@@ -39,21 +39,40 @@ export function parsePasswordHash(encoded: string): PasswordHash | RefusedHash {
 
 /** Recognizes a hash that a shell, Docker Compose or another reader of settings has changed. */
 function changedOnItsWay(encoded: string): RefusedHash | null {
-  const isHash = (text: string) => "algorithm" in parseIntact(text);
-  if (isHash(encoded.replace(/^(["'])(.*)\1$/, "$2")))
+  const unquoted = encoded.replace(/^(["'])(.*)\1$/, "$2");
+  const single = unquoted.replaceAll("$$", "$");
+  const unescaped = single.replaceAll("\\$", "$");
+  if ("algorithm" in parseIntact(unescaped)) {
+    const found = [
+      ...(unquoted === encoded ? [] : [QUOTES]),
+      ...(single === unquoted ? [] : [DOUBLED]),
+      ...(unescaped === single ? [] : [ESCAPED]),
+    ];
     return {
-      reason: "has quotes around it",
-      remedy: "remove them: what reads this file takes them for a part of the value",
+      reason: found.map(({ reason }) => reason).join(", "),
+      remedy: found.map(({ remedy }) => remedy).join("; "),
     };
-  if (isHash(encoded.replaceAll("$$", "$")))
-    return { reason: "has $$ where the hash has $", remedy: "write each $ once: only compose.yaml needs $$" };
-  if (isHash(encoded.replaceAll("\\$", "$")))
-    return { reason: "has a \\ before each $", remedy: `remove it; ${HOW_TO_QUOTE}` };
-  const isCut = LEFT_OF_ARGON2.test(encoded) || LEFT_OF_BCRYPT.test(encoded);
+  }
+  if (PROCESS_NUMBERS.test(unquoted))
+    return {
+      reason: "has a number where the hash has $, as shells make it of $$",
+      remedy: `write each $ once; ${HOW_TO_QUOTE}`,
+    };
+  const left = unquoted.replaceAll("\\", "");
+  const isCut = LEFT_OF_ARGON2.test(left) || LEFT_OF_BCRYPT.test(left);
   return isCut ? { reason: "is a hash that lost the parts behind $", remedy: HOW_TO_QUOTE } : null;
 }
 
-// Shells and Docker Compose replace `$name` by a variable, which is empty here. A shell also replaces `$2` alone.
+const QUOTES = {
+  reason: "has quotes around it",
+  remedy: "remove the quotes: what reads this file takes them for a part of the value",
+};
+const DOUBLED = { reason: "has $$ where the hash has $", remedy: "write each $ once: only compose.yaml needs $$" };
+const ESCAPED = { reason: "has a \\ before each $", remedy: `remove each \\; ${HOW_TO_QUOTE}` };
+
+const PROCESS_NUMBERS = /^([0-9]+)(?:argon2id\1v=19\1m=|2[aby]\1[0-9]{2}\1)/;
+// Shells and Docker Compose replace `$name` by a variable, which is empty here. A shell also replaces `$2` alone. Without quotes,
+// Docker Compose leaves the \ of `\$name`.
 const LEFT_OF_ARGON2 = /^(?!\$argon2id\$v=19\$m=)(?:\$?argon2id)?(?:\$v)?=19(?:\$m)?=[0-9]+,t=[0-9]+,p=[0-9]+/;
 const LEFT_OF_BCRYPT = /^(?:[aby][0-9](?:[./A-Za-z0-9]{0,53})|\$2[aby](?:\$?[0-9]{2})?(?:[./][./A-Za-z0-9]{0,52})?)$/;
 

@@ -73,28 +73,48 @@ suite("a password hash", () => {
     }
   });
 
-  for (const [how, encoded] of [
-    ["by a shell", "=19=19456,t=2,p=1"],
-    ["by a shell, with a salt that has a / in it", "=19=19456,t=2,p=1/xyz+/abc"],
-    ["by a reader that knows $argon2id alone", "=19$m=19456,t=2,p=1"],
-    ["by a shell, of bcrypt", `b0${BCRYPT_TAIL.slice(BCRYPT_TAIL.indexOf("."))}`],
-    ["by Docker Compose, of bcrypt", "$2b$10/abcdefg"],
-  ] as const) {
-    test(`whose parts behind $ were replaced ${how} is recognized`, () => {
-      const { reason, remedy } = parsePasswordHash(encoded) as RefusedHash;
-      assert.equal(reason, "is a hash that lost the parts behind $");
-      for (const word of ["single quotes", "$$", "DEMO_PASSWORD_FILE"]) assert.ok(remedy?.includes(word), word);
-    });
-  }
-
-  for (const [what, change, reason] of [
-    ["quotes around it", (hash: string) => `'${hash}'`, /quotes/],
-    ["$$ for $", (hash: string) => hash.replaceAll("$", "$$$$"), /\$\$ where/],
-    ["a backslash before $", (hash: string) => hash.replaceAll("$", "\\$"), /has a \\/],
-  ] as const) {
-    test(`with ${what} is recognized`, () => {
-      for (const hash of [argon2id("m=19456,t=2,p=1"), `$2b$10$${BCRYPT_TAIL}`])
-        assert.match(reasonFor(change(hash)), reason);
+  // What the readers of docs/configure.md make of a hash, written in each way that the page names.
+  const LOST = "is a hash that lost the parts behind $";
+  const HASHES = { argon2id: argon2id("m=19456,t=2,p=1"), bcrypt: `$2b$10$${BCRYPT_TAIL}` };
+  const doubled = (hash: string) => hash.replaceAll("$", "$$$$");
+  const escaped = (hash: string) => hash.replaceAll("$", "\\$");
+  const byShell = (hash: string) => doubled(hash).replaceAll("$$", "16751");
+  for (const [how, encoded, expected] of [
+    ["as it is, by a shell or Docker Compose", "=19=19456,t=2,p=1", LOST],
+    ["as it is, by a shell, with a salt that has a / in it", "=19=19456,t=2,p=1/xyz+/abc", LOST],
+    ["as it is, by a reader that knows $argon2id alone", "=19$m=19456,t=2,p=1", LOST],
+    ["as it is, of bcrypt, by a shell", "b0", LOST],
+    ["as it is, of bcrypt with a . in it, by a shell", `b0${BCRYPT_TAIL.slice(BCRYPT_TAIL.indexOf("."))}`, LOST],
+    ["as it is, of bcrypt, by Docker Compose", "$2b$10", LOST],
+    ["as it is, of bcrypt with a / in it, by Docker Compose", "$2b$10/abcdefg", LOST],
+    ["with \\$, without quotes, by Docker Compose", "\\\\=19\\=19456,t=2,p=1\\\\", LOST],
+    ["with \\$, without quotes, of bcrypt, by Docker Compose", "\\$2b\\$10\\", LOST],
+    ...Object.entries(HASHES).flatMap(([name, hash]) => [
+      [`in single quotes, of ${name}, by docker run`, `'${hash}'`, "has quotes around it"],
+      [`in double quotes, of ${name}, by docker run`, `"${hash}"`, "has quotes around it"],
+      [`with $$, of ${name}, by docker run or systemd`, doubled(hash), "has $$ where the hash has $"],
+      [
+        `with $$ in quotes, of ${name}, by docker run`,
+        `"${doubled(hash)}"`,
+        "has quotes around it, has $$ where the hash has $",
+      ],
+      [`with $$, of ${name}, by a shell`, byShell(hash), "has a number where the hash has $, as shells make it of $$"],
+      [`with \\$, of ${name}, by docker run`, escaped(hash), "has a \\ before each $"],
+      [
+        `with \\$ in quotes, of ${name}, by docker run`,
+        `"${escaped(hash)}"`,
+        "has quotes around it, has a \\ before each $",
+      ],
+    ]),
+  ] as [string, string, string][]) {
+    test(`written ${how} is recognized`, () => {
+      const { reason, remedy = "" } = parsePasswordHash(encoded) as RefusedHash;
+      assert.equal(reason, expected);
+      if (reason === LOST)
+        for (const word of ["single quotes", "$$", "DEMO_PASSWORD_FILE"]) assert.ok(remedy.includes(word), word);
+      if (/quotes/.test(reason)) assert.match(remedy, /^remove the quotes/);
+      if (/\$\$/.test(reason)) assert.match(remedy, /write each \$ once/);
+      if (/\\/.test(reason)) assert.match(remedy, /remove each \\/);
     });
   }
 
