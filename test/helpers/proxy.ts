@@ -73,7 +73,7 @@ const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort
     [/^ *(?:user|group) haproxy\n/gm, ""],
     ["/etc/haproxy/haproxy-authserve.lua", join(DEPLOY, "haproxy-authserve.lua")],
     ["bind :80\n", `bind 127.0.0.1:${httpPort}\n`],
-    ["bind :443 ", `bind 127.0.0.1:${httpsPort} `],
+    [/bind (?<quic>quic4@)?:443 /g, `bind $<quic>127.0.0.1:${httpsPort} `],
     ["/etc/haproxy/certs/", pem],
     ["127.0.0.1:3000", `127.0.0.1:${authservePort}`],
     ["127.0.0.1:8080", `127.0.0.1:${appPort}`],

@@ -55,6 +55,15 @@ export class Visitor {
     return { url, status: response.statusCode ?? 0, headers: response.headers, text };
   }
 
+  /** Sends a request and reads the first part of the body. */
+  async firstPart(url: string): Promise<string> {
+    const outgoing = this.#outgoing(url, { headers: { accept: "*/*" } }).end();
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    const [part] = await once(response, "data");
+    outgoing.on("error", () => {}).destroy();
+    return String(part);
+  }
+
   /** Sends a request and follows redirects, as a browser does that opens a page. */
   async open(url: string, options: VisitOptions = {}): Promise<Visit> {
     let visit = await this.request(url, options);

@@ -649,6 +649,14 @@ suite("renewal", () => {
     assert.equal((await fetched("x=y", { authorization: `Bearer ${tokenOf(cookie)}` })).setCookie, null);
   });
 
+  test("a page whose address is too long for a redirect gets the renewed cookie in the answer", async () => {
+    const long = { "x-original-url": `https://auth.example.com/app?${"a".repeat(4096)}` };
+    const cookie = await logInBefore(0.8 * TTL_SECONDS);
+    const answer = await open(renewing, "/auth/verify", { headers: { ...long, cookie } });
+    assert.deepEqual([answer.status, answer.location], [200, null]);
+    assert.ok(answer.cookie);
+  });
+
   test("a request of a script revives no session", async () => {
     const cookie = await logInBefore(0.8 * TTL_SECONDS);
     await logInOnPage(renewing);

@@ -28,6 +28,7 @@ export interface Target {
   refused: RefusedTarget | null;
 }
 
+/** Longest `rd`. Encoded in the address of the login page it is three times as long. */
 const MAX_LENGTH = 4096;
 
 // Browsers remove tabs and line ends from a URL, read `\` as `/`, and trim spaces. A URL with any of them is refused.
@@ -45,9 +46,19 @@ export function redirectTarget(rd: string | null, rules: RedirectRules): Target 
   return typeof judged === "string" ? { url: judged, refused: null } : { url: home, refused: judged };
 }
 
+/** An address that can be an `rd`: without its query if it is too long, or else the start page of its origin. */
+export function shortTarget(url: string): string {
+  if (isShort(url)) return url;
+  const page = url.replace(/[?#].*$/s, "");
+  return isShort(page) ? page : page.replace(/^([a-z]+:\/\/[^/]*).*$/is, "$1/");
+}
+
+/** Whether an address is short enough for an `rd`. */
+export const isShort = (url: string) => url.length <= MAX_LENGTH;
+
 /** The target as it is used, or why it is refused. */
 function judge(rd: string, rules: RedirectRules): string | RefusedTarget {
-  if (rd.length > MAX_LENGTH || CONFUSING.test(rd)) return refused("malformed");
+  if (!isShort(rd) || CONFUSING.test(rd)) return refused("malformed");
   // nginx has no `$http_host` over HTTP/3.
   if (/^https?:\/\/\//i.test(rd)) return refused("no_host");
   const isPath = rd.startsWith("/") && !rd.startsWith("//");

@@ -7,6 +7,7 @@ import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import { authenticateRequest } from "./guard.ts";
 import { type OriginalRequest, originalRequest } from "./original-request.ts";
+import { isShort, shortTarget } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
 /** What forward-auth uses. `now` is in Unix milliseconds. */
@@ -36,7 +37,7 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
   const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
-    const location = `${publicUrl}${path}${url === null ? "" : `?rd=${encodeURIComponent(url)}`}`;
+    const location = `${publicUrl}${path}${url === null ? "" : `?rd=${encodeURIComponent(shortTarget(url))}`}`;
     const isRead = method === "GET" || method === "HEAD";
     const status = style === "unauthorized" ? 401 : isRead ? 302 : 303;
     const headers = { ...NOBODY, Location: location, "Content-Type": "text/plain" };
@@ -61,7 +62,9 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
       const passed: Reply = { status: 200, body: "", headers };
       if (!isByCookie) return passed;
       const original = originalRequest(request, trustedProxies);
-      const isPage = isNavigation(request) && original.url !== null && original.method === "GET";
+      // A page with a longer address would lose its query on the way.
+      const isPage =
+        isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
       const place = isPage ? "page" : "answer";
       const at = now() / 1000;
       if (!(await isRenewalDue(claims, lifetimes, sessions, at, place))) return passed;

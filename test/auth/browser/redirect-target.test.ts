@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { redirectTarget, refusalText } from "../../../src/auth/browser/redirect-target.ts";
+import { redirectTarget, refusalText, shortTarget } from "../../../src/auth/browser/redirect-target.ts";
 
 const RULES = {
   origin: "https://auth.example.com",
@@ -105,6 +105,18 @@ suite("the target of a login", () => {
     ["http://app.example.net/", "https://app.example.net/"],
   ] as const) {
     test(`is ${target} for ${rd}`, () => assert.deepEqual(redirectTarget(rd, RULES), { url: target, refused: null }));
+  }
+
+  for (const [what, url, target] of [
+    ["of 4,096 characters", `https://app.example.com/?${"a".repeat(4071)}`, undefined],
+    ["whose query is too long", `https://app.example.com/a/b?${"a".repeat(4096)}#c`, "https://app.example.com/a/b"],
+    ["whose path is too long", `https://app.example.com:8443/${"a/".repeat(4096)}`, "https://app.example.com:8443/"],
+  ] as const) {
+    test(`is short for an address ${what}`, () => {
+      const expected = target ?? url;
+      assert.equal(shortTarget(url), expected);
+      assert.deepEqual(redirectTarget(expected, { ...RULES, allowedOrigins: [] }), { url: expected, refused: null });
+    });
   }
 
   test("is no subdomain without a cookie domain", () => {
