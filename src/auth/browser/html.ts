@@ -42,12 +42,13 @@ form{margin:1.5rem 0 0}
 label{display:block;margin:0 0 .35rem;font-weight:600}
 input{display:block;width:100%;min-height:3rem;margin:0 0 1.1rem;padding:.6rem .8rem;font:inherit;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:.5rem}
 input[aria-invalid]{border-color:var(--bad)}
-button{display:block;width:100%;min-height:3rem;margin:1.5rem 0 0;padding:.6rem 1rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);border:1px solid transparent;border-radius:.5rem;cursor:pointer}
-button:hover{background:var(--hover)}
+button,.button{display:block;width:100%;min-height:3rem;margin:1.5rem 0 0;padding:.6rem 1rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);border:1px solid transparent;border-radius:.5rem;cursor:pointer}
+.button{text-align:center;text-decoration:none}
+button:hover,.button:hover{background:var(--hover)}
 .quiet,.quiet:hover{color:var(--text);background:var(--card);border-color:var(--edge)}
 .quiet:hover{background:var(--bg)}
 input:focus-visible{border-color:var(--accent);outline:2px solid var(--accent);outline-offset:0}
-button:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+button:focus-visible,.button:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .brand{display:flex;align-items:center;gap:.5rem;margin:0 0 1.5rem;font-weight:600}
 .brand svg{flex:none;width:1.5rem;height:1.5rem}
 .note{margin:1.25rem 0 0;padding:.75rem .9rem;border-left:4px solid;border-radius:.4rem;font-size:.9375rem;color:var(--note);background:var(--notebg)}

@@ -65,14 +65,14 @@ export function refusedTargetPage(
   headers: Reply["headers"],
 ): Reply {
   const body = html`<h1>${texts.loggedIn}</h1>
-${noteOf(texts.refusedTarget(refused.origin))}<p><a href="${home}">${texts.toStartPage}</a></p>`;
+${noteOf(texts.refusedTarget(refused.origin))}<a class="button" href="${home}">${texts.toStartPage}</a>`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body }, headers);
 }
 
 /** A page for a frame: a link that opens the address in the whole window. Nothing of it is worth a click that was not meant. */
 export function framedPage(texts: Texts, url: string, title: string, frameAncestors: readonly string[]): Reply {
   const body = html`<h1>${title}</h1>
-<p><a href="${url}" target="_top">${texts.openInWindow}</a></p>`;
+<a class="button" href="${url}" target="_top">${texts.openInWindow}</a>`;
   return pageReply(200, { lang: texts.lang, title, body, frameAncestors });
 }
 
