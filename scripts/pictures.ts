@@ -48,10 +48,21 @@ const PICTURES: Record<string, Picture> = {
       await page.reload();
     },
   },
+  "login-refused-address": {
+    show: async (page, { url }) =>
+      void (await page.goto(`${url}/login?rd=${encodeURIComponent("https://app.example.org/page")}`)),
+  },
   "signed-in": {
     async show(page, { url }) {
       await page.goto(`${url}/login`);
       await fillIn(page);
+    },
+  },
+  "log-out": {
+    async show(page, { url }) {
+      await page.goto(`${url}/login`);
+      await fillIn(page);
+      await page.goto(`${url}/logout`);
     },
   },
 };

@@ -58,7 +58,7 @@ const UPLOAD_BYTES = 5 * 1024 * 1024;
 
 suite("an app over HTTP/3", () => {
   for (const [name, needsProxy] of PROXIES) {
-    test(`behind ${name} needs the login, learns the user, and gets uploads of a browser`, {
+    test(`behind ${name} leads back to a whole link after the login, and gets uploads of a browser`, {
       ...needsAll(needsProxy(), needsChromium(), needsHttp3(name)),
     }, async () => {
       await using site = await startSite(name, {}, HTTP3[name].edit);
@@ -70,7 +70,7 @@ suite("an app over HTTP/3", () => {
       ]);
       await using profile = await openProfile(browser);
       const page = await profile.newPage();
-      const deep = `https://app.example.com:${port}/deep?a=1&b=%26`;
+      const deep = `https://app.example.com:${port}/deep?a=1&b=%26#/deep/link`;
 
       await page.goto(deep);
       assert.equal(new URL(page.url()).host, "auth.example.com");

@@ -15,6 +15,8 @@ export interface LoginPage {
   email?: string;
   /** Why a login was refused. */
   error?: string | Html;
+  /** Whether what the fields hold may be the reason; by default with status 400 and 401. */
+  areFieldsWrong?: boolean;
   /** What happened before. Each has a line that sums it up, and lines about it. */
   notes?: readonly string[];
 }
@@ -29,13 +31,21 @@ if (!rd.value.includes("#") && whole.length <= 4096) rd.value = whole;
 /** The login page. It works without script and with password managers. */
 export function loginPage(
   status: number,
-  { texts, target, origin, email = "", error, notes = [] }: LoginPage,
+  {
+    texts,
+    target,
+    origin,
+    email = "",
+    error,
+    areFieldsWrong = status === 400 || status === 401,
+    notes = [],
+  }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
   const targetUrl = new URL(target, origin);
   const isElsewhere = targetUrl.origin !== origin;
   const describedBy = error === undefined ? null : html` aria-describedby="error"`;
-  const invalid = status === 400 || status === 401 ? html` aria-invalid="true"` : null;
+  const invalid = areFieldsWrong ? html` aria-invalid="true"` : null;
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
   const body = html`<h1>${texts.login}</h1>
 ${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${notes.map(noteOf)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="login">

@@ -126,6 +126,7 @@ export function loginFormRoute(parts: BrowserParts): Handler {
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
       return loginPage(400, {
         ...page,
+        areFieldsWrong: false,
         error: texts.errors.elsewhere(ownLoginUrl(rules, fields.get("rd") ?? null, false)),
       });
     }
