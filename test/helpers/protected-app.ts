@@ -24,15 +24,12 @@ export interface EchoSite extends ProtectedApp {
 
 /** Starts authserve, and an app, behind a proxy. `edit` changes the proxy's configuration of the app. */
 export async function startSite(name: ProxyName, env: Record<string, string> = {}, edit?: Edit): Promise<EchoSite> {
-  const app = await startEchoApp();
-  const site = await startBefore(app.port, name, env, edit);
-  return {
-    ...site,
-    app,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([site, app].map((part) => part[Symbol.asyncDispose]()));
-    },
-  };
+  // What has started ends also if the next part does not start.
+  await using started = new AsyncDisposableStack();
+  const app = started.use(await startEchoApp());
+  const site = started.use(await startBefore(app.port, name, env, edit));
+  const parts = started.move();
+  return { ...site, app, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 /** Starts authserve and a proxy before an app that listens already. */
@@ -43,15 +40,11 @@ export async function startBefore(
   edit?: Edit,
 ): Promise<ProtectedApp> {
   const settings = { PUBLIC_URL: AUTH, COOKIE_DOMAIN: "example.com", TRUSTED_PROXIES: "127.0.0.1,::1", ...env };
-  const server = await startServer({ env: settings });
-  const proxy = await startProxy(name, { authservePort: server.port, appPort }, edit);
-  return {
-    proxy,
-    server,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([proxy, server].map((part) => part[Symbol.asyncDispose]()));
-    },
-  };
+  await using started = new AsyncDisposableStack();
+  const server = started.use(await startServer({ env: settings }));
+  const proxy = started.use(await startProxy(name, { authservePort: server.port, appPort }, edit));
+  const parts = started.move();
+  return { proxy, server, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 const unescapeHtml = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
