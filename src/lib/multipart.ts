@@ -48,6 +48,12 @@ export function boundaryIn(contentType: string): string | null {
   return match?.[1] ?? match?.[2] ?? null;
 }
 
+/** The boundary that a body seems to have: that of its first line with two hyphens before it; null without one. */
+export function boundaryOf(body: Buffer): string | null {
+  const match = /(?:^|\r\n)--([^\r\n"]{1,70}?)[ \t]*\r\n/.exec(body.toString("latin1", 0, MAX_HEADER_BYTES));
+  return match?.[1] ?? null;
+}
+
 /** The position behind the first delimiter. What precedes it has no meaning, and usually there is nothing, not even a line end. */
 function endOfFirst(delimiter: Buffer, body: Buffer): number | null {
   const start = delimiter.subarray(2);

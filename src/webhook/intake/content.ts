@@ -10,8 +10,12 @@ import { parseStrictJson, type StrictJson } from "../../lib/strict-json.ts";
 export interface Content {
   /** The body as received. */
   bytes: Buffer;
+  /** As it was sent. */
+  contentType: string;
   /** In lower case, without parameters. */
   mediaType: string;
+  /** Whether it can be read as a JSON object or array, whatever its media type. */
+  isJson(): boolean;
   /** The body as JSON. */
   json(): StrictJson;
   /** The fields of a form, of either media type; none in another body, or in one that is malformed. */
@@ -38,17 +42,24 @@ export function openContent(bytes: Buffer, contentType: string): Content {
   const mediaType = mediaTypeIn(contentType);
   const isNamedForm = mediaType === FORM || mediaType === MULTIPART;
   let json: StrictJson | undefined;
-  let lenient: LenientJson | undefined;
+  let text: LenientJson | undefined;
+  let lines: LenientJson | undefined;
   let form: OpenForm | undefined;
   const openForm = () => {
     form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(bytes);
     return form;
   };
   // No signature covers the Content-Type, and some senders call JSON a form. No other form can be read as JSON.
-  const isForm = () => isNamedForm && !(beginsAsJson(bytes) && content.lenientJson().value !== undefined);
+  const isForm = () => isNamedForm && !content.isJson();
+  const lenientText = () => {
+    text ??= readLenientJson(bytes, charsetIn(contentType), content.json);
+    return text;
+  };
   const content: Content = {
     bytes,
+    contentType,
     mediaType,
+    isJson: () => beginsAsJson(bytes) && lenientText().value !== undefined,
     json() {
       json ??= parseStrictJson(bytes);
       return json;
@@ -59,15 +70,13 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     lenientMember(path) {
       if (isForm()) return openForm().member(path);
       // One line of JSON is JSON too.
-      return dottedValueAt(content.lenientJson().value, path) ?? memberOfJson(content.json(), path);
+      return dottedValueAt(content.lenientJson().value, path) ?? dottedValueAt(lenientText().value, path);
     },
     longInteger: (path) => digitsAt(isForm() ? openForm().json : bytes, path),
     lenientJson() {
-      const charset = charsetIn(contentType);
-      lenient ??= isJsonLines(mediaType)
-        ? readJsonLines(bytes, charset)
-        : readLenientJson(bytes, charset, content.json);
-      return lenient;
+      if (!isJsonLines(mediaType)) return lenientText();
+      lines ??= readJsonLines(bytes, charsetIn(contentType));
+      return lines;
     },
     fault: () =>
       isJson(mediaType) || isJsonLines(mediaType) ? content.lenientJson().fault : bodyFault(bytes, contentType),

@@ -18,7 +18,8 @@ export interface VerifiedDelivery {
 
 /** The event of a verified delivery. Throws `invalid_payload` if its id or type cannot be stored. */
 export function eventOf({ source, verified, headers, content, address, receivedAt }: VerifiedDelivery): NewEvent {
-  const { eventId, bytesSha256, sameWithinMs, type } = identify({ source, verified, headers, content });
+  const identity = identify({ source, verified, headers, content });
+  const { eventId, bytesSha256, sameWithinMs, type } = identity;
   return {
     source: source.name,
     eventId,
@@ -26,7 +27,7 @@ export function eventOf({ source, verified, headers, content, address, receivedA
     bytesSha256,
     sameWithinMs,
     secret: verified.secret.name,
-    contentType: headers["content-type"] ?? (content.mediaType || "application/octet-stream"),
+    contentType: identity.contentType ?? headers["content-type"] ?? (content.mediaType || "application/octet-stream"),
     payload: content.bytes,
     address,
     headers: storedHeaders(headers, ownHeaders(source)),

@@ -12,6 +12,7 @@ import { headersOf, isSigned, type Place } from "../signature/schemes.ts";
 import { hasOtherCuts } from "../signature/signed-text.ts";
 import { isDefault, type Source } from "../source.ts";
 import type { Content } from "./content.ts";
+import { readSigned } from "./signed-reading.ts";
 
 /** The identity of a delivered event within its source. */
 export interface Identity {
@@ -23,6 +24,8 @@ export interface Identity {
   /** For how long the same bytes are a duplicate, in ms. Null: the identity decides. */
   sameWithinMs: number | null;
   type: string;
+  /** The `Content-Type` of the bytes, where they were sent under another one that cannot be read; else null. */
+  contentType: string | null;
 }
 
 // Limits the size of the index. The ids and types of known senders are far shorter.
@@ -86,7 +89,7 @@ function requireEnvelope(body: Record<string, unknown>): void {
 
 /** What an event is identified by. */
 export interface IdentifiedBy {
-  source: Pick<Source, "id" | "type" | "preset" | "dedupe">;
+  source: Pick<Source, "id" | "type" | "preset" | "dedupe" | "contentTypes">;
   verified: Verified;
   headers: IncomingHttpHeaders;
   content: Content;
@@ -97,9 +100,12 @@ export interface IdentifiedBy {
  * `webhook-id`; without a preset the body's `id`, if the body also has a `type`; an unsigned delivery header; or the digest of
  * the body. Throws `invalid_payload` if the id or the type cannot be stored.
  */
-export function identify(delivery: IdentifiedBy): Identity {
+export function identify(sent: IdentifiedBy): Identity {
+  const { contentTypes, dedupe } = sent.source;
+  // Of a body that is not signed as a whole, the signature was read in the media type that was sent.
+  const reading = sent.verified.covers.body ? readSigned(sent.content, contentTypes) : null;
+  const delivery = reading ? { ...sent, content: reading.content } : sent;
   const id = idOf(delivery);
-  const { dedupe } = delivery.source;
   const isSigned = id?.isSigned ?? false;
   const isById = id !== null && (isSigned || dedupe === "id");
   const sameWithinMs = dedupe === "off" ? 0 : typeof dedupe === "number" ? dedupe : null;
@@ -110,7 +116,7 @@ export function identify(delivery: IdentifiedBy): Identity {
   const type = typeOf(delivery);
   requireStorable("id", eventId, MAX_ID_LENGTH);
   requireStorable("type", type, MAX_TYPE_LENGTH);
-  return { eventId, isSigned, bytesSha256, sameWithinMs, type };
+  return { eventId, isSigned, bytesSha256, sameWithinMs, type, contentType: reading?.contentType ?? null };
 }
 
 interface Id {
