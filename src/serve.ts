@@ -12,7 +12,7 @@ import { faultOfClock } from "./events/clock-fault.ts";
 import { DEFAULT_RETENTION } from "./events/retention.ts";
 import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
-import { createHostCheck } from "./http/known-hosts.ts";
+import { createHostCheck, knownHosts } from "./http/known-hosts.ts";
 import { hostOf, listen, publicUrlOf, urlOf } from "./http/listen.ts";
 import { createReadiness } from "./http/operations.ts";
 import { createRouter } from "./http/router.ts";
@@ -147,6 +147,12 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     ...otherChecks,
   });
   const keySets = openKeySets(wiring);
+  const hostRules = {
+    listeningHost: hostOf(settings),
+    publicUrl: settings.PUBLIC_URL,
+    allowedHosts: settings.ALLOWED_HOSTS,
+    trustedProxies,
+  };
   const parts = {
     log,
     login: await openLogin(settings, stores, metrics, log),
@@ -177,12 +183,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     metrics,
     metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
     trustedProxies,
-    checkHost: createHostCheck({
-      listeningHost: hostOf(settings),
-      publicUrl: settings.PUBLIC_URL,
-      allowedHosts: settings.ALLOWED_HOSTS,
-      trustedProxies,
-    }),
+    checkHost: createHostCheck(hostRules),
   };
   const authenticate = createAuthenticate(user, sessions, secrets, stores.now);
   const stopping = new AbortController();
@@ -215,6 +216,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     authenticate,
     secrets,
     throttle: stores.throttle,
+    isToKnownHost: knownHosts(hostRules),
     now: stores.now,
   });
   const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);

@@ -22,15 +22,13 @@ export interface HostRules {
 /** Who asks for a route: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
 export type Audience = "anybody" | "visitors" | "proxies" | "monitoring";
 
-/**
- * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
- * was made to lead to this machine (DNS rebinding) is of the same origin as this service for the browser, and only `Host` tells.
- */
-export function createHostCheck(rules: HostRules): (audience: Audience, handler: Handler) => Handler {
-  const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
+/** Whether a request asks for a name that is known. */
+export type IsToKnownHost = (request: IncomingMessage) => boolean;
+
+/** Creates the test of the name that a request asks for. */
+export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProxies }: HostRules): IsToKnownHost {
   const isLocal = isLoopback(listeningHost ?? "");
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
-  const isNamed = own.length + allowedHosts.length > 0;
   const machine = [hostname(), listeningHost ?? ""].map((name) => name.toLowerCase()).filter((name) => name !== "");
   const names = new Set([...own, ...allowedHosts, ...machine, "localhost"]);
 
@@ -39,6 +37,24 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
     if (names.has(name) || name.endsWith(".localhost") || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0) return true;
     return !isLocal && name !== "" && !name.includes(".");
   }
+
+  return (request) => {
+    const peer = peerAddress(request.socket);
+    // HTTP/1.0 may have no Host. No browser speaks it.
+    const host = requestedHost(request, isTrusted(peer, trustedProxies) && !isLoopback(peer));
+    return host === undefined || isKnown(nameOf(host));
+  };
+}
+
+/**
+ * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
+ * was made to lead to this machine (DNS rebinding) is of the same origin as this service for the browser, and only `Host` tells.
+ */
+export function createHostCheck(rules: HostRules): (audience: Audience, handler: Handler) => Handler {
+  const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
+  const isLocal = isLoopback(listeningHost ?? "");
+  const isNamed = publicUrl !== undefined || allowedHosts.length > 0;
+  const isToKnownHost = knownHosts(rules);
 
   /** Whether a request may have any `Host`. */
   function isExempt(audience: Audience, { request, address }: RequestContext, isOfProxy: boolean): boolean {
@@ -59,12 +75,8 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
 
   return (audience, handler) => (context) => {
     const { request } = context;
-    const peer = peerAddress(request.socket);
-    const isOfProxy = isTrusted(peer, trustedProxies);
-    // HTTP/1.0 may have no Host. No browser speaks it.
-    const host = requestedHost(request, isOfProxy && !isLoopback(peer));
-    if (host !== undefined && !isKnown(nameOf(host)) && !isExempt(audience, context, isOfProxy))
-      throw new AppError("unknown_host");
+    const isOfProxy = isTrusted(peerAddress(request.socket), trustedProxies);
+    if (!isToKnownHost(request) && !isExempt(audience, context, isOfProxy)) throw new AppError("unknown_host");
     return handler(context);
   };
 }

@@ -9,7 +9,8 @@ import { publicUrlOf } from "../http/listen.ts";
 import { pageTtlSeconds } from "./login.ts";
 
 /** What the pages use of other parts. */
-interface BrowserSources extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "log" | "now"> {
+interface BrowserSources
+  extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "isToKnownHost" | "log" | "now"> {
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
   throttle: ThrottleStore;

@@ -250,8 +250,24 @@ suite("a login under another address than PUBLIC_URL", () => {
     });
   }
 
-  test("is not there for one within COOKIE_DOMAIN, and for a proxy that is not trusted", async () => {
-    assert.equal((await open(behindProxy, "/login", { headers: at("login.example.com") })).status, 200);
+  test("as the name of an app within COOKIE_DOMAIN is sent to PUBLIC_URL, also with a session", async () => {
+    const cookie = await logInOnPage(behindProxy);
+    for (const headers of [at("app.example.com"), { ...at("app.example.com"), cookie }]) {
+      const { status, location } = await open(behindProxy, "/login?rd=%2Fx%3Fy", { headers });
+      assert.deepEqual([status, location], [303, "https://auth.example.com/login?rd=%2Fx%3Fy&moved=1"]);
+    }
+  });
+
+  test("as a name of ALLOWED_HOSTS within COOKIE_DOMAIN works there", async () => {
+    const host = "login.example.com";
+    const env = { ...PUBLIC, TRUSTED_PROXIES: "127.0.0.1", COOKIE_DOMAIN: "example.com", ALLOWED_HOSTS: host };
+    await using allowed = await startServer({ env });
+    assert.equal((await open(allowed, "/login", { headers: at(host) })).status, 200);
+    const login = await send(allowed, "/login", CREDENTIALS, { ...at(host), origin: `https://${host}` });
+    assert.equal(login.status, 303);
+  });
+
+  test("is not there for a proxy that is not trusted", async () => {
     assert.equal((await open(named, "/login", { headers: at("auth.example.com") })).status, 200);
   });
 

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { AppError } from "../../errors.ts";
 import { removedPrefix } from "../../http/client-address.ts";
 import { readForm } from "../../http/form.ts";
+import type { IsToKnownHost } from "../../http/known-hosts.ts";
 import { isNavigation } from "../../http/navigation.ts";
 import type { Reply } from "../../http/problem.ts";
 import type { Handler, RequestContext } from "../../http/route.ts";
@@ -38,6 +39,7 @@ export interface BrowserParts {
   /** Signs renewed tokens. */
   secret: string;
   trustedProxies: BlockList | undefined;
+  isToKnownHost: IsToKnownHost;
   log: Log;
   now: () => number;
 }
@@ -45,18 +47,21 @@ export interface BrowserParts {
 const FORM_LIMIT = 16 * 1024;
 
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
-export function loginPageRoute({ authenticate, cookie, rules, log, trustedProxies }: BrowserParts): Handler {
+export function loginPageRoute(parts: BrowserParts): Handler {
+  const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
   return async (context) => {
     const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
     const query = queryOf(request);
     const rd = query.get("rd");
+    // A proxy may write another Host than the browser, so the browser is sent to the right address only once.
+    const mayMove = !query.has(MOVED) && isNavigation(request);
+    // Under a name that is not known, only this page answers.
+    if (mayMove && !isToKnownHost(request)) return redirect(ownLoginUrl(rules, rd, true));
     const target = targetOf(rd, context, { rules, log });
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
     if (claims) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
-    // A proxy may write another Host than the browser, so the browser is sent to the right address only once.
-    const isMoved = query.has(MOVED);
-    if (!isMoved && isNavigation(request) && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
+    if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
     const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
