@@ -219,7 +219,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     isToKnownHost: knownHosts(hostRules),
     now: stores.now,
   });
-  const guard = createRequestGuard(authenticate, browser?.cookie ?? null, settings.CORS_ALLOWED_ORIGINS);
+  const guard = createRequestGuard(authenticate, browser, settings.CORS_ALLOWED_ORIGINS);
   const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
   const page = openPage(wiring, admin, browser !== null);
   const publicUrl = publicUrlOf(settings, url) ?? "";

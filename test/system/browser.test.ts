@@ -290,6 +290,27 @@ suite("a login under another address than PUBLIC_URL", () => {
   });
 });
 
+/** Of a browser that sends no `Sec-Fetch-Site`, as they do over plain HTTP. */
+function sendFromOld(server: Server, path: string, fields: Record<string, string>, headers: Record<string, string>) {
+  const body = new URLSearchParams(fields).toString();
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  return open(server, path, { method: "POST", body, headers: { ...form, ...headers } });
+}
+
+test("a page of the own host without TLS logs nobody in or out", async () => {
+  const host = "auth.example.com";
+  const cookie = await logInOnPage(behindProxy);
+  const headers = { host, origin: `http://${host}`, cookie, "accept-language": "en" };
+  assert.equal((await sendFromOld(behindProxy, "/logout", {}, headers)).status, 403);
+  const login = await sendFromOld(behindProxy, "/login", CREDENTIALS, headers);
+  assert.deepEqual([login.status, login.setCookies], [400, []]);
+  assert.match(login.text, /would not keep the session/);
+  const removed = await open(behindProxy, "/auth/logout", { method: "POST", headers });
+  assert.equal(removed.status, 403);
+  assert.equal((await open(behindProxy, "/auth/me", { headers: { cookie } })).status, 200);
+  assert.equal((await sendFromOld(behindProxy, "/logout", {}, { ...headers, origin: `https://${host}` })).status, 303);
+});
+
 suite("logging out", () => {
   const SIBLING_APP = { "sec-fetch-site": "same-site", origin: "https://wiki.example.com:8443" };
 

@@ -4,23 +4,24 @@ import type { Authenticate } from "../authenticate.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { requireSameSite } from "./cross-site.ts";
+import type { RedirectRules } from "./redirect-target.ts";
 
 /** Authenticates a request by its `Authorization` header or its cookie. Throws the errors of {@link Authenticate}. */
 export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessClaims>;
 
 /**
  * Creates the guard of requests with a token or a cookie, see {@link authenticateRequest}. A request with the cookie that changes
- * state must come from the same site, or from a trusted origin.
+ * state must come from the same site, or from a trusted origin. Without `browser` there is no cookie.
  */
 export function createRequestGuard(
   authenticate: Authenticate,
-  cookie: Cookie | null,
+  browser: { cookie: Cookie; rules: Pick<RedirectRules, "origin"> } | null,
   trustedOrigins: readonly string[],
 ): AuthenticateRequest {
   return async (request) => {
-    const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
+    const { claims, isByCookie } = await authenticateRequest(request, browser?.cookie ?? null, authenticate);
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isByCookie && !isRead) requireSameSite(request, trustedOrigins);
+    if (browser && isByCookie && !isRead) requireSameSite(request, trustedOrigins, browser.rules.origin);
     return claims;
   };
 }

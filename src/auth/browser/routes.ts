@@ -16,7 +16,7 @@ import type { SessionStore, Supersession } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
-import { requireSameSite } from "./cross-site.ts";
+import { isFromOtherScheme, requireSameSite } from "./cross-site.ts";
 import { authenticateCookie } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
@@ -118,15 +118,17 @@ export function loginFormRoute(parts: BrowserParts): Handler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
-    requireSameSite(request, [], rules.origin);
+    const from = request.headers.origin;
+    // Without the cookie the login would only end the session elsewhere. "null" hides the address.
+    const isElsewhere = from !== undefined && from !== "null" && !keepsCookie(from, rules);
+    // Such a page of this service is told where to go, and nothing else is done.
+    if (!isElsewhere || !isFromOtherScheme(request)) requireSameSite(request, [], rules.origin);
     const texts = textsFor(request.headers["accept-language"]);
     const fields = await readForm(request, FORM_LIMIT);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
     const page = { texts, target, origin: rules.origin, email };
-    const from = request.headers.origin;
-    // Without the cookie the login would only end the session elsewhere. "null" hides the address.
-    if (from !== undefined && from !== "null" && !keepsCookie(from, rules)) {
+    if (isElsewhere) {
       const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
       return loginPage(400, {
