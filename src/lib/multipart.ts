@@ -48,9 +48,9 @@ export function boundaryIn(contentType: string): string | null {
   return match?.[1] ?? match?.[2] ?? null;
 }
 
-/** The boundary that a body seems to have: that of its first line with two hyphens before it; null without one. */
+/** The boundary that a body seems to have: that of its first line with two hyphens before it; null without one. It can be quoted. */
 export function boundaryOf(body: Buffer): string | null {
-  const match = /(?:^|\r\n)--([^\r\n"]{1,70}?)[ \t]*\r\n/.exec(body.toString("latin1", 0, MAX_HEADER_BYTES));
+  const match = /(?:^|\r\n)--([ !#-[\]-~]{1,70}?)[ \t]*\r\n/.exec(body.toString("latin1", 0, MAX_HEADER_BYTES));
   return match?.[1] ?? null;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { formatMultipart, parseMultipart } from "../../src/lib/multipart.ts";
+import { boundaryOf, formatMultipart, parseMultipart } from "../../src/lib/multipart.ts";
 import { growsLinearly } from "../helpers/growth.ts";
 
 const TYPE = 'multipart/form-data; charset=utf-8; boundary="a b"';
@@ -78,4 +78,22 @@ suite("a body with several parts", () => {
       });
     }
   });
+});
+
+test("the boundary of a body is that of its first delimiter, if a header can name it", () => {
+  for (const [text, boundary] of [
+    ["--a b\r\nX: y", "a b"],
+    ["\r\n--a \t\r\n", "a"],
+    ["preamble\r\n--a\r\n--b\r\n", "a"],
+    ["-----a--\r\n", "---a--"],
+    ['--a"b\r\n', null],
+    ["--a\\b\r\n", null],
+    ["--a\u0001b\r\n", null],
+    ["--é\r\n", null],
+    [`--${"a".repeat(71)}\r\n`, null],
+    ["--a", null],
+    ["a=--b\r\n", null],
+    ["", null],
+  ] as const)
+    assert.equal(boundaryOf(Buffer.from(text)), boundary, text);
 });
