@@ -4,6 +4,7 @@ import { AppError, OperatorError } from "../errors.ts";
 import { type OutageWatcher, watchOutages } from "./outages.ts";
 import { isPast, openPool, type PostgresOptions } from "./pool.ts";
 import { ABORTED, isOutage, isUsable, LOST_STATEMENTS, RETRIED, sqlState } from "./sql-states.ts";
+import { storable } from "./values.ts";
 
 export type { ServerFacts } from "./outages.ts";
 export type { PostgresOptions } from "./pool.ts";
@@ -52,7 +53,7 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   async function query(client: PoolClient, text: string, values: readonly unknown[], deadline: number) {
     const leftMs = Math.max(1, Math.ceil(deadline - performance.now()));
     const name = isNamed ? nameOf(text) : undefined;
-    const config = { name, text, values, query_timeout: leftMs } as never;
+    const config = { name, text, values: values.map(storableValue), query_timeout: leftMs } as never;
     return (await client.query(config)) as unknown as { rows: unknown[]; rowCount: number | null };
   }
 
@@ -137,6 +138,9 @@ async function runTransaction<T>(
     throw cause;
   }
 }
+
+// Anybody who may ask can write U+0000 into a condition. PostgreSQL would fail the statement, as if it were away.
+const storableValue = (value: unknown) => (typeof value === "string" ? storable(value) : value);
 
 const names = new Map<string, string>();
 

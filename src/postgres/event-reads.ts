@@ -14,7 +14,7 @@ import { summaryOf } from "../events/summary.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { readListed, searchPayloads } from "./event-search.ts";
 import { EVENT, listStatements } from "./lists-sql.ts";
-import { integers, storable } from "./values.ts";
+import { integers } from "./values.ts";
 
 interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
   id: number;
@@ -154,7 +154,7 @@ function groupByEvent<Row extends { event: number }>(rows: readonly Row[]): ByEv
 }
 
 async function getIn(queries: Queries, eventId: string, source: string | undefined): Promise<EventDetail[]> {
-  const rows = await queries.rows<DetailRow>(GET, [storable(eventId), source === undefined ? null : storable(source)]);
+  const rows = await queries.rows<DetailRow>(GET, [eventId, source ?? null]);
   const jobsOf = await readJobs(queries, rows);
   const ids = integers(rows.map(({ id }) => id));
   const [history, conflicts, repeats] = await Promise.all([

@@ -6,7 +6,6 @@ import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
 import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
 import { replayRepeat } from "./repeats.ts";
-import { storable } from "./values.ts";
 
 /** The number of an event: event id, source. */
 const FIND = `SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2`;
@@ -55,7 +54,7 @@ export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
     discardAll: (filter, reason, now, page) =>
       changing.ofPage(filter, now, page, isDiscardable, discarding(reason, now)),
     async replayConflict({ eventId, source }, conflict, now) {
-      const added = (await postgres.run(REPLAY_CONFLICT, [storable(eventId), storable(source), conflict, now])) > 0;
+      const added = (await postgres.run(REPLAY_CONFLICT, [eventId, source, conflict, now])) > 0;
       tally.note();
       return added;
     },
@@ -144,6 +143,6 @@ function jobChanges(postgres: Postgres, tally: EventTally) {
 
 /** The number of an event; null if there is none. */
 export async function findEvent(postgres: Postgres, { eventId, source }: EventName): Promise<number | null> {
-  const [row] = await postgres.rows<{ id: number }>(FIND, [storable(eventId), storable(source)]);
+  const [row] = await postgres.rows<{ id: number }>(FIND, [eventId, source]);
   return row?.id ?? null;
 }

@@ -1,7 +1,6 @@
 import { freeNumber, numbered } from "../events/free-number.ts";
 import type { EventName } from "../events/store.ts";
 import type { Queries } from "./connection.ts";
-import { storable } from "./values.ts";
 
 /** Whether an id is taken: source, event id. */
 const IS_TAKEN = `SELECT FROM authserve.events WHERE source = $1 AND event_id = $2`;
@@ -11,7 +10,7 @@ export async function freeNumberOf(queries: Queries, { source, eventId }: EventN
   const search = freeNumber();
   let asked = search.next();
   while (!asked.done) {
-    const taken = await queries.rows(IS_TAKEN, [source, storable(numbered(eventId, asked.value))]);
+    const taken = await queries.rows(IS_TAKEN, [source, numbered(eventId, asked.value)]);
     asked = search.next(taken.length > 0);
   }
   return asked.value;

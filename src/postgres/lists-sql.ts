@@ -1,5 +1,4 @@
 import type { EventFilter } from "../events/store.ts";
-import { storable } from "./values.ts";
 
 /** The columns of an event in a list. */
 export const EVENT = `events.id, events.source, events.event_id AS "eventId", events.type, events.received_at AS "receivedAt"`;
@@ -69,13 +68,13 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
   const { type, source, since, until, error, search, before, after } = filter;
   const { event } = index;
   const conditions = statusConditions(filter, index, value);
-  if (type !== undefined) conditions.push(`events.type = ${value(storable(type))}`);
-  if (source !== undefined) conditions.push(`events.source = ${value(storable(source))}`);
+  if (type !== undefined) conditions.push(`events.type = ${value(type)}`);
+  if (source !== undefined) conditions.push(`events.source = ${value(source)}`);
   if (until !== undefined) conditions.push(`events.received_at < ${value(until)}`);
   if (since !== undefined) conditions.push(`events.received_at >= ${value(since)}`);
   if (before !== undefined) conditions.push(`${event} < ${value(before)}::bigint`);
   if (after !== undefined) conditions.push(`${event} > ${value(after)}::bigint`);
-  if (error !== undefined) conditions.push(HAS_JOB(event, HAS_TEXT(value(storable(error)), "job.last_error")));
+  if (error !== undefined) conditions.push(HAS_JOB(event, HAS_TEXT(value(error), "job.last_error")));
   if (search !== undefined) conditions.push(PAYLOAD_HAS(event, value(Buffer.from(search))));
   return conditions;
 }

@@ -4,7 +4,7 @@ import type { EventName, NewEvent } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { freeNumberOf } from "./free-number-of.ts";
 import { LOCK_CONTENTS } from "./retention-sql.ts";
-import { integers, storable, texts } from "./values.ts";
+import { integers, texts } from "./values.ts";
 
 /** Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the places of these. */
 const ADD_REPEATS = `
@@ -112,16 +112,13 @@ export function replayRepeat(
   now: number,
 ): Promise<string | null> {
   return postgres.transaction(async (queries) => {
-    const [found] = await queries.rows<{ event: number; number: number }>(
-      FIND_REPEAT,
-      [eventId, source, repeat].map(storable),
-    );
+    const [found] = await queries.rows<{ event: number; number: number }>(FIND_REPEAT, [eventId, source, repeat]);
     if (!found) return null;
     void queries.run(LOCK_CONTENTS, [integers([found.event])]);
     const key = [found.event, found.number];
     const [row] = await queries.rows<{ isReplayed: boolean }>(IS_REPLAYED, key);
     if (!row || row.isReplayed) return null;
-    const newId = await addEvent(queries, key, { eventId: storable(repeat), source: storable(source) }, now);
+    const newId = await addEvent(queries, key, { eventId: repeat, source }, now);
     void queries.run(REPEAT_REPLAYED, [...key, newId]);
     return newId;
   });

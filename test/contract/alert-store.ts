@@ -121,6 +121,12 @@ export function alertStoreContract(adapter: string, open: (context: Cleanup) => 
       assert.deepEqual((await store.read()).silences, [short, long]);
     });
 
+    test("a silence may have U+0000 in its reason", async (t) => {
+      const store = await open(t);
+      await store.addSilence(silence({ labels: { source: "a\0" }, reason: "b\0" }), NOW);
+      assert.match(String((await store.read()).silences[0]?.reason), /^b.$/);
+    });
+
     test("a new silence removes those that have ended", async (t) => {
       const store = await open(t);
       await store.addSilence(silence({ id: "ended", until: NOW + 1000 }), NOW);

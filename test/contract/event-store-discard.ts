@@ -100,6 +100,19 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([queued, processed, failed], [0, 3, 0]);
     });
 
+    test("by a filter with U+0000 nothing is discarded, and a reason may have it", async (t) => {
+      const store = await open(t);
+      await add(store, ["a"]);
+      await fail(store, await claimOne(store));
+      for (const member of ["type", "source", "route", "error"] as const) {
+        const filter = { status: "failed", [member]: "x\0" } as const;
+        const page = await store.discardAll(filter, "old", NOW, { limit: 10 });
+        assert.deepEqual([page.count, page.next], [0, null], member);
+      }
+      assert.equal(await store.discard(name("a"), "re\0funded", NOW), 1);
+      assert.match(String((await store.get("a"))[0]?.jobs[0]?.discarded?.reason), /^re.funded$/);
+    });
+
     test("there is nothing to discard of an unknown or a processed event", async (t) => {
       const store = await open(t);
       await add(store, ["a"]);
