@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { accessSync, type BigIntStats, closeSync, constants, openSync, rmSync, statSync } from "node:fs";
+import { accessSync, type BigIntStats, chmodSync, closeSync, constants, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describeError, exitCodeOf, OperatorError, SettingsError, systemCode } from "../errors.ts";
@@ -76,6 +76,7 @@ function openLock(dataDir: string): Sqlite.Database {
     lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
     // SQLite opens a read-only file too, and its lock then excludes nobody.
     accessSync(file, constants.W_OK);
+    closeToOthers(file);
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
@@ -92,6 +93,15 @@ function openLock(dataDir: string): Sqlite.Database {
     );
   }
   return lock;
+}
+
+/** Who may read the lock file could lock it, and no server would start. A file of another user stays as it is. */
+function closeToOthers(file: string): void {
+  try {
+    chmodSync(file, 0o600);
+  } catch (error) {
+    if (systemCode(error) !== "EPERM") throw error;
+  }
 }
 
 /** Whether a server or a restore holds the data directory. Answers at once. False where this user may not look. */

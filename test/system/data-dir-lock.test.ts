@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
@@ -24,4 +26,16 @@ test("the lock on a data directory is refused while another process holds it, an
   child.kill("SIGKILL");
   await ended;
   lockDataDir(dataDir)();
+});
+
+test("the lock file is closed to other users, who could lock it themselves", (t) => {
+  const dataDir = tempDir(t);
+  const file = join(dataDir, "serve.lock");
+  const mode = () => statSync(file).mode & 0o777;
+  lockDataDir(dataDir)();
+  assert.equal(mode(), 0o600);
+  // As earlier versions left it.
+  chmodSync(file, 0o644);
+  lockDataDir(dataDir)();
+  assert.equal(mode(), 0o600);
 });
