@@ -138,6 +138,20 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
     assert.deepEqual(await command.exited, { code: 0, signal: null });
   });
 
+  test("files of the working directory that are called like its parts are not run", async (context) => {
+    const dir = tempDir(context);
+    const planted = `require("node:fs").writeFileSync(${JSON.stringify(join(dir, "ran"))}, "")`;
+    for (const file of ["authserve.cjs", "index.js", "argon2.node", "node_modules/@node-rs/argon2/index.js"]) {
+      mkdirSync(join(dir, file, ".."), { recursive: true });
+      writeFileSync(join(dir, file), planted);
+    }
+    writeFileSync(join(dir, "package.json"), '{ "main": "index.js" }');
+    writeFileSync(join(dir, ".env"), `NODE_OPTIONS=--require=${join(dir, "index.js")}\n`, { mode: 0o600 });
+    const { code, stderr } = await hash(dir, { HOME: dir, NODE_PATH: join(dir, "node_modules") });
+    assert.equal(code, 0, stderr);
+    assert.equal(existsSync(join(dir, "ran")), false);
+  });
+
   test("the add-ons are in a directory and files that only the user can access", async (context) => {
     const dir = tempDir(context);
     assert.equal((await hash(dir, { ADDON_DIR: join(dir, "addons") })).code, 0);
