@@ -98,7 +98,8 @@ function formOfText(bytes: Buffer): OpenForm {
   return withMembers(fields, jsonIn(fields));
 }
 
-function beginsAsJson(bytes: Buffer): boolean {
+/** Whether a text begins with an object or an array of JSON. */
+export function beginsAsJson(bytes: Buffer): boolean {
   return /^\s*[{[]/.test(bytes.toString("latin1", 0, 64));
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readJsonLines } from "../../lib/lenient-json.ts";
 import { FORM, isInRanges, isJson, isJsonLines, MULTIPART } from "../../lib/media-type.ts";
 import { boundaryIn, boundaryOf, parseMultipart } from "../../lib/multipart.ts";
-import { type Content, openContent } from "./content.ts";
+import { beginsAsJson, type Content, openContent } from "./content.ts";
 
 /** How a signed body is read. */
 export interface SignedReading {
@@ -34,13 +34,15 @@ export function readSigned(content: Content, contentTypes: readonly string[]): S
   }
   // Only the charset that was sent tells how to read other bytes.
   if (!isUtf8(bytes)) return asSent;
-  if (takesLines && readJsonLines(bytes).value !== undefined) {
-    if (isJsonLines(mediaType)) return asSent;
+  if (beginsAsJson(bytes)) {
+    // JSON that is broken is no form.
+    if (!takesLines || isJsonLines(mediaType) || readJsonLines(bytes).value === undefined) return asSent;
     // A single line is JSON too.
     return { ...reopened(bytes, JSON_LINES), ...(content.isJson() && { contentType: null }) };
   }
-  if (content.isJson() || !takesForms || mediaType === FORM) return asSent;
-  return contentTypes.every(isRead) || hasShapeOfForm(bytes) ? reopened(bytes, FORM) : asSent;
+  if (!takesForms || mediaType === FORM) return asSent;
+  if (hasShapeOfForm(bytes)) return reopened(bytes, FORM);
+  return contentTypes.every(isRead) ? { ...reopened(bytes, FORM), contentType: null } : asSent;
 }
 
 function reopened(bytes: Buffer, contentType: string): SignedReading {

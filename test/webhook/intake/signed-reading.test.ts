@@ -47,7 +47,6 @@ suite("a signed body is one event, whatever its Content-Type says", () => {
     ["a form", "id=evt_1&type=t", FORM],
     ["a form that is not quite encoded", "id=evt_1&type=t&text=some words, <b>", FORM],
     ["a form with JSON in it", 'type=t&payload={"id":"evt_1"}', FORM],
-    ["a form that begins as JSON", "{x}=1&id=evt_1&type=t", FORM],
     ["JSON Lines", '{"id":"evt_1","type":"t"}\n{"id":"evt_2"}\n', LINES, "body:0.id"],
     ["a single line of JSON", '{"id":"evt_1","type":"t"}', LINES, "body:0.id"],
     ["JSON on several lines", '{\n"id": "evt_1",\n"type": "t"\n}', JSON_TYPE],
@@ -84,6 +83,9 @@ test("an event has the Content-Type of its bytes, if it was sent under one that 
   const contentTypeOf = (body: string, sentAs: string) => identityOf(body, sentAs).contentType;
   assert.equal(contentTypeOf("id=evt_1", JSON_TYPE), FORM);
   assert.equal(contentTypeOf("id=evt_1", FORM), null);
+  assert.equal(contentTypeOf("no form at all", JSON_TYPE), null);
+  for (const text of ["42", '"text"', "true\nfalse"])
+    assert.equal(identityOf(text, "text/plain", { contentTypes: ["*/*"] }).contentType, null);
   assert.equal(contentTypeOf('{"id":1}\n{"id":2}', JSON_TYPE), LINES);
   assert.equal(contentTypeOf('{"id":1}\n{"id":2}', "application/jsonl"), null);
   assert.equal(contentTypeOf('{"id":1}', JSON_TYPE), null);
@@ -112,6 +114,12 @@ suite("a body is read as it was sent", () => {
   test("if its signature does not cover it, but fields of it", () => {
     const covers = { body: false, members: ["id"], headers: [] };
     isAsSent("id=evt_1", JSON_TYPE, { covers });
+  });
+
+  test("if it is JSON that is broken", () => {
+    const body = '{"a":"https://example.com/?b=1&id=5&type=t"';
+    isAsSent(body, JSON_TYPE, {});
+    assert.equal(identityOf(body, JSON_TYPE).contentType, null);
   });
 
   test("if it is not in UTF-8", () => {
