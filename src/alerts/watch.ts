@@ -1,5 +1,5 @@
 import { orUnknown } from "../lib/or-unknown.ts";
-import { createRepeatedError } from "../lib/repeated-error.ts";
+import { type Repetition, repeat } from "../lib/repeat.ts";
 import type { Log } from "../log.ts";
 import { changesOf } from "./changes.ts";
 import type { AlertDelivery } from "./delivery.ts";
@@ -41,10 +41,7 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions): Al
   let wasOnDuty = true;
   let current = config;
   let samples: Samples = [];
-  const fault = createRepeatedError();
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-  let running: Promise<void> = Promise.resolve();
+  let checking: Repetition | undefined;
 
   /** Whether this server alerts. While that cannot be found out, as last time. */
   async function readDuty(): Promise<boolean> {
@@ -76,33 +73,19 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions): Al
     await delivery.run(notifiers);
   }
 
-  async function checkOrLog(): Promise<void> {
-    try {
-      await check();
-      fault.clear();
-    } catch (cause) {
-      const error = fault.news(cause);
-      if (error !== null) log.warn({ event: "alert_check_error", error }, "alerts could not be checked; retrying");
-    }
-  }
-
-  function schedule(afterMs: number): void {
-    if (isStopped) return;
-    timer = setTimeout(() => {
-      running = checkOrLog().then(() => schedule(EVERY_MS));
-    }, afterMs);
-    timer.unref();
-  }
-
   return {
-    start: () => schedule(0),
+    start() {
+      checking = repeat(check, {
+        firstMs: 0,
+        everyMs: EVERY_MS,
+        onError: (error) => log.warn({ event: "alert_check_error", error }, "alerts could not be checked; retrying"),
+      });
+    },
     apply(next) {
       current = next;
     },
     async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await running;
+      await checking?.stop();
       await delivery.stop();
     },
   };

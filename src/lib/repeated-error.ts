@@ -6,8 +6,6 @@ export interface RepeatedError {
   news(error: unknown): string | null;
   /** The task has succeeded. */
   clear(): void;
-  /** Whether the last try failed. */
-  readonly isThere: boolean;
 }
 
 /** Creates the memory of a task. */
@@ -22,9 +20,6 @@ export function createRepeatedError(): RepeatedError {
     },
     clear() {
       last = undefined;
-    },
-    get isThere() {
-      return last !== undefined;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { systemCode } from "../errors.ts";
+import { repeat } from "./repeat.ts";
 
 const WATCH_INTERVAL_MS = 1000;
 
@@ -27,18 +28,16 @@ export function createWatchedFiles(listFiles: () => readonly string[]): WatchedF
       }
     },
     watch(onChange) {
-      let ended = false;
-      let next: NodeJS.Timeout | undefined;
+      let isWatched = true;
       const poll = async () => {
         const version = (await Promise.all(listFiles().map(fileVersion))).join();
-        if (ended) return;
-        if (version !== versionRead) onChange();
-        next = setTimeout(poll, WATCH_INTERVAL_MS).unref();
+        if (isWatched && version !== versionRead) onChange();
       };
-      poll();
+      // A change is reported by what reads the files.
+      const polling = repeat(poll, { firstMs: 0, everyMs: WATCH_INTERVAL_MS, onError: () => {} });
       return () => {
-        ended = true;
-        clearTimeout(next);
+        isWatched = false;
+        void polling.stop();
       };
     },
   };

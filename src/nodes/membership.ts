@@ -1,4 +1,4 @@
-import { createRepeatedError } from "../lib/repeated-error.ts";
+import { type Repetition, repeat } from "../lib/repeat.ts";
 import type { Log } from "../log.ts";
 import { DEAD_AFTER_MS, type Node, type NodeStore } from "./store.ts";
 
@@ -42,53 +42,43 @@ export function createMembership(options: MembershipOptions): Membership {
   let live = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let knownToAllAt = Number.POSITIVE_INFINITY;
-  const fault = createRepeatedError();
-  let timer: NodeJS.Timeout | undefined;
-  let isOver = false;
-  let beating: Promise<void> = Promise.resolve();
+  let dueAt = 0;
+  let beating: Repetition | undefined;
 
-  async function beat(dueAt: number): Promise<void> {
+  async function beat(): Promise<boolean> {
     const startedAt = monotonic();
-    try {
-      const counted = await store.beat({ node, dueAt, clock: clock() });
-      // Others may use a count from before this heartbeat.
-      if (startedAt > countedAt + COUNT_LASTS_MS) knownToAllAt = monotonic() + (counted === 1 ? 0 : COUNT_LASTS_MS);
-      if (counted !== live && Math.max(counted, live) > 1) {
-        log.info({ event: "nodes_changed", nodes: counted }, `live servers on this database: ${counted}`);
-      }
-      live = counted;
-      countedAt = startedAt;
-      fault.clear();
-    } catch (cause) {
-      const error = fault.news(cause);
-      if (error === null) return;
-      log.warn({ event: "heartbeat_error", error }, "the other servers do not know that this one is alive");
+    const counted = await store.beat({ node, dueAt, clock: clock() });
+    // Others may use a count from before this heartbeat.
+    if (startedAt > countedAt + COUNT_LASTS_MS) knownToAllAt = monotonic() + (counted === 1 ? 0 : COUNT_LASTS_MS);
+    if (counted !== live && Math.max(counted, live) > 1) {
+      log.info({ event: "nodes_changed", nodes: counted }, `live servers on this database: ${counted}`);
     }
+    live = counted;
+    countedAt = startedAt;
+    return true;
   }
 
-  function schedule(): void {
-    if (isOver) return;
-    const waitMs = fault.isThere ? RETRY_MS : BEAT_EVERY_MS;
-    const dueAt = now() + waitMs;
-    timer = setTimeout(() => {
-      beating = beat(dueAt).then(schedule);
-    }, waitMs);
-    timer.unref();
+  function waitAfter(hasBeaten = false): number {
+    const waitMs = hasBeaten ? BEAT_EVERY_MS : RETRY_MS;
+    dueAt = now() + waitMs;
+    return waitMs;
   }
+
+  const onError = (error: string) =>
+    log.warn({ event: "heartbeat_error", error }, "the other servers do not know that this one is alive");
 
   return {
     async join() {
-      await beat(now());
-      schedule();
+      dueAt = now();
+      beating = repeat(beat, { firstMs: 0, everyMs: waitAfter, onError });
+      await beating.ended();
     },
     share() {
       const time = monotonic();
       return time < knownToAllAt || time > countedAt + COUNT_LASTS_MS ? 0 : 1 / live;
     },
     async leave() {
-      isOver = true;
-      clearTimeout(timer);
-      await beating;
+      await beating?.stop();
       // An unreachable database forgets it later by itself.
       await store.leave(node.id).catch(() => {});
     },

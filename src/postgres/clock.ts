@@ -1,3 +1,4 @@
+import { repeat } from "../lib/repeat.ts";
 import type { Postgres } from "./connection.ts";
 
 /** The database's clock. Servers that share a database agree on it, even if one of their own clocks is wrong or is set. */
@@ -20,8 +21,6 @@ const COMPARE_AGAIN_MS = 500;
 /** Creates the clock. Between comparisons it follows the monotonic clock of this machine. */
 export async function startClock(postgres: Postgres, monotonic = () => performance.now()): Promise<DatabaseClock> {
   let offset: number | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
 
   /** Returns whether the answer was quick enough. */
   async function compare(): Promise<boolean> {
@@ -33,23 +32,8 @@ export async function startClock(postgres: Postgres, monotonic = () => performan
     return isQuick;
   }
 
-  function schedule(wasQuick: boolean): void {
-    if (isStopped) return;
-    timer = setTimeout(
-      // An outage is noticed by others.
-      () =>
-        void compare()
-          .catch(() => false)
-          .then(schedule),
-      wasQuick ? COMPARE_EVERY_MS : COMPARE_AGAIN_MS,
-    );
-    timer.unref();
-  }
-
-  schedule(await compare());
-  const stop = () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
-  return { now: () => Math.round(monotonic() + (offset ?? 0)), stop };
+  const everyMs = (wasQuick = false) => (wasQuick ? COMPARE_EVERY_MS : COMPARE_AGAIN_MS);
+  // An outage is noticed by others.
+  const comparing = repeat(compare, { firstMs: everyMs(await compare()), everyMs, onError: () => {} });
+  return { now: () => Math.round(monotonic() + (offset ?? 0)), stop: () => void comparing.stop() };
 }

@@ -7,6 +7,7 @@ import { clientAddress, NOBODY } from "../http/client-address.ts";
 import { copyBody } from "../http/copy-body.ts";
 import { pathOf } from "../http/router.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { type Repetition, repeat } from "../lib/repeat.ts";
 import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 import {
@@ -67,11 +68,9 @@ export function createCaptures({ dataDir, server, sources, trustedProxies, log, 
   const open = new Map<string, Capture>();
   const writing = new Set<Promise<void>>();
   const fault = createRepeatedError();
-  let timer: NodeJS.Timeout | undefined;
-  let polling = Promise.resolve();
+  let polling: Repetition | undefined;
   let isWatching = false;
   let captured = 0;
-  let isStopped = false;
 
   const sourceOf = (capture: CaptureOrder) => sources().find(({ name }) => name === capture.source);
 
@@ -156,24 +155,16 @@ export function createCaptures({ dataDir, server, sources, trustedProxies, log, 
     if (error !== null) log.warn({ event: "capture_error", error }, "requests are not kept for sources capture");
   }
 
-  function schedule(): void {
-    if (isStopped) return;
-    timer = setTimeout(() => {
-      polling = poll()
-        .catch(report)
-        .then(() => {
-          watch(open.size > 0);
-          schedule();
-        });
-    }, POLL_MS).unref();
-  }
-
   return {
-    start: schedule,
+    start() {
+      const turn = async () => {
+        await poll().catch(report);
+        watch(open.size > 0);
+      };
+      polling = repeat(turn, { everyMs: POLL_MS, onError: report });
+    },
     async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await polling;
+      await polling?.stop();
       watch(false);
       await Promise.all(writing);
     },

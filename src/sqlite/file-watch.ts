@@ -1,4 +1,5 @@
 import { AppError, describeError } from "../errors.ts";
+import { repeat } from "../lib/repeat.ts";
 import type { RpcClient } from "../lib/thread-rpc.ts";
 import type { Log } from "../log.ts";
 import { AlreadyServedError, type DirHold, LOCK_FILE } from "./data-dir.ts";
@@ -10,7 +11,7 @@ const CHECK_EVERY_MS = 1000;
 export interface FileWatch {
   /** Throws `store_unavailable` while another server holds the data directory. */
   requireHold(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 interface Watched {
@@ -26,8 +27,6 @@ interface Watched {
 export function watchFiles({ dataDir, files, hold, thread, log }: Watched, checkEveryMs = CHECK_EVERY_MS): FileWatch {
   let holdFault: string | null = null;
   let known: string | null = null;
-  let timer: NodeJS.Timeout;
-  let isStopped = false;
 
   function renewHold(): void {
     // A directory that was moved away must not be made anew.
@@ -47,26 +46,20 @@ export function watchFiles({ dataDir, files, hold, thread, log }: Watched, check
     renewHold();
     // A thread that has died is reported by itself.
     const fault = holdFault ?? (await thread.call<string | null>("files.check", []).catch(() => known));
-    if (fault === known || isStopped) return;
+    if (fault === known) return;
     known = fault;
     if (fault !== null) log.error({ event: "storage_file_fault", error: fault }, "deliveries and logins are refused");
     else log.info({ event: "storage_files_restored" }, "the files of DATA_DIR are in their places again");
   }
 
-  async function checkAndGoOn(): Promise<void> {
-    await check();
-    if (!isStopped) timer = setTimeout(checkAndGoOn, checkEveryMs);
-  }
-
-  timer = setTimeout(checkAndGoOn, checkEveryMs);
+  const onError = (error: string) =>
+    log.error({ event: "storage_file_fault", error }, "the files of DATA_DIR cannot be checked");
+  const checking = repeat(check, { everyMs: checkEveryMs, onError });
   return {
     requireHold() {
       if (holdFault === null) return;
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error(holdFault) });
     },
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
+    stop: checking.stop,
   };
 }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { AppError, describeError } from "../errors.ts";
+import { repeat } from "../lib/repeat.ts";
 import { type RpcTargets, serveCalls } from "../lib/thread-rpc.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
@@ -42,15 +43,10 @@ function run(): void {
   const sessions = embeddedSessions(database);
   const held = sqliteHeld(database);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
-  const idling = setInterval(() => {
-    try {
-      writes.idle();
-    } catch {
-      // The next change reports the error.
-    }
-  }, IDLE_MS);
+  // The next change reports an error.
+  const idling = repeat(writes.idle, { everyMs: IDLE_MS, onError: () => {} });
   const end = () => {
-    clearInterval(idling);
+    void idling.stop();
     reader.close();
     database.close();
     port.close();

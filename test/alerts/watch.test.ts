@@ -222,20 +222,3 @@ suite("the watch", () => {
     assert.equal(asked.length, 1);
   });
 });
-
-test("a watch does not keep the process alive", (t) => {
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-  const { alerts: store } = localStores(tempDatabase(t).database);
-  const before = timers();
-  const watch = createAlertWatch(config(), {
-    store,
-    readFacts: () => Promise.reject(new Error("not asked")),
-    delivery: { run: async () => {}, stop: async () => {} },
-    log: recordingLog().log,
-    isOnDuty: async () => false,
-    now: () => NOW,
-  });
-  t.after(() => watch.stop());
-  watch.start();
-  assert.equal(timers(), before);
-});

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { createBatcher } from "../../lib/batch.ts";
-import { createRepeatedError } from "../../lib/repeated-error.ts";
+import { type Repetition, repeat } from "../../lib/repeat.ts";
 import type { Log } from "../../log.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { RefusalReason } from "../signature/bound-scheme.ts";
@@ -43,21 +43,13 @@ export function createHolding({ store, write, sources, log, now }: HoldingOption
     await store.hold(batch);
     return batch.map(() => undefined);
   });
-  let timer: NodeJS.Timeout | undefined;
+  let trimming: Repetition | undefined;
   let skipped = 0;
-
-  const fault = createRepeatedError();
 
   /** Removes what is too old, also of sources that refuse nothing any more, that keep nothing, or that have left the file. */
   async function trim(): Promise<void> {
-    try {
-      const boundsOf = new Map(sources().map(({ name, keepRejected }) => [name, keepRejected]));
-      for (const name of await store.sources()) await store.trim(name, boundsOf.get(name) ?? LEFT_HELD_BOUNDS, now());
-      fault.clear();
-    } catch (cause) {
-      const error = fault.news(cause);
-      if (error !== null) log.warn({ event: "held_trim_error", error }, "old refused deliveries were not removed");
-    }
+    const boundsOf = new Map(sources().map(({ name, keepRejected }) => [name, keepRejected]));
+    for (const name of await store.sources()) await store.trim(name, boundsOf.get(name) ?? LEFT_HELD_BOUNDS, now());
   }
 
   /** Once a minute: anybody can send many. */
@@ -82,13 +74,16 @@ export function createHolding({ store, write, sources, log, now }: HoldingOption
       }
     },
     start() {
-      timer = setInterval(() => {
-        void trim();
+      const turn = () => {
         reportSkipped();
-      }, TRIM_EVERY_MS).unref();
+        return trim();
+      };
+      const onError = (error: string) =>
+        log.warn({ event: "held_trim_error", error }, "old refused deliveries were not removed");
+      trimming = repeat(turn, { everyMs: TRIM_EVERY_MS, onError });
     },
     async stop() {
-      clearInterval(timer);
+      await trimming?.stop();
       reportSkipped();
       await batcher.flush();
     },

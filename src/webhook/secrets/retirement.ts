@@ -1,5 +1,5 @@
 import { isoTime } from "../../lib/iso-time.ts";
-import { createRepeatedError } from "../../lib/repeated-error.ts";
+import { type Repetition, repeat } from "../../lib/repeat.ts";
 import type { Log } from "../../log.ts";
 import type { SourceRecord, SourceStore } from "../intake/source-store.ts";
 import { createTimeBound } from "../intake/source-times.ts";
@@ -52,9 +52,7 @@ export function createRetirement(options: RetirementOptions): Retirement {
   /** The last read for each source. */
   const reads = new Map<string, { at: number; askedAt: number; done: Promise<void> }>();
   const announced = new Map<string, "used" | "soon" | "retired">();
-  const failure = createRepeatedError();
-  let timer: NodeJS.Timeout | undefined;
-  let announcing: Promise<void> = Promise.resolve();
+  let announcing: Repetition | undefined;
 
   async function read(): Promise<void> {
     records = new Map((await store.list()).map((record) => [record.source, record]));
@@ -102,14 +100,7 @@ export function createRetirement(options: RetirementOptions): Retirement {
       retireMs === undefined ? [] : oldSecretsOf(source).map((old) => ({ name, retireMs, old })),
     );
     if (retiring.length === 0) return;
-    try {
-      await read();
-      failure.clear();
-    } catch (error) {
-      const news = failure.news(error);
-      if (news) log.warn({ event: "retirement_check_error", error: news }, "the use of secrets was not read");
-      return;
-    }
+    await read();
     for (const { name, retireMs, old } of retiring) announce(name, old.secret, retirementOf(name, old, retireMs));
   }
 
@@ -131,16 +122,13 @@ export function createRetirement(options: RetirementOptions): Retirement {
       return true;
     },
     start() {
-      const run = () => {
-        announcing = announceAll();
-      };
-      timer = setInterval(run, ANNOUNCE_EVERY_MS).unref();
-      run();
+      announcing = repeat(announceAll, {
+        firstMs: 0,
+        everyMs: ANNOUNCE_EVERY_MS,
+        onError: (error) => log.warn({ event: "retirement_check_error", error }, "the use of secrets was not read"),
+      });
     },
-    async stop() {
-      clearInterval(timer);
-      await announcing;
-    },
+    stop: async () => announcing?.stop(),
   };
 }
 

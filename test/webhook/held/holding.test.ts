@@ -11,7 +11,7 @@ const BOUNDS: HeldBounds = { count: 10, bytes: 1000, forMs: 30 * DAY_MS };
 
 /** A holding whose store has deliveries of these sources. `minute` lets the next trim run. */
 function open({ mock }: TestContext, held: string[], keeping: string[], configured = keeping) {
-  mock.timers.enable({ apis: ["setInterval"] });
+  mock.timers.enable({ apis: ["setTimeout"] });
   const trims: [string, number][] = [];
   const state = { error: null as Error | null };
   const store = {

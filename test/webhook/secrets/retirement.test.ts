@@ -144,7 +144,7 @@ suite("a retired secret", () => {
 suite("the announcement", () => {
   /** Starts, with a function that moves the time to the next check after the given time. */
   async function start(t: TestContext, opened: ReturnType<typeof open>) {
-    t.mock.timers.enable({ apis: ["setInterval"] });
+    t.mock.timers.enable({ apis: ["setTimeout"] });
     opened.start();
     await nextTurn();
     return async (ms: number) => {
