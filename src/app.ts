@@ -37,7 +37,7 @@ import {
 } from "./http/operations.ts";
 import type { Handler, Route } from "./http/route.ts";
 import type { Log } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
+import type { MetricsText } from "./metrics.ts";
 import { type DeliveryParts, sourceRoutes } from "./webhook/routes.ts";
 import type { Source } from "./webhook/source.ts";
 
@@ -60,7 +60,7 @@ export interface AppParts {
   readiness: Readiness;
   /** The id of this start of the server. */
   instance: string;
-  metrics: Pick<Metrics, "render">;
+  metrics: MetricsText;
   metricsAllowedAddresses: BlockList;
   trustedProxies: BlockList | undefined;
   /** Lets a handler refuse requests to a name that is not known. */

@@ -20,6 +20,12 @@ export interface Metrics {
   purgedEvents: Counter;
   purgedIds: Counter;
   lastPurge: Gauge;
+  /** The text of these metrics and of values that are read for each text. */
+  exposition(sources: MetricSources): MetricsText;
+}
+
+/** The metrics as a text. */
+export interface MetricsText {
   /** Returns the current metrics. */
   render(): Promise<Exposition>;
 }
@@ -161,13 +167,13 @@ export function labelValues({ values = {}, codes = [] }: LabelDescription): stri
   return [...Object.keys(values), ...codes];
 }
 
-/** Creates the metrics. The sources are read at each `render`. */
-export function createMetrics(sources: MetricSources): Metrics {
+/** Creates the metrics. */
+export function createMetrics(): Metrics {
   const { registry, counter, labelledCounter, gauge, unsetGauge, labelledGauge, labelGauge, histogram } =
     openRegistry();
   const routeGauge = (name: string, help: string) => labelGauge(name, help, "route");
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
-  gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.").set(sources.queueLimit);
+  const queueLimit = gauge("intake_queue_limit", "Deliveries that may wait (WEBHOOK_QUEUE_LIMIT). More get 503.");
   const paused = labelledGauge("intake_paused", "1 while deliveries get 503 for this reason, else 0.");
   const ready = labelGauge("part_ready", "1 while a part of `/readyz` is ready, else 0.", "part");
   const failedWrite = gauge("store_write_failed", "1 while the last commit of deliveries has failed, else 0.");
@@ -218,10 +224,52 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   configReloadSuccessful.set(1);
 
-  // While the store does not answer, the other metrics still tell of it.
-  const readBacklog = orUnknown(() => sources.backlog());
-  const readRoutes = orUnknown(() => sources.routes());
-  const readSources = orUnknown(() => sources.sources());
+  function exposition(sources: MetricSources): MetricsText {
+    // While the store does not answer, the other metrics still tell of it.
+    const readBacklog = orUnknown(() => sources.backlog());
+    const readRoutes = orUnknown(() => sources.routes());
+    const readSources = orUnknown(() => sources.sources());
+    queueLimit.set(sources.queueLimit);
+    return {
+      async render() {
+        const [backlog, routes, watched, parts] = await Promise.all([
+          readBacklog(),
+          readRoutes(),
+          readSources(),
+          sources.readiness(),
+        ]);
+        for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
+        failedWrite.set(sources.hasFailedWrite() ? 1 : 0);
+        waiting.set(sources.waiting());
+        for (const [reason, isPaused] of Object.entries(sources.paused())) paused.set({ reason }, isPaused ? 1 : 0);
+        freeDisk.set(sources.freeDiskBytes() ?? Number.NaN);
+        minFreeDisk.set(sources.minFreeDiskBytes() ?? Number.NaN);
+        for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
+        for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched ?? []) {
+          if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);
+          if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
+          oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
+        }
+        const certificateEndsAt = sources.certificateEndsAt();
+        if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
+        queued.set(backlog?.queued ?? Number.NaN);
+        dead.set(backlog?.failed ?? Number.NaN);
+        unreadable.set(backlog?.unreadable ?? Number.NaN);
+        unrouted.set(backlog?.unrouted ?? Number.NaN);
+        processed.set(backlog?.processed ?? Number.NaN);
+        ids.set(backlog?.ids ?? Number.NaN);
+        databaseBytes.set(backlog?.bytes ?? Number.NaN);
+        for (const { route, queued, failed } of routes ?? []) {
+          routeQueued.set({ route }, queued);
+          routeDead.set({ route }, failed);
+          routeAvailable.set({ route }, sources.isAvailable(route) ? 1 : 0);
+        }
+        logBytes.set(sources.logBytes());
+        oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, sources.now()) : Number.NaN);
+        return { text: await registry.metrics(), contentType: registry.contentType };
+      },
+    };
+  }
 
   return {
     deliveries: labelledCounter("deliveries_total", "Genuine deliveries."),
@@ -253,43 +301,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     purgedEvents: counter("purged_events_total", "Events that retention has removed."),
     purgedIds: counter("purged_ids_total", "Event ids that retention has removed."),
     lastPurge: gauge("last_purge_timestamp_seconds", "Unix time when the last purge ended. 0 before the first."),
-    async render() {
-      const [backlog, routes, watched, parts] = await Promise.all([
-        readBacklog(),
-        readRoutes(),
-        readSources(),
-        sources.readiness(),
-      ]);
-      for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
-      failedWrite.set(sources.hasFailedWrite() ? 1 : 0);
-      waiting.set(sources.waiting());
-      for (const [reason, isPaused] of Object.entries(sources.paused())) paused.set({ reason }, isPaused ? 1 : 0);
-      freeDisk.set(sources.freeDiskBytes() ?? Number.NaN);
-      minFreeDisk.set(sources.minFreeDiskBytes() ?? Number.NaN);
-      for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
-      for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched ?? []) {
-        if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);
-        if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
-        oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
-      }
-      const certificateEndsAt = sources.certificateEndsAt();
-      if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
-      queued.set(backlog?.queued ?? Number.NaN);
-      dead.set(backlog?.failed ?? Number.NaN);
-      unreadable.set(backlog?.unreadable ?? Number.NaN);
-      unrouted.set(backlog?.unrouted ?? Number.NaN);
-      processed.set(backlog?.processed ?? Number.NaN);
-      ids.set(backlog?.ids ?? Number.NaN);
-      databaseBytes.set(backlog?.bytes ?? Number.NaN);
-      for (const { route, queued, failed } of routes ?? []) {
-        routeQueued.set({ route }, queued);
-        routeDead.set({ route }, failed);
-        routeAvailable.set({ route }, sources.isAvailable(route) ? 1 : 0);
-      }
-      logBytes.set(sources.logBytes());
-      oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, sources.now()) : Number.NaN);
-      return { text: await registry.metrics(), contentType: registry.contentType };
-    },
+    exposition,
   };
 }
 

@@ -1,48 +1,28 @@
-import type { Server } from "node:https";
-import { listRoutes } from "./app.ts";
-import { createAuthenticate } from "./auth/authenticate.ts";
-import { createRequestGuard } from "./auth/browser/guard.ts";
-import { DEFAULT_ALERTS } from "./config/file/alerts-entry.ts";
-import type { ConfigFile } from "./config/file/config-file.ts";
 import { watchConfigFile } from "./config/file/reload.ts";
-import { sourcesOf } from "./config/sources.ts";
 import { settingWarnings } from "./config/warnings.ts";
-import { describeError, type ErrorCode, faultText, OperatorError } from "./errors.ts";
+import { faultText, OperatorError } from "./errors.ts";
 import { faultOfClock } from "./events/clock-fault.ts";
-import { DEFAULT_RETENTION } from "./events/retention.ts";
-import { closeServer } from "./http/connections.ts";
 import { createInstanceFile } from "./http/instance.ts";
-import { createHostCheck, knownHosts } from "./http/known-hosts.ts";
-import { hostOf, listen, publicUrlOf, urlOf } from "./http/listen.ts";
-import { createReadiness } from "./http/operations.ts";
-import { createRouter } from "./http/router.ts";
-import { createHttpServer } from "./http/server.ts";
-import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
-import { countAppends, countPurged, countRefused, watchAppends } from "./instrument.ts";
+import { publicUrlOf } from "./http/listen.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
-import { createMetrics, type Metrics } from "./metrics.ts";
+import { createMetrics } from "./metrics.ts";
 import { openAddresses } from "./serve/addresses.ts";
-import { openAdmin, openPage } from "./serve/admin.ts";
 import { openAdmission } from "./serve/admission.ts";
-import { openAlerts, readCertificateEnd, readWatchedSources } from "./serve/alerts.ts";
-import { openBrowser } from "./serve/browser.ts";
-import { createCaptures } from "./serve/captures.ts";
+import { openAlerts } from "./serve/alerts.ts";
+import { openCaptures } from "./serve/captures.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
+import { openDeliveries } from "./serve/deliveries.ts";
 import { openKeySets } from "./serve/key-sets.ts";
-import { connectionLimitsOf, tlsFilesOf } from "./serve/listener.ts";
+import { openListener } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
+import { openExposition, openReadiness } from "./serve/operations.ts";
+import { createParts, type Parts } from "./serve/parts.ts";
+import { openPurger } from "./serve/purger.ts";
+import { openRoutes } from "./serve/routes.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
-import { createHolding } from "./webhook/held/holding.ts";
-import { createIntake } from "./webhook/intake/intake.ts";
-import { createOwnRefusals } from "./webhook/intake/own-refusals.ts";
-import { countedReason, createSourceCounter } from "./webhook/intake/source-counter.ts";
-import { keepReceivedSecret } from "./webhook/secrets/received-secrets.ts";
-import { createRetirement } from "./webhook/secrets/retirement.ts";
-import type { Source } from "./webhook/source.ts";
-import { createPurger } from "./worker/purger.ts";
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -57,241 +37,104 @@ export interface RunningServer {
 const STOP_GRACE_MS = 3000;
 
 /** Opens the stores, connects the parts and serves. Throws {@link OperatorError} on failure, with nothing left open. */
-export async function serve(configuration: Configuration, log: Log): Promise<RunningServer> {
-  const { settings, environment } = configuration;
-  for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
-  const config = watchConfigFile(configuration.file, configuration.readFile, log);
-  const stores = await openServerStores(settings, log);
-  const clockFault = faultOfClock(stores.now(), stores.newestEventAt);
-  if (clockFault) log.warn({ event: "clock_warning" }, `the clock may be wrong: ${faultText(clockFault)}`);
+export async function serve(configuration: Configuration, log: Log, parts = createParts()): Promise<RunningServer> {
+  const { SHUTDOWN_TIMEOUT } = configuration.settings;
+
+  async function stop(): Promise<void> {
+    const stopped = parts.stop(performance.now() + SHUTDOWN_TIMEOUT);
+    await timeout(SHUTDOWN_TIMEOUT + STOP_GRACE_MS, stopped, notDrained);
+  }
+
   try {
-    return await wire({ settings, environment, config, stores, log });
+    const running = await start(configuration, log, parts);
+    return {
+      ...running,
+      async stop() {
+        log.info({ event: "server_stopping" }, "stopping");
+        await stop();
+        log.info({ event: "server_stopped" }, "stopped");
+      },
+    };
   } catch (error) {
-    await stores.close();
+    // Why it could not start matters more.
+    await stop().catch(() => {});
     throw error;
   }
 }
 
-async function wire(wiring: Wiring): Promise<RunningServer> {
-  const { settings, config, stores, log } = wiring;
-  const { events, sessions } = stores;
-  const admission = openAdmission(settings, stores, log);
-  const metrics: Metrics = createMetrics({
-    backlog: () => events.backlog(),
-    routes: () => events.routes(),
-    isAvailable: (route) => worker.isAvailable(route),
-    waiting: () => intake.waiting,
-    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
-    logBytes: stores.logBytes,
-    paused: () => admission.paused,
-    freeDiskBytes: () => admission.freeBytes,
-    minFreeDiskBytes: () => admission.minFreeBytes,
-    sources: () => readWatchedSources(wiring),
-    readiness: () => readiness(),
-    hasFailedWrite: () => appends.error() !== null,
-    certificateEndsAt: () => readCertificateEnd(settings),
-    now: stores.now,
-  });
-  const appends = watchAppends(countAppends(events, metrics));
-  const intake = createIntake({
-    append: appends.append,
-    pausedBy: admission.pausedBy,
-    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
-  });
-  const instanceFile = createInstanceFile(settings.DATA_DIR, log);
-  const sharing = openSharing(stores, instanceFile.id, log);
-  const { worker, applyRoutes } = openWorker(wiring, { intake, metrics, share: sharing.share });
-  const purger = createPurger(retentionOf(config.current), {
-    store: events,
-    log,
-    isOnDuty: sharing.isPurging,
-    onPurged: countPurged(metrics),
-    now: stores.now,
-  });
-  const trustedProxies = settings.TRUSTED_PROXIES;
-  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
+/**
+ * Starts the parts of a server. They stop in the reverse order: requests first, so that accepted deliveries are committed; then
+ * the worker; then the stores that both use.
+ */
+async function start(configuration: Configuration, log: Log, parts: Parts): Promise<Omit<RunningServer, "stop">> {
+  const { settings, environment } = configuration;
+  for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
+  const config = watchConfigFile(configuration.file, configuration.readFile, log);
+  const stores = await openServerStores(settings, log);
+  await parts.start({ stop: stores.close });
+  const clockFault = faultOfClock(stores.now(), stores.newestEventAt);
+  if (clockFault) log.warn({ event: "clock_warning" }, `the clock may be wrong: ${faultText(clockFault)}`);
 
-  const counter = createSourceCounter(stores.sources, {
-    onError: (error) =>
-      log.warn({ event: "source_counts_error", error: describeError(error) }, "the counts of sources were not stored"),
-    now: stores.now,
-  });
-  const countRefusal = countRefused(metrics);
-  const ownRefusals = createOwnRefusals();
-  const holding = createHolding({
-    store: stores.held,
-    write: intake.write,
-    sources: () => sourcesOf(settings, config.current),
-    log,
-    now: stores.now,
-  });
-  const retirement = createRetirement({
-    store: stores.sources,
-    sources: () => sourcesOf(settings, config.current),
-    log,
-    now: stores.now,
-  });
-  const addresses = openAddresses(wiring);
-  const { events: tryEvents, sessions: trySessions, ...otherChecks } = stores.checks;
-  const readiness = createReadiness({
-    async events() {
-      await tryEvents?.();
-      await events.check();
-    },
-    async sessions() {
-      await trySessions?.();
-      await sessions.check(user.id);
-    },
-    intake: admission.requireOpen,
-    ...otherChecks,
-  });
+  const wiring: Wiring = { settings, environment, config, stores, log };
+  const metrics = createMetrics();
+  const instance = createInstanceFile(settings.DATA_DIR, log);
+  const login = await openLogin(settings, stores, metrics, log);
+  const addressLists = openAddresses(wiring);
   const keySets = openKeySets(wiring);
-  const hostRules = {
-    listeningHost: hostOf(settings),
-    publicUrl: settings.PUBLIC_URL,
-    allowedHosts: settings.ALLOWED_HOSTS,
-    trustedProxies,
-  };
-  const parts = {
-    log,
-    login: await openLogin(settings, stores, metrics, log),
-    sessions,
-    corsOrigins: settings.CORS_ALLOWED_ORIGINS,
-    deliveries: {
-      intake,
-      log,
-      trustedProxies,
-      now: stores.now,
-      addressLists: addresses,
-      keySets,
-      hold: holding.hold,
-      keepSecret: (source: Source, { value, address }: { value: string; address: string }) =>
-        intake.write(value.length, () =>
-          keepReceivedSecret(stores.sources, source, { value, address, receivedAt: stores.now() }),
-        ),
-      acceptsSecret: retirement.accepts,
-      onReceived: counter.received,
-      onRefused(source: string, code: ErrorCode, reason?: string) {
-        countRefusal(code, reason);
-        ownRefusals.add(code);
-        counter.refused(source, countedReason(code, reason));
-      },
-    },
+  const admission = openAdmission(settings, stores, log);
+  await parts.start(addressLists, keySets, admission);
+
+  const deliveries = openDeliveries(wiring, { metrics, admission, addressLists, keySets });
+  const { intake } = deliveries;
+  const sharing = openSharing(stores, instance.id, log);
+  const worker = openWorker(wiring, { intake, metrics, share: sharing.share });
+  const readiness = openReadiness(wiring, admission);
+
+  const listener = openListener(wiring, metrics, instance);
+  await parts.start(listener);
+  // From here to the start of the routes nothing may wait: a request would find none.
+  const { isAvailable } = worker;
+  const routes = openRoutes(wiring, {
+    listener,
+    login,
+    admission,
+    isAvailable,
     readiness,
-    instance: instanceFile.id,
-    metrics,
-    metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
-    trustedProxies,
-    checkHost: createHostCheck(hostRules),
-  };
-  const authenticate = createAuthenticate(user, sessions, secrets, stores.now);
-  const stopping = new AbortController();
-  const { listener, refusal, replaceRoutes } = createRouter([], {
-    trustedProxies,
-    watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
-      log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
-      instanceFile.update({ unnamedProxy: address });
-    }),
-    log,
-    stopping: stopping.signal,
+    metrics: openExposition(wiring, metrics, { admission, deliveries, isAvailable, readiness }),
+    deliveries: deliveries.routeParts,
+    instance: instance.id,
   });
-  await admission.check();
-  await Promise.all([addresses.tried(), keySets.tried()]);
-  const tls = tlsFilesOf(settings);
-  const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
-  const port = await listen(server, { port: settings.PORT, host: hostOf(settings) });
-  const captures = createCaptures({
-    dataDir: settings.DATA_DIR,
-    server,
-    sources: () => sourcesOf(settings, config.current),
-    trustedProxies,
-    log,
-    now: stores.now,
-  });
-  const unwatchTls = tls?.watch(server as Server, log) ?? (() => {});
-  const url = urlOf(settings, port);
-  const browser = openBrowser(settings, url, {
-    ...parts,
-    authenticate,
-    secrets,
-    throttle: stores.throttle,
-    isToKnownHost: knownHosts(hostRules),
-    now: stores.now,
-  });
-  const guard = createRequestGuard(authenticate, browser, settings.CORS_ALLOWED_ORIGINS);
-  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable: worker.isAvailable });
-  const page = openPage(wiring, admin, browser !== null);
-  const publicUrl = publicUrlOf(settings, url) ?? "";
+  await parts.start(routes);
+  const url = listener.url();
+  const localUrl = listener.url("127.0.0.1");
+  await parts.start({ start: () => instance.update({ url: localUrl }), stop: instance.remove });
+  await parts.start({ start: () => sharing.join(url), stop: sharing.leave });
+  const purger = openPurger(wiring, metrics, sharing.isPurging);
   const alerts = openAlerts(wiring, {
     admission,
+    deliveries,
     isAlerting: sharing.isAlerting,
-    url: publicUrl,
+    url: publicUrlOf(settings, url) ?? "",
     readiness,
-    refused: ownRefusals.count,
-    appendError: appends.error,
   });
-  const routesFor = (file: ConfigFile | null) =>
-    listRoutes({ ...parts, authenticate: guard, browser, admin, page, sources: sourcesOf(settings, file) });
-  // No request is read before: the listener was called in this turn of the event loop.
-  replaceRoutes(routesFor(config.current));
-  instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });
-  const unwatchConfig = config.watch((file, fault) => {
+  await parts.start(worker, purger, alerts);
+  await parts.start(deliveries);
+  const unwatch = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
-    instanceFile.update({ configFault: fault });
-    if (fault !== null) return;
-    addresses.apply(file);
-    keySets.apply(file);
-    replaceRoutes(routesFor(file));
-    applyRoutes(file);
-    purger.apply(retentionOf(file));
-    alerts.apply(file?.alerts ?? DEFAULT_ALERTS);
+    instance.update({ configFault: fault });
+    if (fault === null) parts.apply(file);
+  });
+  await parts.start({ stop: unwatch });
+  await parts.start(openCaptures(wiring, listener.server));
+  // The server had to listen early, for its URL, but nothing above stops before its requests have their answers.
+  await parts.start({
+    async stop(deadline) {
+      await listener.stop?.(deadline);
+      await intake.flush();
+    },
   });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
-  await sharing.join(url);
-  admission.start();
-  worker.start();
-  purger.start();
-  alerts.start();
-  holding.start();
-  addresses.start();
-  retirement.start();
-  captures.start();
-
-  /** Stops requests first, so that accepted deliveries are committed; then the worker; then the stores that both use. */
-  async function drain(): Promise<void> {
-    // Not Date.now(): the clock may be changed meanwhile.
-    const deadline = performance.now() + settings.SHUTDOWN_TIMEOUT;
-    stopping.abort();
-    await closeServer(server, settings.SHUTDOWN_TIMEOUT);
-    await captures.stop();
-    admission.stop();
-    unwatchTls();
-    unwatchConfig();
-    const [purgerStopped, alertsStopped] = [purger.stop(), alerts.stop()];
-    await intake.flush();
-    await holding.stop();
-    await addresses.stop();
-    await keySets.stop();
-    await retirement.stop();
-    await counter.flush();
-    await worker.stop(Math.max(0, deadline - performance.now()));
-    await purgerStopped;
-    await alertsStopped;
-    await sharing.leave();
-    instanceFile.remove();
-    await stores.close();
-  }
-
-  return {
-    url,
-    reload: config.reload,
-    async stop() {
-      log.info({ event: "server_stopping" }, "stopping");
-      await timeout(settings.SHUTDOWN_TIMEOUT + STOP_GRACE_MS, drain(), notDrained);
-      log.info({ event: "server_stopped" }, "stopped");
-    },
-  };
+  return { url, reload: config.reload };
 }
 
 function notDrained(): OperatorError {
@@ -300,5 +143,3 @@ function notDrained(): OperatorError {
     1,
   );
 }
-
-const retentionOf = (file: ConfigFile | null) => file?.retention ?? DEFAULT_RETENTION;

@@ -43,7 +43,7 @@ async function exposition(): Promise<string> {
   const health = { readiness: async () => [], hasFailedWrite: () => false };
   const intake = { waiting: () => 0, queueLimit: 0, paused: () => ({ disk_low: false, queue_old: false }) };
   const sources = { backlog, ...routes, ...disk, ...alerts, ...health, ...intake, now: () => 0 };
-  return (await createMetrics(sources).render()).text;
+  return (await createMetrics().exposition(sources).render()).text;
 }
 
 function readExposition(text: string): Metric[] {

@@ -6,26 +6,23 @@ import { type AddressLists, createAddressLists } from "../webhook/addresses/addr
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
 import { fetchDocument } from "./fetch-document.ts";
+import type { Part } from "./parts.ts";
 
-/** The lists of addresses of the sources. */
-export interface SourceAddresses extends Pick<AddressLists, "find" | "start" | "stop"> {
-  /** Uses the lists of a configuration file that was read again. */
-  apply(file: ConfigFile | null): void;
-  /** Resolves when the lists without which deliveries would be refused have been tried, after ten seconds at the latest. */
-  tried(): Promise<void>;
-}
-
-/** Begins to read the lists of all sources. */
-export function openAddresses({ settings, config, stores, log }: Wiring): SourceAddresses {
+/**
+ * Creates the lists of addresses of the sources. Their start waits until the lists without which deliveries would be refused have
+ * been tried, ten seconds at most.
+ */
+export function openAddresses({ settings, config, stores, log }: Wiring): Part & Pick<AddressLists, "find"> {
   const copies = openAddressCopies(settings.DATA_DIR);
   const lists = createAddressLists({ read: readList, copies, log, now: stores.now });
   const listsOf = (sources: readonly Source[]) => sources.flatMap(({ addressLists }) => addressLists ?? []);
   const apply = (file: ConfigFile | null) => lists.apply(listsOf(sourcesOf(settings, file)));
-  apply(config.current);
   return {
     ...lists,
     apply,
-    tried() {
+    start() {
+      apply(config.current);
+      lists.start();
       const enforcing = sourcesOf(settings, config.current).filter(({ addressMode }) => addressMode === "enforce");
       return lists.tried(listsOf(enforcing));
     },

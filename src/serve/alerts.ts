@@ -5,8 +5,9 @@ import { createAlertDelivery } from "../alerts/delivery.ts";
 import { createAlertMemory } from "../alerts/memory.ts";
 import { createNotify } from "../alerts/notifiers.ts";
 import type { Facts, WatchedSource } from "../alerts/rules.ts";
-import { type AlertWatch, createAlertWatch } from "../alerts/watch.ts";
+import { createAlertWatch } from "../alerts/watch.ts";
 import { DEFAULT_ALERTS } from "../config/file/alerts-entry.ts";
+import type { ConfigFile } from "../config/file/config-file.ts";
 import { handlerEnvironment } from "../config/handler-environment.ts";
 import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
@@ -15,6 +16,8 @@ import { orUnknown } from "../lib/or-unknown.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { oldSecretInUse } from "../webhook/secrets/rotation.ts";
 import type { Wiring } from "./configuration.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { Part } from "./parts.ts";
 
 /** What the alerts are connected with besides. */
 interface AlertParts {
@@ -24,15 +27,12 @@ interface AlertParts {
   /** The public URL; empty if there is none. */
   url: string;
   readiness: Readiness;
-  /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
-  refused: () => Record<string, number>;
-  /** Why the last commit of deliveries failed; null if it did not. */
-  appendError: () => string | null;
+  deliveries: Pick<Deliveries, "ownRefusals" | "appendError">;
 }
 
 /** Creates the watch for alerts. */
-export function openAlerts(wiring: Wiring, parts: AlertParts): AlertWatch {
-  const { admission, isAlerting, url, readiness, refused, appendError } = parts;
+export function openAlerts(wiring: Wiring, parts: AlertParts): Part {
+  const { admission, isAlerting, url, readiness, deliveries } = parts;
   const { settings, environment, config, stores, log } = wiring;
   const { events, now } = stores;
   const store = createAlertMemory(stores.alerts, log);
@@ -66,22 +66,18 @@ export function openAlerts(wiring: Wiring, parts: AlertParts): AlertWatch {
       disk,
       certificateEndsAt: readCertificateEnd(settings),
       parts: states,
-      refused: refused(),
-      writeError: appendError() ?? store.fault,
+      refused: deliveries.ownRefusals(),
+      writeError: deliveries.appendError() ?? store.fault,
     };
   }
 
   const programs = () => handlerEnvironment(environment, config.current);
   const notify = createNotify({ instance: hostname(), url }, programs, now);
   const delivery = createAlertDelivery({ store, notify, log, now });
-  return createAlertWatch(config.current?.alerts ?? DEFAULT_ALERTS, {
-    store,
-    readFacts,
-    delivery,
-    log,
-    isOnDuty: isAlerting,
-    now,
-  });
+  const alertsOf = (file: ConfigFile | null) => file?.alerts ?? DEFAULT_ALERTS;
+  const options = { store, readFacts, delivery, log, isOnDuty: isAlerting, now };
+  const watch = createAlertWatch(alertsOf(config.current), options);
+  return { ...watch, apply: (file) => watch.apply(alertsOf(file)) };
 }
 
 /** The configured sources, with what alerts and metrics tell of them. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
-import type { BlockList } from "node:net";
 import { join } from "node:path";
+import { sourcesOf } from "../config/sources.ts";
 import { systemCode } from "../errors.ts";
 import { clientAddress, NOBODY } from "../http/client-address.ts";
 import { copyBody } from "../http/copy-body.ts";
@@ -9,7 +9,6 @@ import { pathOf } from "../http/router.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
 import { createRepeatedError } from "../lib/repeated-error.ts";
-import type { Log } from "../log.ts";
 import {
   CAPTURES_DIR,
   type CapturedFacts,
@@ -24,24 +23,8 @@ import {
 } from "../webhook/capture.ts";
 import { writeRawRequest } from "../webhook/held/raw-request.ts";
 import { pathOfSource } from "../webhook/routes.ts";
-import type { Source } from "../webhook/source.ts";
-
-/** Keeps requests to sources for commands that ask for them, as they came and whatever they are answered. */
-export interface Captures {
-  start(): void;
-  stop(): Promise<void>;
-}
-
-interface CapturesOptions {
-  dataDir: string;
-  server: Server;
-  /** The sources in use. */
-  sources: () => readonly Source[];
-  trustedProxies: BlockList | undefined;
-  log: Log;
-  /** The clock that signatures are checked by. */
-  now: () => number;
-}
+import type { Wiring } from "./configuration.ts";
+import type { Part } from "./parts.ts";
 
 /** A capture that a command waits for. Its count and its bytes are what is left of them. */
 interface Capture extends CaptureOrder {
@@ -60,11 +43,11 @@ const LEFT_BEHIND_MS = 60_000;
 const EVENTS = ["request", "checkContinue", "checkExpectation"] as const;
 
 /**
- * Creates the captures of a server. Commands ask for them by files in the data directory, so that credentials get into no
+ * Keeps requests to sources for commands that ask for them, as they came and whatever they are answered. Commands ask for them by files in the data directory, so that credentials get into no
  * database and no backup of one. Without a capture, requests are not looked at.
  */
-export function createCaptures({ dataDir, server, sources, trustedProxies, log, now }: CapturesOptions): Captures {
-  const root = join(dataDir, CAPTURES_DIR);
+export function openCaptures({ settings, config, stores, log }: Wiring, server: Server): Part {
+  const root = join(settings.DATA_DIR, CAPTURES_DIR);
   const open = new Map<string, Capture>();
   const writing = new Set<Promise<void>>();
   const fault = createRepeatedError();
@@ -72,7 +55,8 @@ export function createCaptures({ dataDir, server, sources, trustedProxies, log, 
   let isWatching = false;
   let captured = 0;
 
-  const sourceOf = (capture: CaptureOrder) => sources().find(({ name }) => name === capture.source);
+  const sourceOf = (capture: CaptureOrder) =>
+    sourcesOf(settings, config.current).find(({ name }) => name === capture.source);
 
   const onRequest: RequestListener = (request, response) => {
     for (const capture of open.values()) {
@@ -84,7 +68,7 @@ export function createCaptures({ dataDir, server, sources, trustedProxies, log, 
       captured += 1;
       // In the order of arrival, also after a restart of the server.
       const name = `${Date.now()}-${String(captured).padStart(9, "0")}${REQUEST_SUFFIX}`;
-      const arrival = { method: request.method ?? "", path, address: addressOf(request), receivedAt: now() };
+      const arrival = { method: request.method ?? "", path, address: addressOf(request), receivedAt: stores.now() };
       const bodyOf = copyBody(request, roomIn(capture, source.bodyLimitBytes));
       // Also if the sender has left before.
       response.once("close", () => {
@@ -100,7 +84,7 @@ export function createCaptures({ dataDir, server, sources, trustedProxies, log, 
   };
 
   function addressOf(request: IncomingMessage): string | null {
-    const address = clientAddress(request, trustedProxies);
+    const address = clientAddress(request, settings.TRUSTED_PROXIES);
     return address === NOBODY ? null : address;
   }
 

@@ -4,19 +4,15 @@ import { freshMsOf, openKeySetCopies } from "../webhook/signature/key-set.ts";
 import { createKeySets, type KeySets, keySetsOf } from "../webhook/signature/key-sets.ts";
 import type { Wiring } from "./configuration.ts";
 import { fetchDocument } from "./fetch-document.ts";
+import type { Part } from "./parts.ts";
 
 /** The sets of public keys of the sources. */
-export interface SourceKeys extends Omit<KeySets, "apply" | "tried"> {
-  /** Uses the sets of a configuration file that was read again. */
-  apply(file: ConfigFile | null): void;
-  /** Resolves when the sets that were never read have been tried, after ten seconds at the latest. */
-  tried(): Promise<void>;
-}
+export type SourceKeys = Part & Pick<KeySets, "withKeys" | "renew" | "isMissing">;
 
 // The largest known one has some 10 KiB.
 const MAX_SET_BYTES = 1024 * 1024;
 
-/** Begins to read the sets of all sources. */
+/** Creates the sets of all sources. Their start waits until those that were never read have been tried, ten seconds at most. */
 export function openKeySets({ settings, config, stores, log }: Wiring): SourceKeys {
   const sets = createKeySets({
     async read({ place }, signal) {
@@ -28,10 +24,14 @@ export function openKeySets({ settings, config, stores, log }: Wiring): SourceKe
     now: stores.now,
   });
   const setsOf = (file: ConfigFile | null) => sourcesOf(settings, file).flatMap(keySetsOf);
-  sets.apply(setsOf(config.current));
+  const apply = (file: ConfigFile | null) => sets.apply(setsOf(file));
   return {
     ...sets,
-    apply: (file) => sets.apply(setsOf(file)),
-    tried: () => sets.tried(setsOf(config.current)),
+    apply,
+    start() {
+      apply(config.current);
+      sets.start();
+      return sets.tried(setsOf(config.current));
+    },
   };
 }

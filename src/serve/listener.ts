@@ -1,12 +1,66 @@
+import type { Server } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import type { Settings } from "../config/settings.ts";
+import { faultText } from "../errors.ts";
 import { isTrusted } from "../http/client-address.ts";
 import type { ConnectionLimits } from "../http/connection-limits.ts";
-import { isLoopback } from "../http/listen.ts";
+import { closeServer } from "../http/connections.ts";
+import type { InstanceFile } from "../http/instance.ts";
+import { hostOf, isLoopback, listen, urlOf } from "../http/listen.ts";
+import { createRouter, type Router } from "../http/router.ts";
+import { createHttpServer } from "../http/server.ts";
 import { createTlsFiles } from "../http/tls.ts";
+import { faultOfUnnamedProxy, watchForUnnamedProxy } from "../http/unnamed-proxy.ts";
 import type { Metrics } from "../metrics.ts";
+import type { Wiring } from "./configuration.ts";
+import type { Part } from "./parts.ts";
+
+/** The HTTP server with its router, which has no routes at first. Its stop answers the requests in flight. */
+export interface Listener extends Part, Pick<Router, "replaceRoutes"> {
+  server: Server;
+  /** The URL, once it has started. `anyHost` is the host to show when the server listens on all addresses. */
+  url(anyHost?: string): string;
+}
+
+/** Creates the server. It listens from its start. */
+export function openListener(
+  { settings, log }: Pick<Wiring, "settings" | "log">,
+  metrics: Metrics,
+  instance: InstanceFile,
+): Listener {
+  const { PORT, TRUSTED_PROXIES: trustedProxies } = settings;
+  const stopping = new AbortController();
+  const { listener, refusal, replaceRoutes } = createRouter([], {
+    trustedProxies,
+    watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
+      log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
+      instance.update({ unnamedProxy: address });
+    }),
+    log,
+    stopping: stopping.signal,
+  });
+  const tls = tlsFilesOf(settings);
+  const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
+  let port = PORT;
+  let unwatch = () => {};
+  return {
+    server,
+    replaceRoutes,
+    url: (anyHost) => urlOf(settings, port, anyHost),
+    async start() {
+      port = await listen(server, { port: PORT, host: hostOf(settings) });
+      if (tls !== undefined) unwatch = tls.watch(server as TlsServer, log);
+    },
+    async stop(deadline) {
+      stopping.abort();
+      await closeServer(server, Math.max(0, deadline - performance.now()));
+      unwatch();
+    },
+  };
+}
 
 /** The limits of connections. This machine and trusted proxies are exempt from that of an address. */
-export function connectionLimitsOf(settings: Settings, metrics: Metrics): ConnectionLimits {
+function connectionLimitsOf(settings: Settings, metrics: Metrics): ConnectionLimits {
   return {
     all: settings.MAX_CONNECTIONS,
     perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
@@ -16,7 +70,7 @@ export function connectionLimitsOf(settings: Settings, metrics: Metrics): Connec
 }
 
 /** The certificate and key that are served; undefined without TLS. */
-export function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) {
+function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) {
   if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
   return createTlsFiles(TLS_CERT_FILE, TLS_KEY_FILE);
 }

@@ -10,9 +10,10 @@ import type { Intake } from "../webhook/intake/intake.ts";
 import { createHandler } from "../worker/handlers/create.ts";
 import type { Route } from "../worker/route.ts";
 import type { OpenPayload } from "../worker/routing.ts";
-import { createWorker } from "../worker/worker.ts";
+import { createWorker, type Worker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
 import type { Wiring } from "./configuration.ts";
+import type { Part } from "./parts.ts";
 
 /** What the worker is connected with besides. `share` is the part of each route's rate that this server has now. */
 interface WorkerParts {
@@ -24,11 +25,11 @@ interface WorkerParts {
 const openPayload: OpenPayload = ({ payload, contentType }) =>
   openContent(Buffer.from(payload.buffer, payload.byteOffset, payload.length), contentType).lenientMember;
 
-/** Creates the worker. `applyRoutes` gives it the routes of another configuration file. */
+/** Creates the worker. */
 export function openWorker(
   { settings, environment, config, stores, log }: Wiring,
   { intake, metrics, share }: WorkerParts,
-) {
+): Part & Pick<Worker, "isAvailable"> {
   const { events } = stores;
   const handlersOf = (file: ConfigFile | null) => (route: Route) =>
     createHandler(route, {
@@ -48,8 +49,15 @@ export function openWorker(
     log,
     now: stores.now,
   });
-  const applyRoutes = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
-  applyRoutes(config.current);
-  events.onWork(worker.notify);
-  return { worker, applyRoutes };
+  const apply = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
+  return {
+    isAvailable: worker.isAvailable,
+    apply,
+    start() {
+      apply(config.current);
+      events.onWork(worker.notify);
+      worker.start();
+    },
+    stop: (deadline) => worker.stop(Math.max(0, deadline - performance.now())),
+  };
 }

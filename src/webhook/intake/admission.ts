@@ -42,8 +42,8 @@ export interface Admission {
   requireOpen(): Promise<void>;
   /** Checks once. What does not answer within a second is unknown. */
   check(): Promise<void>;
-  /** Checks every second from now on. */
-  start(): void;
+  /** Checks now, and every second from now on. */
+  start(): Promise<void>;
   stop(): void;
 }
 
@@ -115,6 +115,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     check,
     start() {
       timer = setInterval(check, INTERVAL_MS);
+      return check();
     },
     stop: () => clearInterval(timer),
   };

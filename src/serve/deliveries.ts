@@ -1,0 +1,93 @@
+import { sourcesOf } from "../config/sources.ts";
+import { describeError } from "../errors.ts";
+import { countAppends, countRefused, watchAppends } from "../instrument.ts";
+import type { Metrics } from "../metrics.ts";
+import type { AddressLists } from "../webhook/addresses/address-lists.ts";
+import { createHolding } from "../webhook/held/holding.ts";
+import type { Admission } from "../webhook/intake/admission.ts";
+import { createIntake, type Intake } from "../webhook/intake/intake.ts";
+import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
+import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
+import type { DeliveryParts } from "../webhook/routes.ts";
+import { keepReceivedSecret } from "../webhook/secrets/received-secrets.ts";
+import { createRetirement } from "../webhook/secrets/retirement.ts";
+import type { KeySets } from "../webhook/signature/key-sets.ts";
+import type { Wiring } from "./configuration.ts";
+import type { Part } from "./parts.ts";
+
+/** What the deliveries use of other parts. */
+interface DeliverySources {
+  metrics: Metrics;
+  admission: Pick<Admission, "pausedBy">;
+  addressLists: Pick<AddressLists, "find">;
+  keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
+}
+
+/** The receipt of deliveries. Its stop stores what was counted and held. */
+export interface Deliveries extends Part {
+  intake: Intake;
+  /** What the routes of the sources use. */
+  routeParts: DeliveryParts;
+  /** Why the last commit failed; null if it did not. */
+  appendError(): string | null;
+  /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
+  ownRefusals(): Record<string, number>;
+}
+
+/** Creates the receipt of deliveries. */
+export function openDeliveries(
+  { settings, config, stores, log }: Wiring,
+  { metrics, admission, addressLists, keySets }: DeliverySources,
+): Deliveries {
+  const { now } = stores;
+  const sources = () => sourcesOf(settings, config.current);
+  const appends = watchAppends(countAppends(stores.events, metrics));
+  const intake = createIntake({
+    append: appends.append,
+    pausedBy: admission.pausedBy,
+    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+  });
+  const counter = createSourceCounter(stores.sources, {
+    onError: (error) =>
+      log.warn({ event: "source_counts_error", error: describeError(error) }, "the counts of sources were not stored"),
+    now,
+  });
+  const countRefusal = countRefused(metrics);
+  const ownRefusals = createOwnRefusals();
+  const holding = createHolding({ store: stores.held, write: intake.write, sources, log, now });
+  const retirement = createRetirement({ store: stores.sources, sources, log, now });
+  return {
+    intake,
+    appendError: appends.error,
+    ownRefusals: ownRefusals.count,
+    routeParts: {
+      intake,
+      log,
+      trustedProxies: settings.TRUSTED_PROXIES,
+      now,
+      addressLists,
+      keySets,
+      hold: holding.hold,
+      keepSecret: (source, { value, address }) =>
+        intake.write(value.length, () =>
+          keepReceivedSecret(stores.sources, source, { value, address, receivedAt: now() }),
+        ),
+      acceptsSecret: retirement.accepts,
+      onReceived: counter.received,
+      onRefused(source, code, reason) {
+        countRefusal(code, reason);
+        ownRefusals.add(code);
+        counter.refused(source, countedReason(code, reason));
+      },
+    },
+    start() {
+      holding.start();
+      retirement.start();
+    },
+    async stop() {
+      await holding.stop();
+      await retirement.stop();
+      await counter.flush();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { type AppParts, listRoutes } from "../app.ts";
+import { createAuthenticate } from "../auth/authenticate.ts";
+import { createRequestGuard } from "../auth/browser/guard.ts";
+import type { Login } from "../auth/login.ts";
+import type { ConfigFile } from "../config/file/config-file.ts";
+import { sourcesOf } from "../config/sources.ts";
+import { createHostCheck } from "../http/known-hosts.ts";
+import { hostOf } from "../http/listen.ts";
+import type { Admission } from "../webhook/intake/admission.ts";
+import { openAdmin, openPage } from "./admin.ts";
+import { openBrowser } from "./browser.ts";
+import type { Wiring } from "./configuration.ts";
+import type { Listener } from "./listener.ts";
+import type { Part } from "./parts.ts";
+
+/** What the routes use of other parts. */
+interface RouteSources extends Pick<AppParts, "readiness" | "metrics" | "deliveries" | "instance"> {
+  listener: Listener;
+  login: Login;
+  admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
+  isAvailable: (route: string) => boolean;
+}
+
+/** Creates all routes of a server that listens, and serves them from its start. */
+export function openRoutes(wiring: Wiring, sources: RouteSources): Part {
+  const { settings, config, stores, log } = wiring;
+  const { listener, login, admission, isAvailable, ...parts } = sources;
+  const { sessions, throttle, now } = stores;
+  const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
+  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
+  const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
+  const authenticate = createAuthenticate(user, sessions, secrets, now);
+  const browser = openBrowser(settings, listener.url(), { login, authenticate, sessions, secrets, throttle, log, now });
+  const guard = createRequestGuard(authenticate, browser?.cookie ?? null, corsOrigins);
+  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable });
+  const page = openPage(wiring, admin, browser !== null);
+  const checkHost = createHostCheck({
+    listeningHost: hostOf(settings),
+    publicUrl: settings.PUBLIC_URL,
+    allowedHosts: settings.ALLOWED_HOSTS,
+    trustedProxies,
+  });
+  const apply = (file: ConfigFile | null) =>
+    listener.replaceRoutes(
+      listRoutes({
+        ...parts,
+        log,
+        login,
+        authenticate: guard,
+        sessions,
+        browser,
+        admin,
+        page,
+        corsOrigins,
+        sources: sourcesOf(settings, file),
+        metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
+        trustedProxies,
+        checkHost,
+      }),
+    );
+  return { start: () => apply(config.current), apply };
+}
