@@ -40,33 +40,37 @@ type PauseReason = keyof (typeof LABELS)["intake_paused"]["values"];
 
 /** Values that are read at each request for the metrics. */
 export interface MetricSources {
-  backlog(): Promise<
-    Pick<Backlog, "queued" | "processed" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes">
-  >;
-  /** The routes that have jobs. */
-  routes(): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
+  events: {
+    backlog(): Promise<
+      Pick<Backlog, "queued" | "processed" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes">
+    >;
+    /** The routes that have jobs. */
+    routes(): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
+  };
   /** Whether the target of a route is available. */
   isAvailable(route: string): boolean;
   /** The number of deliveries that wait for a commit. */
-  waiting(): number;
+  intake: { readonly waiting: number };
   /** How many deliveries may wait. */
   queueLimit: number;
   /** The size of the database's write-ahead log. */
   logBytes(): number;
-  /** Which reasons pause deliveries now. */
-  paused(): Readonly<Record<PauseReason, boolean>>;
-  /** The free space on the disk of the database. Infinity if it has no limit, null if it is unknown. */
-  freeDiskBytes(): number | null;
-  /** Below this free space deliveries are refused. Null if it is unknown. */
-  minFreeDiskBytes(): number | null;
+  admission: {
+    /** Which reasons pause deliveries now. */
+    readonly paused: Readonly<Record<PauseReason, boolean>>;
+    /** The free space on the disk of the database. Infinity if it has no limit, null if it is unknown. */
+    readonly freeBytes: number | null;
+    /** Below this free space deliveries are refused. Null if it is unknown. */
+    readonly minFreeBytes: number | null;
+  };
   /** The configured sources. Times are Unix milliseconds. */
   sources(): Promise<
     { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
   >;
   /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
   readiness(): Promise<{ name: string; error: string | null }[]>;
-  /** Whether the last commit of deliveries failed. */
-  hasFailedWrite(): boolean;
+  /** Why the last commit of deliveries failed; null if it did not. */
+  appendError(): string | null;
   /** When the certificate ends, in Unix milliseconds. Null without one. */
   certificateEndsAt(): number | null | "unknown";
   now(): number;
@@ -226,8 +230,8 @@ export function createMetrics(): Metrics {
 
   function exposition(sources: MetricSources): MetricsText {
     // While the store does not answer, the other metrics still tell of it.
-    const readBacklog = orUnknown(() => sources.backlog());
-    const readRoutes = orUnknown(() => sources.routes());
+    const readBacklog = orUnknown(() => sources.events.backlog());
+    const readRoutes = orUnknown(() => sources.events.routes());
     const readSources = orUnknown(() => sources.sources());
     queueLimit.set(sources.queueLimit);
     return {
@@ -239,11 +243,12 @@ export function createMetrics(): Metrics {
           sources.readiness(),
         ]);
         for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
-        failedWrite.set(sources.hasFailedWrite() ? 1 : 0);
-        waiting.set(sources.waiting());
-        for (const [reason, isPaused] of Object.entries(sources.paused())) paused.set({ reason }, isPaused ? 1 : 0);
-        freeDisk.set(sources.freeDiskBytes() ?? Number.NaN);
-        minFreeDisk.set(sources.minFreeDiskBytes() ?? Number.NaN);
+        failedWrite.set(sources.appendError() === null ? 0 : 1);
+        waiting.set(sources.intake.waiting);
+        for (const [reason, isPaused] of Object.entries(sources.admission.paused))
+          paused.set({ reason }, isPaused ? 1 : 0);
+        freeDisk.set(sources.admission.freeBytes ?? Number.NaN);
+        minFreeDisk.set(sources.admission.minFreeBytes ?? Number.NaN);
         for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
         for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched ?? []) {
           if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);

@@ -7,21 +7,18 @@ import { publicUrlOf } from "./http/listen.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
-import { openAddresses } from "./serve/addresses.ts";
-import { openAdmission } from "./serve/admission.ts";
 import { openAlerts } from "./serve/alerts.ts";
 import { openCaptures } from "./serve/captures.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
-import { openDeliveries } from "./serve/deliveries.ts";
-import { openKeySets } from "./serve/key-sets.ts";
+import { openAdmission, openDeliveries } from "./serve/deliveries.ts";
+import { openAddresses, openKeySets } from "./serve/documents.ts";
 import { openListener } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
-import { openExposition, openReadiness } from "./serve/operations.ts";
 import { createParts, type Parts } from "./serve/parts.ts";
-import { openPurger } from "./serve/purger.ts";
+import { openReadiness } from "./serve/readiness.ts";
 import { openRoutes } from "./serve/routes.ts";
 import { openSharing } from "./serve/sharing.ts";
-import { openWorker } from "./serve/worker.ts";
+import { openPurger, openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
 
 /** A server that is listening. */
@@ -75,48 +72,34 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const clockFault = faultOfClock(stores.now(), stores.newestEventAt);
   if (clockFault) log.warn({ event: "clock_warning" }, `the clock may be wrong: ${faultText(clockFault)}`);
 
-  const wiring: Wiring = { settings, environment, config, stores, log };
   const metrics = createMetrics();
   const instance = createInstanceFile(settings.DATA_DIR, log);
-  const login = await openLogin(settings, stores, metrics, log);
+  const wiring: Wiring = { settings, environment, config, stores, log, metrics, instance };
+  const login = await openLogin(wiring);
   const addressLists = openAddresses(wiring);
   const keySets = openKeySets(wiring);
-  const admission = openAdmission(settings, stores, log);
+  const admission = openAdmission(wiring);
   await parts.start(addressLists, keySets, admission);
 
-  const deliveries = openDeliveries(wiring, { metrics, admission, addressLists, keySets });
-  const { intake } = deliveries;
-  const sharing = openSharing(stores, instance.id, log);
-  const worker = openWorker(wiring, { intake, metrics, share: sharing.share });
   const readiness = openReadiness(wiring, admission);
-
-  const listener = openListener(wiring, metrics, instance);
-  await parts.start(listener);
-  // From here to the start of the routes nothing may wait: a request would find none.
+  const deliveries = openDeliveries(wiring, { admission, addressLists, keySets });
+  const { intake } = deliveries;
+  const sharing = openSharing(wiring);
+  const worker = openWorker(wiring, { intake, share: sharing.share });
   const { isAvailable } = worker;
-  const routes = openRoutes(wiring, {
-    listener,
-    login,
-    admission,
-    isAvailable,
-    readiness,
-    metrics: openExposition(wiring, metrics, { admission, deliveries, isAvailable, readiness }),
-    deliveries: deliveries.routeParts,
-    instance: instance.id,
-  });
-  await parts.start(routes);
+  const listener = openListener(wiring);
+  await parts.start(listener);
+  // Nothing may wait between the two starts: a request would find no routes.
+  await parts.start(openRoutes(wiring, { listener, login, admission, deliveries, readiness, isAvailable }));
+
   const url = listener.url();
   const localUrl = listener.url("127.0.0.1");
   await parts.start({ start: () => instance.update({ url: localUrl }), stop: instance.remove });
   await parts.start({ start: () => sharing.join(url), stop: sharing.leave });
-  const purger = openPurger(wiring, metrics, sharing.isPurging);
-  const alerts = openAlerts(wiring, {
-    admission,
-    deliveries,
-    isAlerting: sharing.isAlerting,
-    url: publicUrlOf(settings, url) ?? "",
-    readiness,
-  });
+  const purger = openPurger(wiring, sharing.isPurging);
+  const publicUrl = publicUrlOf(settings, url) ?? "";
+  const { isAlerting } = sharing;
+  const alerts = openAlerts(wiring, { admission, deliveries, readiness, isAlerting, url: publicUrl });
   await parts.start(worker, purger, alerts);
   await parts.start(deliveries);
   const unwatch = config.watch((file, fault) => {

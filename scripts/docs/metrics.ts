@@ -37,12 +37,12 @@ async function exposition(): Promise<string> {
     unreadable: 0,
     oldestQueuedAt: null,
   });
-  const routes = { routes: async () => [], isAvailable: () => true };
-  const disk = { logBytes: () => 0, freeDiskBytes: () => 0, minFreeDiskBytes: () => 0 };
+  const events = { backlog, routes: async () => [] };
+  const admission = { paused: { disk_low: false, queue_old: false }, freeBytes: 0, minFreeBytes: 0 };
   const alerts = { sources: async () => [], certificateEndsAt: () => null };
-  const health = { readiness: async () => [], hasFailedWrite: () => false };
-  const intake = { waiting: () => 0, queueLimit: 0, paused: () => ({ disk_low: false, queue_old: false }) };
-  const sources = { backlog, ...routes, ...disk, ...alerts, ...health, ...intake, now: () => 0 };
+  const health = { isAvailable: () => true, readiness: async () => [], appendError: () => null };
+  const intake = { intake: { waiting: 0 }, queueLimit: 0, logBytes: () => 0 };
+  const sources = { events, admission, ...alerts, ...health, ...intake, now: () => 0 };
   return (await createMetrics().exposition(sources).render()).text;
 }
 

@@ -1,7 +1,9 @@
 import type { ConfigFile } from "../config/file/config-file.ts";
 import type { WatchedConfigFile } from "../config/file/reload.ts";
 import type { Environment, Settings } from "../config/settings.ts";
+import type { InstanceFile } from "../http/instance.ts";
 import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
 import type { ServerStores } from "../stores.ts";
 
 /** What a server is started with. `readFile` reads the configuration file; null if there is none. */
@@ -17,4 +19,6 @@ export interface Wiring extends Pick<Configuration, "settings" | "environment"> 
   config: WatchedConfigFile;
   stores: ServerStores;
   log: Log;
+  metrics: Metrics;
+  instance: InstanceFile;
 }

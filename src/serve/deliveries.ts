@@ -1,10 +1,10 @@
 import { sourcesOf } from "../config/sources.ts";
 import { describeError } from "../errors.ts";
 import { countAppends, countRefused, watchAppends } from "../instrument.ts";
-import type { Metrics } from "../metrics.ts";
+import { readDiskSpace } from "../lib/files.ts";
 import type { AddressLists } from "../webhook/addresses/address-lists.ts";
 import { createHolding } from "../webhook/held/holding.ts";
-import type { Admission } from "../webhook/intake/admission.ts";
+import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 import { createIntake, type Intake } from "../webhook/intake/intake.ts";
 import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
@@ -17,7 +17,6 @@ import type { Part } from "./parts.ts";
 
 /** What the deliveries use of other parts. */
 interface DeliverySources {
-  metrics: Metrics;
   admission: Pick<Admission, "pausedBy">;
   addressLists: Pick<AddressLists, "find">;
   keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
@@ -36,8 +35,8 @@ export interface Deliveries extends Part {
 
 /** Creates the receipt of deliveries. */
 export function openDeliveries(
-  { settings, config, stores, log }: Wiring,
-  { metrics, admission, addressLists, keySets }: DeliverySources,
+  { settings, config, stores, metrics, log }: Wiring,
+  { admission, addressLists, keySets }: DeliverySources,
 ): Deliveries {
   const { now } = stores;
   const sources = () => sourcesOf(settings, config.current);
@@ -90,4 +89,19 @@ export function openDeliveries(
       await counter.flush();
     },
   };
+}
+
+const UNLIMITED = { freeBytes: Number.POSITIVE_INFINITY, sizeBytes: Number.POSITIVE_INFINITY };
+
+/** Creates the admission of deliveries. With PostgreSQL it reads no disk. */
+export function openAdmission({ settings, stores, log }: Wiring): Admission {
+  return createAdmission({
+    minFreeBytes: settings.MIN_FREE_DISK,
+    maxQueueAgeMs: settings.MAX_QUEUE_AGE,
+    // The disk of a PostgreSQL server is not seen from here.
+    readSpace: async () => (settings.DATABASE_URL === undefined ? readDiskSpace(settings.DATA_DIR) : UNLIMITED),
+    readBacklog: () => stores.events.backlog(),
+    log,
+    now: stores.now,
+  });
 }

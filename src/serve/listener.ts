@@ -5,7 +5,6 @@ import { faultText } from "../errors.ts";
 import { isTrusted } from "../http/client-address.ts";
 import type { ConnectionLimits } from "../http/connection-limits.ts";
 import { closeServer } from "../http/connections.ts";
-import type { InstanceFile } from "../http/instance.ts";
 import { hostOf, isLoopback, listen, urlOf } from "../http/listen.ts";
 import { createRouter, type Router } from "../http/router.ts";
 import { createHttpServer } from "../http/server.ts";
@@ -23,11 +22,7 @@ export interface Listener extends Part, Pick<Router, "replaceRoutes"> {
 }
 
 /** Creates the server. It listens from its start. */
-export function openListener(
-  { settings, log }: Pick<Wiring, "settings" | "log">,
-  metrics: Metrics,
-  instance: InstanceFile,
-): Listener {
+export function openListener({ settings, metrics, instance, log }: Wiring): Listener {
   const { PORT, TRUSTED_PROXIES: trustedProxies } = settings;
   const stopping = new AbortController();
   const { listener, refusal, replaceRoutes } = createRouter([], {

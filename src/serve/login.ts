@@ -6,9 +6,7 @@ import { createThrottle } from "../auth/throttle/rules.ts";
 import type { Settings } from "../config/settings.ts";
 import { countHashes, countLogins } from "../instrument.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
-import type { Stores } from "../stores.ts";
+import type { Wiring } from "./configuration.ts";
 
 /** How long a login on the page lasts without a renewal: `JWT_TTL`, but no longer than a session may. */
 export function pageTtlSeconds({ JWT_TTL, SESSION_MAX_AGE }: Settings): number {
@@ -21,7 +19,7 @@ const LOGIN_QUEUE_LIMIT = 256;
 const LOGIN_QUEUE_LIMIT_PER_NETWORK = LOGIN_QUEUE_LIMIT / 2;
 
 /** Creates the login. It limits the password checks that run and wait, and counts them. */
-export async function openLogin(settings: Settings, stores: Stores, metrics: Metrics, log: Log): Promise<Login> {
+export async function openLogin({ settings, stores, metrics, log }: Wiring): Promise<Login> {
   // One core is left for deliveries and token checks, because anybody can send logins.
   const width = Math.max(availableParallelism() - 1, 1);
   const hashes = createConcurrencyLimit({ width, queueLimit: width });

@@ -1,4 +1,4 @@
-import { type AppParts, listRoutes } from "../app.ts";
+import { listRoutes } from "../app.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
 import { createRequestGuard } from "../auth/browser/guard.ts";
 import type { Login } from "../auth/login.ts";
@@ -6,26 +6,31 @@ import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { createHostCheck } from "../http/known-hosts.ts";
 import { hostOf } from "../http/listen.ts";
+import type { Readiness } from "../http/operations.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAdmin, openPage } from "./admin.ts";
+import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
 import { openBrowser } from "./browser.ts";
 import type { Wiring } from "./configuration.ts";
+import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
 import type { Part } from "./parts.ts";
 
 /** What the routes use of other parts. */
-interface RouteSources extends Pick<AppParts, "readiness" | "metrics" | "deliveries" | "instance"> {
+interface RouteSources {
   listener: Listener;
   login: Login;
-  admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
+  admission: Admission;
+  deliveries: Deliveries;
+  readiness: Readiness;
   isAvailable: (route: string) => boolean;
 }
 
 /** Creates all routes of a server that listens, and serves them from its start. */
 export function openRoutes(wiring: Wiring, sources: RouteSources): Part {
-  const { settings, config, stores, log } = wiring;
-  const { listener, login, admission, isAvailable, ...parts } = sources;
-  const { sessions, throttle, now } = stores;
+  const { settings, config, stores, metrics, instance, log } = wiring;
+  const { listener, login, admission, deliveries, readiness, isAvailable } = sources;
+  const { events, sessions, throttle, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
@@ -40,10 +45,22 @@ export function openRoutes(wiring: Wiring, sources: RouteSources): Part {
     allowedHosts: settings.ALLOWED_HOSTS,
     trustedProxies,
   });
+  const metricsText = metrics.exposition({
+    events,
+    isAvailable,
+    intake: deliveries.intake,
+    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+    logBytes,
+    admission,
+    sources: () => readWatchedSources(wiring),
+    readiness,
+    appendError: deliveries.appendError,
+    certificateEndsAt: () => readCertificateEnd(settings),
+    now,
+  });
   const apply = (file: ConfigFile | null) =>
     listener.replaceRoutes(
       listRoutes({
-        ...parts,
         log,
         login,
         authenticate: guard,
@@ -53,6 +70,10 @@ export function openRoutes(wiring: Wiring, sources: RouteSources): Part {
         page,
         corsOrigins,
         sources: sourcesOf(settings, file),
+        deliveries: deliveries.routeParts,
+        readiness,
+        instance: instance.id,
+        metrics: metricsText,
         metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
         trustedProxies,
         checkHost,

@@ -1,8 +1,7 @@
 import { hostname } from "node:os";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Log } from "../log.ts";
 import { ALONE, createMembership, type Membership } from "../nodes/membership.ts";
-import type { ServerStores } from "../stores.ts";
+import type { Wiring } from "./configuration.ts";
 
 /** How a server shares its database with others. */
 export interface Sharing {
@@ -22,8 +21,8 @@ const PURGE_LEASE_MS = 10_000;
 // Alerts are checked every 5 seconds.
 const ALERT_LEASE_MS = 15_000;
 
-/** Creates the sharing of a server with this id. With SQLite it is alone. */
-export function openSharing({ shared, now }: ServerStores, id: string, log: Log): Sharing {
+/** Creates the sharing of a server. With SQLite it is alone. */
+export function openSharing({ stores: { shared, now }, instance: { id }, log }: Wiring): Sharing {
   if (shared === null) return { ...ALONE, isPurging: async () => true, isAlerting: async () => true };
   let membership: Membership | undefined;
   return {

@@ -2,12 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { handlerEnvironment } from "../config/handler-environment.ts";
 import { routesOf } from "../config/routes.ts";
-import { countExpired, countSettled } from "../instrument.ts";
-import type { Metrics } from "../metrics.ts";
+import { DEFAULT_RETENTION } from "../events/retention.ts";
+import { countExpired, countPurged, countSettled } from "../instrument.ts";
 import { startThread } from "../platform/checkout.ts";
 import { openContent } from "../webhook/intake/content.ts";
 import type { Intake } from "../webhook/intake/intake.ts";
 import { createHandler } from "../worker/handlers/create.ts";
+import { createPurger } from "../worker/purger.ts";
 import type { Route } from "../worker/route.ts";
 import type { OpenPayload } from "../worker/routing.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
@@ -18,7 +19,6 @@ import type { Part } from "./parts.ts";
 /** What the worker is connected with besides. `share` is the part of each route's rate that this server has now. */
 interface WorkerParts {
   intake: Intake;
-  metrics: Metrics;
   share: () => number;
 }
 
@@ -27,8 +27,8 @@ const openPayload: OpenPayload = ({ payload, contentType }) =>
 
 /** Creates the worker. */
 export function openWorker(
-  { settings, environment, config, stores, log }: Wiring,
-  { intake, metrics, share }: WorkerParts,
+  { settings, environment, config, stores, metrics, log }: Wiring,
+  { intake, share }: WorkerParts,
 ): Part & Pick<Worker, "isAvailable"> {
   const { events } = stores;
   const handlersOf = (file: ConfigFile | null) => (route: Route) =>
@@ -60,4 +60,12 @@ export function openWorker(
     },
     stop: (deadline) => worker.stop(Math.max(0, deadline - performance.now())),
   };
+}
+
+/** Creates the removal of old events. `isOnDuty` tells whether this server alone removes them now. */
+export function openPurger({ config, stores, metrics, log }: Wiring, isOnDuty: () => Promise<boolean>): Part {
+  const retentionOf = (file: ConfigFile | null) => file?.retention ?? DEFAULT_RETENTION;
+  const options = { store: stores.events, log, isOnDuty, onPurged: countPurged(metrics), now: stores.now };
+  const purger = createPurger(retentionOf(config.current), options);
+  return { ...purger, apply: (file) => purger.apply(retentionOf(file)) };
 }
