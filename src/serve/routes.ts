@@ -4,7 +4,7 @@ import { createRequestGuard } from "../auth/browser/guard.ts";
 import type { Login } from "../auth/login.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { createHostCheck } from "../http/known-hosts.ts";
+import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf } from "../http/listen.ts";
 import type { Readiness } from "../http/operations.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
@@ -35,16 +35,20 @@ export function openRoutes(wiring: Wiring, sources: RouteSources): Part {
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
   const authenticate = createAuthenticate(user, sessions, secrets, now);
-  const browser = openBrowser(settings, listener.url(), { login, authenticate, sessions, secrets, throttle, log, now });
-  const guard = createRequestGuard(authenticate, browser?.cookie ?? null, corsOrigins);
-  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable });
-  const page = openPage(wiring, admin, browser !== null);
-  const checkHost = createHostCheck({
+  const hostRules = {
     listeningHost: hostOf(settings),
     publicUrl: settings.PUBLIC_URL,
     allowedHosts: settings.ALLOWED_HOSTS,
     trustedProxies,
+  };
+  const checkHost = createHostCheck(hostRules);
+  const isToKnownHost = knownHosts(hostRules);
+  const browser = openBrowser(settings, listener.url(), {
+    ...{ login, authenticate, sessions, secrets, throttle, isToKnownHost, log, now },
   });
+  const guard = createRequestGuard(authenticate, browser, corsOrigins);
+  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable });
+  const page = openPage(wiring, admin, browser !== null);
   const metricsText = metrics.exposition({
     events,
     isAvailable,
