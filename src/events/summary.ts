@@ -1,5 +1,5 @@
 import { type JobStatus, statusOf } from "./event.ts";
-import type { EventSummary } from "./store.ts";
+import type { EventFilter, EventPage, EventSummary } from "./store.ts";
 
 /** What a list shows of a job. */
 interface ListedJob {
@@ -27,5 +27,20 @@ export function summaryOf(
     receivedAt: event.receivedAt,
     processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
     lastError: failed[0]?.lastError ?? null,
+  };
+}
+
+/** An event in a list, with its jobs; null before fan-out. */
+export type ListedEvent = Parameters<typeof summaryOf>[0] & { id: number; jobs: readonly ListedJob[] | null };
+
+/** A page of a list: its events, newest first. */
+export function listPage(
+  events: readonly ListedEvent[],
+  { limit, after }: Pick<EventFilter, "limit" | "after">,
+): EventPage {
+  return {
+    items: events.map(({ jobs, ...event }) => summaryOf(event, jobs)),
+    older: events.length === limit ? String(events.at(-1)?.id) : null,
+    newer: String(events[0]?.id ?? after ?? 0),
   };
 }

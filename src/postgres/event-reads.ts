@@ -1,5 +1,6 @@
 import type { JobStatus } from "../events/event.ts";
 import type { AttemptRecord } from "../events/job.ts";
+import { matchesError } from "../events/matches-error.ts";
 import type {
   Conflict,
   EventDetail,
@@ -10,7 +11,7 @@ import type {
   JobDetail,
   Repeat,
 } from "../events/store.ts";
-import { summaryOf } from "../events/summary.ts";
+import { type ListedEvent, listPage, summaryOf } from "../events/summary.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { readListed, searchPayloads } from "./event-search.ts";
 import { EVENT, listStatements } from "./lists-sql.ts";
@@ -119,21 +120,34 @@ function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>)
   });
 }
 
+// Events whose errors are compared with a text at once.
+const COMPARED = 1000;
+
 /** Lists the events from the oldest one on. */
 async function listIn(queries: Queries, filter: EventFilter, oldest = 0): Promise<EventPage> {
-  const after = String(Math.max(oldest - 1, Number(filter.after ?? 0)));
-  const statements = listStatements({ ...filter, after });
+  const { error, limit } = filter;
+  const size = error === undefined ? limit : COMPARED;
+  let next = { ...filter, after: String(Math.max(oldest - 1, Number(filter.after ?? 0))), limit: size };
+  const found: ListedEvent[] = [];
+  for (;;) {
+    const rows = await readRows(queries, next);
+    const isListed = ({ jobs }: ListedEvent) =>
+      error === undefined || jobs?.some(({ lastError }) => matchesError(lastError, error));
+    found.push(...rows.filter(isListed));
+    if (rows.length < size || found.length >= limit) return listPage(found.slice(0, limit), filter);
+    next = { ...next, before: String(rows.at(-1)?.id) };
+  }
+}
+
+async function readRows(queries: Queries, filter: EventFilter): Promise<ListedEvent[]> {
+  const statements = listStatements(filter);
   const found = await Promise.all(statements.map(({ text, values }) => queries.rows<EventRow>(text, values)));
   const rows = found
     .flat()
     .sort((one, other) => other.id - one.id)
     .slice(0, filter.limit);
   const jobsOf = await readJobs(queries, rows);
-  return {
-    items: rows.map((row) => summaryOf(row, jobsOf(row.id))),
-    older: rows.length === filter.limit ? String(rows.at(-1)?.id) : null,
-    newer: String(rows[0]?.id ?? filter.after ?? 0),
-  };
+  return rows.map((row) => ({ ...row, jobs: jobsOf(row.id) }));
 }
 
 /** Reads the jobs of events; null before fan-out. */

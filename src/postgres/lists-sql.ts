@@ -30,7 +30,7 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
 
 /**
  * Lists events, newest first. Each statement reads the index of the rarest filter in order and applies the others to its rows. The
- * queued events are in two places. `after` must be at least what {@link LISTED} finds: a time alone does not limit what is read.
+ * queued events are in two places. Errors are left to the caller. `after` must be at least what {@link LISTED} finds: a time alone does not limit what is read.
  */
 export function listStatements(filter: EventFilter): Statement[] {
   const { status, type, source, until, error } = filter;
@@ -60,10 +60,6 @@ const IN = (table: string, event: string) =>
 const HAS_JOB = (event: string, condition: string) =>
   `(SELECT count(*) FROM authserve.jobs AS job WHERE job.event = ${event} AND ${condition}) > 0`;
 
-/** Case is ignored for ASCII, whatever the locale of the database is. */
-const HAS_TEXT = (part: string, column: string) =>
-  `position(lower(${part} COLLATE "C") IN lower(${column} COLLATE "C")) > 0`;
-
 function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown) => string): string[] {
   const { type, source, since, until, error, search, before, after } = filter;
   const { event } = index;
@@ -74,7 +70,7 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
   if (since !== undefined) conditions.push(`events.received_at >= ${value(since)}`);
   if (before !== undefined) conditions.push(`${event} < ${value(before)}::bigint`);
   if (after !== undefined) conditions.push(`${event} > ${value(after)}::bigint`);
-  if (error !== undefined) conditions.push(HAS_JOB(event, HAS_TEXT(value(error), "job.last_error")));
+  if (error !== undefined) conditions.push(HAS_JOB(event, "job.last_error IS NOT NULL"));
   if (search !== undefined) conditions.push(PAYLOAD_HAS(event, value(Buffer.from(search))));
   return conditions;
 }

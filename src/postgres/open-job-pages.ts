@@ -1,65 +1,44 @@
-import type { JobFilter, OpenJob, OpenJobPage, PageRequest } from "../events/store.ts";
+import {
+  chooseJobs,
+  type FoundJobs,
+  type JobOrigin,
+  MAX_COMPARED_JOBS,
+  type OpenJobRow,
+  openJobOf,
+  rangeOf,
+} from "../events/open-job-page.ts";
+import type { JobFilter, OpenJobPage, PageRequest } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { integers, texts } from "./values.ts";
-
-// Jobs that are compared with a filter in one page.
-const MAX_COMPARED = 2000;
-
-/** Some events in order, each with those of its routes whose jobs match a filter. */
-interface FoundPage {
-  events: Map<number, string[]>;
-  next: string | null;
-}
-
-interface OpenJobRow {
-  event: number;
-  route: string;
-  matches: boolean;
-}
 
 /** The newest event with a job of a status: status. */
 const LAST_OPEN = `SELECT max(event) AS last FROM authserve.jobs WHERE status = $1 AND status <> 'processed'`;
 
 /**
- * The next jobs of a status in the order of their events, and whether they match a filter: status, after this event, up to this one,
- * limit, then the members of the filter, null for any: route, type, source, since, until, part of the last error. Each event is
- * looked up by itself, as in lists.
+ * The next jobs of a status in the order of their events: status, after this event, up to this one, limit. Callers compare them with
+ * a filter. Each event is looked up by itself, as in lists.
  */
 const OPEN_JOBS = `
-SELECT event, route, coalesce((route = $5 OR $5 IS NULL) AND (type = $6 OR $6 IS NULL) AND (source = $7 OR $7 IS NULL)
-  AND (received_at >= $8 OR $8 IS NULL) AND (received_at < $9 OR $9 IS NULL)
-  AND (position(lower($10 COLLATE "C") IN lower(last_error COLLATE "C")) > 0 OR $10 IS NULL), false) AS matches
+SELECT event, route, last_error AS "lastError", source, type, received_at AS "receivedAt"
 FROM (
   SELECT event, route, last_error FROM authserve.jobs
   WHERE status = $1 AND status <> 'processed' AND event > $2 AND event <= $3 ORDER BY event LIMIT $4) AS open,
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY event, route`;
 
-/**
- * Finds the jobs that match a filter, page by page. A cursor is the last event of the page before and the last one of the
- * first page's time: "17-2000". So jobs that fail later are not found again.
- */
+/** Finds the jobs that match a filter, page by page. */
 export async function openJobPages(
   queries: Queries,
   filter: JobFilter,
   { cursor, limit }: PageRequest,
-): Promise<FoundPage> {
-  const { status, route = null, type = null, source = null, since = null, until = null, error = null } = filter;
-  const [after = 0, last = 0] = (cursor ?? (await firstCursor(queries, status))).split("-").map(Number);
-  const values = [status, after, last, MAX_COMPARED, route, type, source, since, until, error];
-  const rows = await queries.rows<OpenJobRow>(OPEN_JOBS, values);
-  // The last event may have more jobs than were read. The next page begins with it.
-  let end = rows.length === MAX_COMPARED ? (rows.at(-1)?.event ?? 0) - 1 : last;
-  const events = new Map<number, string[]>();
-  for (const row of rows) {
-    if (row.event > end) break;
-    if (!row.matches) continue;
-    const routes = events.get(row.event);
-    if (routes) routes.push(row.route);
-    else if (events.size < limit) events.set(row.event, [row.route]);
-    else end = row.event - 1;
-  }
-  return { events, next: end < last ? `${end}-${last}` : null };
+): Promise<FoundJobs> {
+  const { after, last } = rangeOf(cursor ?? (await firstCursor(queries, filter.status)));
+  const values = [filter.status, after, last, MAX_COMPARED_JOBS];
+  const rows = await queries.rows<Pick<OpenJobRow, "route" | "lastError"> & JobOrigin & { event: number }>(
+    OPEN_JOBS,
+    values,
+  );
+  return chooseJobs(rows, (row) => row, filter, { last, limit });
 }
 
 async function firstCursor(queries: Queries, status: string): Promise<string> {
@@ -75,19 +54,13 @@ FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS named (event, route, nt
   JOIN authserve.jobs USING (event, route) JOIN authserve.events ON id = event LEFT JOIN authserve.dead_letters USING (event, route)
 ORDER BY nth`;
 
-type JobRow = Omit<OpenJob, "deadLetter"> & { failedAt: number | null; reason: string | null };
-
 /** Lists the jobs of such a page. */
 export function listOpenJobs(postgres: Postgres, filter: JobFilter, page: PageRequest): Promise<OpenJobPage> {
   return postgres.transaction(async (queries) => {
     const { events, next } = await openJobPages(queries, filter, page);
     const names = [...events].flatMap(([event, routes]) => routes.map((route) => ({ event, route })));
     const columns = [integers(names.map(({ event }) => event)), texts(names.map(({ route }) => route))];
-    const rows = await queries.rows<JobRow>(JOBS, columns);
-    const items = rows.map(({ failedAt, reason, ...job }) => ({
-      ...job,
-      deadLetter: failedAt === null ? null : { failedAt, reason: reason ?? "" },
-    }));
-    return { items, next };
+    const rows = await queries.rows<OpenJobRow>(JOBS, columns);
+    return { items: rows.map(openJobOf), next };
   });
 }

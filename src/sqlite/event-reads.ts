@@ -1,5 +1,6 @@
 import type { JobStatus } from "../events/event.ts";
 import type { AttemptRecord } from "../events/job.ts";
+import { matchesError } from "../events/matches-error.ts";
 import type {
   Backlog,
   Conflict,
@@ -10,7 +11,7 @@ import type {
   JobDetail,
   Repeat,
 } from "../events/store.ts";
-import { summaryOf } from "../events/summary.ts";
+import { listPage, summaryOf } from "../events/summary.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { payloadSearch } from "./event-search.ts";
@@ -48,6 +49,9 @@ export type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
 
 /** Prepares the reads of a database. */
 export function eventReads(database: Database): EventReads {
+  database.function("matches_error", { deterministic: true }, (error: string | null, part: string) =>
+    Number(matchesError(error, part)),
+  );
   const backlog = database.prepare<unknown[], Backlog>(sql.BACKLOG);
   const get = database.prepare<unknown[], DetailRow>(sql.GET);
   const jobs = database.prepare<unknown[], JobRow>(sql.JOBS);
@@ -59,13 +63,11 @@ export function eventReads(database: Database): EventReads {
     const mayBeUnrouted = (filter.status === undefined || filter.status === "queued") && filter.error === undefined;
     const unrouted = mayBeUnrouted ? rows(lists.listUnroutedStatement(filter), filter.limit) : [];
     const routed = rows(lists.listRoutedStatement(filter), filter.limit - unrouted.length);
-    const found = [...unrouted, ...routed];
-    const isFull = found.length === filter.limit;
-    return {
-      items: [...unrouted.map((row) => summaryOf(row, null)), ...routed.map((row) => summaryOf(row, jobs.all(row.id)))],
-      older: isFull ? String(found.at(-1)?.id) : null,
-      newer: String(found[0]?.id ?? filter.after ?? 0),
-    };
+    const events = [
+      ...unrouted.map((row) => ({ ...row, jobs: null })),
+      ...routed.map((row) => ({ ...row, jobs: jobs.all(row.id) })),
+    ];
+    return listPage(events, filter);
   });
   const getAll = database.transaction((eventId: string, source: string | undefined) => {
     const mark = routedTo.get() as number;

@@ -31,7 +31,7 @@ export function listRoutedStatement(filter: EventFilter): string {
   const conditions = [...(chosen === null ? [] : [chosen]), ...conditionsOf(filter, event, bounds)];
   if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
   if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
-  if (error !== undefined) conditions.push(HAS("instr(lower(job.last_error), lower(@error)) > 0"));
+  if (error !== undefined) conditions.push(HAS("matches_error(job.last_error, @error)"));
   const group = isOpen ? "GROUP BY jobs.event " : "";
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }

@@ -53,6 +53,60 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       });
     }
 
+    for (const [error, found, missed] of [
+      ["INVALID id", ["invalid ID", "d id"], ["inválid"]],
+      ["Échec à Zürich", ["échec À ZÜRICH", "ÉCHEC", "E\u0301chec"], ["echec", "Zurich"]],
+      ["Straße gesperrt", ["STRASSE", "STRAẞE"], ["STRASE"]],
+      ["ΤΕΛΟΣ: τέλος", ["τελος", "ΤΕΛΟΣ:", "Τέλοσ"], ["τελοσ τ"]],
+      ["ошибка", ["ОШИБКА"], ["ошибки"]],
+      ["İstanbul", ["İSTANBUL", "stanbul"], ["ıstanbul"]],
+      ["100 % of 𐐨_", ["100 % OF 𐐀_"], ["100 %% of", "100_"]],
+    ] as const) {
+      test(`and jobs with the error ${error} are found by a part of it in any case`, async (t) => {
+        const store = await open(t);
+        await store.append([newEvent(), newEvent({ eventId: "e-2" })]);
+        for (const job of (await claim(store)).claimed) {
+          const end = { next: { to: "failed", reason: "no" } as const, startedAt: NOW, finishedAt: NOW };
+          await store.settle([{ ...claimOf(job), ...end, error: job.eventId === "e-1" ? error : "-" }]);
+        }
+        for (const [parts, ids] of [
+          [found, ["e-1"]],
+          [missed, []],
+        ] as const)
+          for (const part of parts) {
+            const jobs = { status: "failed", error: part } as const;
+            assert.deepEqual(
+              (await store.list({ error: part, limit: 10 })).items.map(({ eventId }) => eventId),
+              ids,
+              part,
+            );
+            assert.deepEqual(
+              (await store.jobs(jobs, { limit: 10 })).items.map(({ eventId }) => eventId),
+              ids,
+              part,
+            );
+            assert.equal((await store.count(jobs, { limit: 10 })).count, ids.length, part);
+          }
+      });
+    }
+
+    test("by an error of many events come in pages of any size", async (t) => {
+      const store = await open(t);
+      await store.append(Array.from({ length: 2500 }, (_, n) => newEvent({ eventId: `e-${n}` })));
+      const { claimed } = await claim(store, { limit: 2500 });
+      const end = { next: { to: "failed", reason: "no" } as const, startedAt: NOW, finishedAt: NOW };
+      await store.settle(
+        claimed.map((job, n) => ({ ...claimOf(job), ...end, error: n % 600 === 0 ? "rare" : "usual" })),
+      );
+      const ids: string[] = [];
+      for (let before: string | null | undefined; before !== null; ) {
+        const page = await store.list({ error: "RARE", limit: 2, ...(before === undefined ? {} : { before }) });
+        ids.push(...page.items.map(({ eventId }) => eventId));
+        before = page.older;
+      }
+      assert.deepEqual(ids, ["e-2400", "e-1800", "e-1200", "e-600", "e-0"]);
+    });
+
     for (const filter of [{}, { type: "push" }, { status: "queued" }] as const) {
       test(`come in pages, and give the events newer than a page, by ${JSON.stringify(filter)}`, async (t) => {
         const store = await filled(t);

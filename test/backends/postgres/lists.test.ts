@@ -8,7 +8,7 @@ import { postgresEvents } from "../../../src/postgres/events.ts";
 import { listStatements } from "../../../src/postgres/lists-sql.ts";
 import { CANDIDATES } from "../../../src/postgres/retention-sql.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
-import { claim, claimOf, fanOut, NOW, newEvent } from "../../helpers/events.ts";
+import { claim, fanOut, NOW, newEvent } from "../../helpers/events.ts";
 import { reusedPostgres, tempPostgres } from "../../helpers/postgres.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
 
@@ -28,23 +28,6 @@ suite("a list of events on PostgreSQL", needsPostgres(), () => {
     for (const name of ["type", "source", "error", "search"])
       assert.equal(await idsOf(store, { [name]: "a\0" }), "", name);
     assert.deepEqual([await store.get("e-1\0"), await store.get("e-1", "default\0")], [[], []]);
-  });
-
-  test("by an error ignores the case of ASCII letters only, in each locale", async (t) => {
-    const { store } = await open(t);
-    await store.append([newEvent()]);
-    const error = "INVALID ID in Zürich";
-    for (const job of (await claim(store)).claimed) {
-      const end = { next: { to: "failed", reason: error } as const, startedAt: NOW, finishedAt: NOW, error };
-      await store.settle([{ ...claimOf(job), ...end }]);
-    }
-    const found = async (part: string) => {
-      const { count } = await store.count({ status: "failed", error: part }, { limit: 10 });
-      assert.equal(await idsOf(store, { error: part }), count === 1 ? "e-1" : "");
-      return count === 1;
-    };
-    for (const part of ["invalid id", "Zürich", "züRICH"]) assert.ok(await found(part), part);
-    assert.ok(!(await found("ZÜRICH")));
   });
 
   test("by a part of the payload finds events before and after their fan-out at once", async (t) => {

@@ -1,0 +1,79 @@
+import { matchesError } from "./matches-error.ts";
+import type { JobFilter, OpenJob } from "./store.ts";
+
+/** How many jobs are compared with a filter in one page. On SQLite deliveries wait while a page is read. */
+export const MAX_COMPARED_JOBS = 2000;
+
+/** The events of a page: after one, up to one. */
+interface Range {
+  after: number;
+  last: number;
+}
+
+/** Some events in order, each with those of its routes whose jobs match a filter. `next` is the cursor of the next page. */
+export interface FoundJobs {
+  events: Map<number, string[]>;
+  next: string | null;
+}
+
+/**
+ * The events that a cursor leaves. It is the last event of the page before and the last one of the first page's time: "17-2000". So
+ * jobs that fail later are not found again.
+ */
+export function rangeOf(cursor: string): Range {
+  const [after = 0, last = 0] = cursor.split("-").map(Number);
+  return { after, last };
+}
+
+/** What a filter of jobs compares of an event. */
+export type JobOrigin = Pick<OpenJob, "source" | "type" | "receivedAt">;
+
+/**
+ * Chooses the jobs that match a filter among the next jobs of its status, which are in the order of their events. `originOf` is asked
+ * only for a filter that needs it.
+ */
+export function chooseJobs<Row extends { event: number; route: string; lastError: string | null }>(
+  rows: readonly Row[],
+  originOf: (row: Row) => JobOrigin | undefined,
+  filter: JobFilter,
+  { last, limit }: Pick<Range, "last"> & { limit: number },
+): FoundJobs {
+  // The last event may have more jobs than were read. The next page begins with it.
+  let end = rows.length === MAX_COMPARED_JOBS ? (rows.at(-1)?.event ?? 0) - 1 : last;
+  const events = new Map<number, string[]>();
+  for (const row of rows) {
+    if (row.event > end) break;
+    if (!matches(row, originOf, filter)) continue;
+    const routes = events.get(row.event);
+    if (routes) routes.push(row.route);
+    else if (events.size < limit) events.set(row.event, [row.route]);
+    else end = row.event - 1;
+  }
+  return { events, next: end < last ? `${end}-${last}` : null };
+}
+
+function matches<Row extends { route: string; lastError: string | null }>(
+  row: Row,
+  originOf: (row: Row) => JobOrigin | undefined,
+  { route, error, source, type, since, until }: JobFilter,
+): boolean {
+  if (route !== undefined && route !== row.route) return false;
+  if (error !== undefined && !matchesError(row.lastError, error)) return false;
+  if ([source, type, since, until].every((member) => member === undefined)) return true;
+  const origin = originOf(row);
+  if (!origin) return false;
+  if ((source ?? origin.source) !== origin.source || (type ?? origin.type) !== origin.type) return false;
+  return origin.receivedAt >= (since ?? origin.receivedAt) && (until === undefined || origin.receivedAt < until);
+}
+
+/** A queued or failed job as it is read: a driver has no objects in a row. */
+export type OpenJobRow = Omit<OpenJob, "leased" | "deadLetter"> & {
+  leased: boolean | number;
+  failedAt: number | null;
+  reason: string | null;
+};
+
+/** A queued or failed job of a row. */
+export function openJobOf({ leased, failedAt, reason, ...job }: OpenJobRow): OpenJob {
+  return { ...job, leased: Boolean(leased), deadLetter: failedAt === null ? null : { failedAt, reason: reason ?? "" } };
+}
