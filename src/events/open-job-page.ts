@@ -1,8 +1,6 @@
+import { MAX_COMPARED_JOBS } from "./limits.ts";
 import { matchesError } from "./matches-error.ts";
 import type { JobFilter, OpenJob } from "./store.ts";
-
-/** How many jobs are compared with a filter in one page. On SQLite deliveries wait while a page is read. */
-export const MAX_COMPARED_JOBS = 2000;
 
 /** The events of a page: after one, up to one. */
 interface Range {

@@ -1,5 +1,6 @@
 import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
 import type { Claim, ClaimedJob, Next, Settlement } from "../events/job.ts";
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
@@ -65,9 +66,6 @@ const RECORDED = `
 SELECT event, route, attempt FROM authserve.attempts
   JOIN unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
     AS told (event, route, attempt, started_at, finished_at) USING (event, route, attempt, started_at, finished_at)`;
-
-// One answer with more would hold as much memory for as long as its attempts run.
-const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 interface ClaimedRow extends Omit<ClaimedJob, "route"> {
   due_at: number;

@@ -1,4 +1,5 @@
 import type { NewJob } from "../events/job.ts";
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
@@ -57,9 +58,6 @@ stats AS (
 INSERT INTO authserve.tally (route, queued, processed, queued_bytes, processed_bytes, unrouted)
 SELECT route, count(*), 0, 0, 0, 0 FROM added GROUP BY route
 UNION ALL SELECT '', -count(*), count(*), -sum(size), sum(size), count(*) FROM jobless HAVING count(*) > 0`;
-
-// Routing reads at most this much at once.
-const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 /** Finds events without jobs and adds their jobs. */
 export function eventFanOut(

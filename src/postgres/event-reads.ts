@@ -1,5 +1,6 @@
 import type { JobStatus } from "../events/event.ts";
 import type { AttemptRecord } from "../events/job.ts";
+import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
 import type {
   Conflict,
@@ -88,10 +89,6 @@ FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number`;
 
 type ConflictRow = Omit<Conflict, "number"> & { event: number };
 type RepeatRow = Omit<Repeat, "headers"> & { event: number; headers: string };
-
-// A sender that gives all its events one id creates a conflict with each. The first ones are enough to diagnose that.
-// One body of the largest size fits.
-const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
 /** Reads of stored events. Each reads one snapshot. */
 export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get"> {

@@ -1,4 +1,5 @@
 import type { Status } from "../events/event.ts";
+import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import {
   addTaken,
   createPurgeRule,
@@ -17,9 +18,6 @@ import { lockLines, promote } from "./ordering.ts";
 import * as sql from "./retention-sql.ts";
 import { removeOldStats } from "./stats.ts";
 import { integers } from "./values.ts";
-
-// Events or ids that one page looks at.
-const MAX_COMPARED = 1000;
 
 /** Where a purge goes on. `taken` is what a dry run has counted so far. */
 interface Position {
@@ -80,7 +78,10 @@ async function purgeContents(
 ): Promise<PageWork> {
   const [totals] = await postgres.rows<TotalsRow>(TOTALS);
   const rule = createPurgeRule(retention, withoutTaken(totals as TotalsRow, taken), now);
-  const rows = await postgres.rows<CandidateRow & { isUnrouted: boolean }>(sql.CANDIDATES, [after, MAX_COMPARED]);
+  const rows = await postgres.rows<CandidateRow & { isUnrouted: boolean }>(sql.CANDIDATES, [
+    after,
+    MAX_COMPARED_EVENTS,
+  ]);
   const jobsOf = await readEndedJobs(postgres, rows);
   const found: Expired[] = [];
   const timeOf = await readTimeline(postgres, rows, now);
@@ -96,7 +97,7 @@ async function purgeContents(
     if (event) found.push(event);
   }
   const events = isDryRun ? found : await removeContents(postgres, found, now);
-  const hasMore = !isDone && (found.length === limit || rows.length === MAX_COMPARED);
+  const hasMore = !isDone && (found.length === limit || rows.length === MAX_COMPARED_EVENTS);
   const next: Position = hasMore
     ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
     : { ...START, phase: "ids" };
@@ -187,7 +188,7 @@ async function purgeIds(
   const cutoff = now - retention.idsMs;
   const rows = await postgres.rows<CandidateRow & { hasContents: boolean }>(sql.OLD_IDS, [
     position.after,
-    MAX_COMPARED,
+    MAX_COMPARED_EVENTS,
   ]);
   const timeOf = await readTimeline(postgres, rows, now);
   const timed = rows.map((row) => ({ ...row, ...timeOf(row.receivedAt) }));
@@ -200,7 +201,7 @@ async function purgeIds(
   const ids = gone.slice(0, limit).map(({ event }) => event);
   const removed = isDryRun ? ids.length : await removeIds(postgres, ids);
   const isFull = ids.length === limit;
-  const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
+  const hasMore = isFull || (rows.length === MAX_COMPARED_EVENTS && !isDone);
   const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
   const next = hasMore ? JSON.stringify({ ...position, after }) : null;
   return { ...NOTHING, ids: removed, next };

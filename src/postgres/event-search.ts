@@ -1,12 +1,10 @@
-import type { EventFilter, EventPage, EventSummary } from "../events/store.ts";
+import { type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
+import type { EventFilter, EventPage } from "../events/store.ts";
 import type { Queries } from "./connection.ts";
 import { LISTED } from "./lists-sql.ts";
 
-// What one statement searches. It must end within the time limit of the connection, also on a slow disk.
-const WINDOW = 1000;
+// One statement must end within the time limit of the connection, also on a slow disk.
 const WINDOW_BYTES = 64 * 1024 * 1024;
-
-const MAX_MS = 500;
 
 /** The first event of a window: before this event, from this one on, events, bytes. One event always fits. */
 const WINDOW_START = `
@@ -18,33 +16,24 @@ SELECT min(event) AS start FROM (
 WHERE nth = 1 OR bytes <= $4`;
 
 /** The oldest event that a filter can list, and the newest one. */
-export async function readListed(
-  queries: Queries,
-  { since }: EventFilter,
-): Promise<{ oldest: number; newest: number }> {
-  const [row] = await queries.rows<{ oldest: number; newest: number }>(LISTED, [since ?? null]);
-  return row as { oldest: number; newest: number };
+export async function readListed(queries: Queries, { since }: EventFilter): Promise<Listed> {
+  const [row] = await queries.rows<Listed>(LISTED, [since ?? null]);
+  return row as Listed;
 }
 
-/** Lists the events whose payloads contain a text, newest first, for a limited time. `list` lists those of a window. */
+/** Lists the events whose payloads contain a text. `list` lists those of a window. */
 export async function searchPayloads(
   queries: Queries,
   filter: EventFilter,
   list: (filter: EventFilter) => Promise<EventPage>,
 ): Promise<EventPage> {
-  const deadline = performance.now() + MAX_MS;
-  const { oldest: first, newest } = await readListed(queries, filter);
-  const oldest = Math.max(first, Number(filter.after ?? 0) + 1);
-  const items: EventSummary[] = [];
-  let before = filter.before === undefined ? newest + 1 : Number(filter.before);
-  while (before > oldest && performance.now() < deadline) {
+  const windows = searchWindows(filter, await readListed(queries, filter));
+  let step = windows.next();
+  while (!step.done) {
+    const { before, oldest, filterFrom } = step.value;
     const [window] = await queries.rows<{ start: number | null }>(WINDOW_START, [before, oldest, WINDOW, WINDOW_BYTES]);
     const from = window?.start ?? oldest;
-    const cursors = { before: String(before), after: String(from - 1) };
-    const page = await list({ ...filter, ...cursors, limit: filter.limit - items.length });
-    items.push(...page.items);
-    before = page.older === null ? from : Number(page.older);
-    if (items.length === filter.limit) break;
+    step = windows.next({ from, page: await list(filterFrom(from)) });
   }
-  return { items, older: before > oldest ? String(before) : null, newer: String(newest) };
+  return step.value;
 }

@@ -1,3 +1,4 @@
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { bytes, integers, texts } from "./values.ts";
@@ -65,9 +66,6 @@ FROM (
   FROM authserve.held WHERE id = ANY($1::bigint[]) WINDOW in_order AS (ORDER BY id)) AS sized
 WHERE nth = 1 OR total <= $2 ORDER BY id`;
 
-// One answer with more would hold as much memory.
-const MAX_BYTES = 8 * 1024 * 1024;
-
 /** Keeps refused deliveries in PostgreSQL. */
 export function createPostgresHeldStore(postgres: Postgres): HeldStore {
   async function trim(queries: Queries, source: string, bounds: HeldBounds, now: number): Promise<void> {
@@ -93,7 +91,7 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
     sources: async () => (await postgres.rows<{ source: string }>(SOURCES)).map(({ source }) => source),
     list: ({ source = null, since = 0, after = 0, limit }) =>
       postgres.rows<HeldSummary>(LIST, [after, source, since, limit]),
-    read: (ids) => postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_BYTES]),
+    read: (ids) => postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_PAYLOAD_BYTES]),
     remove: async (ids) => void (await postgres.run(REMOVE, [integers(ids)])),
   };
 }

@@ -1,8 +1,8 @@
+import { MAX_COMPARED_JOBS } from "../events/limits.ts";
 import {
   chooseJobs,
   type FoundJobs,
   type JobOrigin,
-  MAX_COMPARED_JOBS,
   type OpenJobRow,
   openJobOf,
   rangeOf,

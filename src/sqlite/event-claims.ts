@@ -1,5 +1,6 @@
 import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
 import { type AttemptOutcome, type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
@@ -65,9 +66,6 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
     },
   };
 }
-
-// Deliveries wait while a claim reads its payloads and sends them to the worker: 0.1 s for this size.
-const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 /** Leases due jobs. Jobs with expired leases are queued again or dead-lettered. Unreadable events are set aside. */
 function prepareLeasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {

@@ -1,4 +1,5 @@
 import type { NewJob } from "../events/job.ts";
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
@@ -6,9 +7,6 @@ import { eventTally } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
 import { eventReader, type Origin } from "./stored-event.ts";
-
-// Deliveries wait while payloads are read and sent to the worker.
-const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 type FanOutPort = Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
 

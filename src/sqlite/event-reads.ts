@@ -1,5 +1,6 @@
 import type { JobStatus } from "../events/event.ts";
 import type { AttemptRecord } from "../events/job.ts";
+import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
 import type {
   Backlog,
@@ -39,10 +40,6 @@ interface JobRow {
 
 type ConflictRow = Omit<Conflict, "number" | "payload"> & { id: number; bytes: number };
 type RepeatRow = Omit<Repeat, "headers"> & { headers: string };
-
-// A sender that gives all its events one id creates a conflict with each. The first ones are enough to diagnose that.
-// One body of the largest size fits.
-const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
 /** Queries on stored events. Each reads one snapshot. */
 export type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;

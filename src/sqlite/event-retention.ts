@@ -1,4 +1,5 @@
 import type { JobStatus, Status } from "../events/event.ts";
+import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import {
   addTaken,
   createPurgeRule,
@@ -19,8 +20,6 @@ import { isSpaceLow } from "./reserve.ts";
 import * as sql from "./retention-sql.ts";
 import { statRemoval } from "./stats.ts";
 
-// Events or ids that are looked at in one transaction. Deliveries wait for it: 2 ms.
-const MAX_COMPARED = 1000;
 // A large file with fewer free pages keeps them for new events.
 const SPARE_PAGES = 1000;
 const SPARE_SHARE = 0.1;
@@ -140,7 +139,7 @@ function contentsPurge(database: Database, room: PurgeRoom) {
     const events: Expired[] = [];
     let last = after;
     let isDone = false;
-    const rows = candidates.all(after, found.routedTo, MAX_COMPARED);
+    const rows = candidates.all(after, found.routedTo, MAX_COMPARED_EVENTS);
     const timeOf = timeline(rows, now);
     for (const row of rows) {
       const { at: receivedAt, isAhead } = timeOf(row);
@@ -155,7 +154,7 @@ function contentsPurge(database: Database, room: PurgeRoom) {
       room.make();
       remove(events, now);
     }
-    const hasMore = !isDone && (events.length === limit || rows.length === MAX_COMPARED);
+    const hasMore = !isDone && (events.length === limit || rows.length === MAX_COMPARED_EVENTS);
     const next: Position = hasMore
       ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
       : { ...START, phase: "ids" };
@@ -219,7 +218,7 @@ function idsPurge(database: Database, room: PurgeRoom) {
   return ({ retention, now, limit: most, isDryRun = false }: PurgeRequest, position: Position): PageWork => {
     const limit = isDryRun ? most : room.fitting(most);
     const cutoff = now - retention.idsMs;
-    const rows = oldIds.all(position.after, MAX_COMPARED);
+    const rows = oldIds.all(position.after, MAX_COMPARED_EVENTS);
     const timeOf = timeline(rows, now);
     const timed = rows.map((row) => ({ ...row, ...timeOf(row) }));
     const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
@@ -234,7 +233,7 @@ function idsPurge(database: Database, room: PurgeRoom) {
       countRemoved.run(ids.length);
     }
     const isFull = ids.length === limit;
-    const hasMore = isFull || (rows.length === MAX_COMPARED && !isDone);
+    const hasMore = isFull || (rows.length === MAX_COMPARED_EVENTS && !isDone);
     const after = (isFull ? ids.at(-1) : rows.at(-1))?.event ?? 0;
     const next: Position | null = hasMore ? { ...position, after } : isDryRun ? null : { ...START, phase: "space" };
     return { ...NOTHING, ids: ids.length, hasWorked: ids.length > 0, next: next && JSON.stringify(next) };

@@ -1,3 +1,4 @@
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
@@ -26,9 +27,6 @@ WHERE id > @after AND (@source IS NULL OR source = @source) AND received_at >= @
 const READ = `
 SELECT id, source, reason, method, origin, target, headers, media_type AS mediaType, address, received_at AS receivedAt, body
 FROM held WHERE id = ?`;
-
-// One answer with more would hold as much memory.
-const MAX_BYTES = 8 * 1024 * 1024;
 
 type OldRow = Pick<HeldSummary, "id" | "receivedAt" | "bytes">;
 
@@ -91,7 +89,7 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
         const row = read.get(id);
         if (row === undefined) continue;
         bytes += row.body.length;
-        if (found.length > 0 && bytes > MAX_BYTES) break;
+        if (found.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
         found.push(row);
       }
       return found;
