@@ -38,7 +38,7 @@ FROM unnest($1::text[], $2::text[]) AS named (source, event_id) JOIN authserve.e
 
 /** The events with these bytes and an unsigned id: sources, digests. */
 export const STORED_BYTES = `
-SELECT id, source, encode(bytes_sha256, 'hex') AS "bytesSha256", event_id AS "eventId"
+SELECT id, source, encode(bytes_sha256, 'hex') AS "bytesSha256", event_id AS "eventId", received_at AS "receivedAt"
 FROM unnest($1::text[], $2::bytea[]) AS named (source, bytes_sha256) JOIN authserve.events USING (source, bytes_sha256)
 WHERE bytes_sha256 IS NOT NULL`;
 

@@ -1,8 +1,19 @@
-import { hash } from "node:crypto";
 import { AppError } from "../errors.ts";
-import { DIGEST_PREFIX } from "../events/event.ts";
+import {
+  bringsOtherId,
+  CONFLICT,
+  type Decision,
+  DUPLICATE,
+  decideTaken,
+  digestOf,
+  duplicateOf,
+  idByBytes,
+  isWithin,
+  NEW,
+  type SameBytes,
+  type StoredEvent,
+} from "../events/dedupe.ts";
 import { numbered } from "../events/free-number.ts";
-import { bringsOtherId } from "../events/repeat.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import * as sql from "./append-sql.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
@@ -11,18 +22,10 @@ import { freeNumberOf } from "./free-number-of.ts";
 import { addRepeats, type NewRepeat } from "./repeats.ts";
 import { bytes, integers, texts } from "./values.ts";
 
-const NEW: Appended = { duplicate: false, conflict: false };
-const DUPLICATE: Appended = { duplicate: true, conflict: false };
-const CONFLICT: Appended = { duplicate: true, conflict: true };
-
 /** SQLSTATE classes of values that cannot be stored: data exceptions, and rows of an index that are too large. */
 const POISON = /^(?:22|54)/;
 
-/**
- * Stores batches of deliveries. A known signed id is a duplicate, or a conflict when the bytes differ. With an unsigned id the
- * bytes decide: the same bytes are a duplicate. Other bytes under a known unsigned id are stored under their digest. With a time
- * within which bytes are the same, that alone decides. A duplicate by its bytes that brings another id is kept as a repeat.
- */
+/** Stores batches of deliveries. */
 export function eventAppend(postgres: Postgres, tally: EventTally): (batch: NewEvent[]) => Promise<Appended[]> {
   const add = addNew(postgres);
   const resolveKnown = knownEvents(postgres, add);
@@ -120,13 +123,6 @@ function columnsOf(events: readonly NewEvent[]): Buffer[] {
   ];
 }
 
-/** The event whose bytes came last. */
-interface SameBytes {
-  id: number;
-  eventId: string;
-  receivedAt: number;
-}
-
 /** Stores an event of a source in which only the same bytes within a time are a duplicate. */
 function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWithinMs: number) => Promise<Appended> {
   async function findSame({ bytesSha256, source }: NewEvent): Promise<SameBytes | undefined> {
@@ -139,9 +135,9 @@ function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWi
     // Another server may take the same id, or store the same bytes, between two statements.
     for (let { eventId } = event; ; eventId = numbered(event.eventId, await freeNumberOf(postgres, event))) {
       const same = await findSame(event);
-      if (same && event.receivedAt - same.receivedAt < sameWithinMs) {
+      if (same && isWithin(event, same, sameWithinMs)) {
         const repeats = await addRepeats(postgres, repeatOf(event, same));
-        return duplicateOf(event, same.eventId, repeats);
+        return duplicateOf(event, same.eventId, repeats.has(event));
       }
       if (same) await postgres.run(sql.FORGET_BYTES, [same.id]);
       const [isNew] = await add([{ ...event, eventId }]);
@@ -150,43 +146,34 @@ function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWi
   };
 }
 
-interface StoredRow {
-  id: number;
+interface StoredRow extends Pick<StoredEvent, "id" | "bytesSha256"> {
   source: string;
   eventId: string;
-  /** Of the payload if the id is unsigned, else null. */
-  bytesSha256: string | null;
   /** Null once retention has removed it. */
   payloadSha256: string | null;
 }
 
+type BytesRow = SameBytes & { source: string; bytesSha256: string };
+
 /** What is kept of a duplicate by its bytes: nothing, or a repeat. */
-function repeatOf(delivery: NewEvent, { id, eventId }: Pick<SameBytes, "id" | "eventId">): NewRepeat[] {
+function repeatOf(delivery: NewEvent, { id, eventId }: SameBytes): NewRepeat[] {
   return bringsOtherId(delivery, eventId) ? [{ stored: id, delivery }] : [];
 }
 
-/** A duplicate by its bytes, with the id of the stored event. */
-function duplicateOf(delivery: NewEvent, eventId: string, newRepeats: ReadonlySet<NewEvent>): Appended {
-  if (eventId === delivery.eventId) return DUPLICATE;
-  return { ...DUPLICATE, ...(newRepeats.has(delivery) && { repeat: true }), eventId };
-}
-
-/** An event that has the bytes of a delivery. */
-type BytesRow = Pick<StoredRow, "id" | "source" | "eventId" | "bytesSha256">;
-
-/** What a known event is: a duplicate, a conflict with the stored event, or to be stored under its digest. */
-type Decision = { is: "duplicate"; of?: BytesRow } | { is: "conflict"; with: number } | { is: "new bytes" };
-
 function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEvent[]) => Promise<Appended[]> {
-  async function readStored(events: readonly NewEvent[]): Promise<(event: NewEvent) => StoredRow | undefined> {
+  async function readStored(events: readonly NewEvent[]): Promise<(event: NewEvent) => StoredEvent | undefined> {
     const names = [texts(events.map(({ source }) => source)), texts(events.map(({ eventId }) => eventId))];
     const rows = await postgres.rows<StoredRow>(sql.STORED, names);
     const byName = new Map(rows.map((row) => [`${row.source} ${row.eventId}`, row]));
-    return ({ source, eventId }) => byName.get(`${source} ${eventId}`);
+    return (event) => {
+      const row = byName.get(`${event.source} ${event.eventId}`);
+      const digest = row?.payloadSha256 ?? null;
+      return row && { ...row, hasSameBytes: digest === null ? null : digest === digestOf(event) };
+    };
   }
 
   /** The events that have the bytes of these. */
-  async function readByBytes(events: readonly NewEvent[]): Promise<(event: NewEvent) => BytesRow | undefined> {
+  async function readByBytes(events: readonly NewEvent[]): Promise<(event: NewEvent) => SameBytes | undefined> {
     const unsigned = events.filter(({ bytesSha256 }) => bytesSha256 !== null);
     if (unsigned.length === 0) return () => undefined;
     const digests = unsigned.map(({ bytesSha256 }) => Buffer.from(bytesSha256 ?? "", "hex"));
@@ -198,14 +185,14 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
 
   /** Stores events under their digests, because other bytes have their ids. */
   async function addByBytes(events: readonly NewEvent[]): Promise<Appended[]> {
-    const renamed = events.map((event) => ({ ...event, eventId: DIGEST_PREFIX + digestOf(event) }));
+    const renamed = events.map((event) => ({ ...event, eventId: idByBytes(event) }));
     const isNew = await add(renamed);
     return renamed.map(({ eventId }, place) => ({ ...(isNew[place] ? NEW : DUPLICATE), eventId }));
   }
 
   return async (events) => {
     const [storedOf, sameOf] = [await readStored(events), await readByBytes(events)];
-    const decided = events.map((event) => ({ event, decision: decide(event, storedOf(event), sameOf(event)) }));
+    const decided = events.map((event) => ({ event, decision: decideTaken(event, storedOf(event), sameOf(event)) }));
     await addConflicts(postgres, decided);
     const repeats = await addRepeats(
       postgres,
@@ -218,21 +205,9 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
     return decided.map(({ event, decision }) => {
       if (decision.is === "new bytes") return added.shift() ?? DUPLICATE;
       if (decision.is === "conflict") return CONFLICT;
-      return decision.of ? duplicateOf(event, decision.of.eventId, repeats) : DUPLICATE;
+      return decision.of ? duplicateOf(event, decision.of.eventId, repeats.has(event)) : DUPLICATE;
     });
   };
-}
-
-const digestOf = ({ bytesSha256, payload }: NewEvent) => bytesSha256 ?? hash("sha256", payload);
-
-function decide(event: NewEvent, stored: StoredRow | undefined, same: BytesRow | undefined): Decision {
-  if (event.bytesSha256 !== null) return same ? { is: "duplicate", of: same } : { is: "new bytes" };
-  if (!stored) return { is: "duplicate" };
-  const digest = digestOf(event);
-  // An attacker can resend a captured body under any unsigned id. That must not keep the genuine event out.
-  if (stored.bytesSha256 !== null) return { is: stored.bytesSha256 === digest ? "duplicate" : "new bytes" };
-  if (stored.payloadSha256 === null || stored.payloadSha256 === digest) return { is: "duplicate" };
-  return { is: "conflict", with: stored.id };
 }
 
 async function addConflicts(

@@ -1,5 +1,5 @@
+import { MAX_REPEATS } from "../events/dedupe.ts";
 import { numbered } from "../events/free-number.ts";
-import { MAX_REPEATS } from "../events/repeat.ts";
 import type { EventName, NewEvent } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { freeNumberOf } from "./free-number-of.ts";

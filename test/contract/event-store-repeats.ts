@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
-import { MAX_REPEATS } from "../../src/events/repeat.ts";
+import { MAX_REPEATS } from "../../src/events/dedupe.ts";
 import { DEFAULT_RETENTION } from "../../src/events/retention.ts";
 import type { EventStore, NewEvent, Repeat } from "../../src/events/store.ts";
 import { claim, claimOf, NOW, newEvent } from "../helpers/events.ts";
