@@ -77,8 +77,8 @@ export interface PurgeRule {
   isDoneAt(receivedAt: number): boolean;
 }
 
-// About what the jobs, attempts and indexes of an event take. The next page of a purge measures the size again.
-const BYTES_BESIDE_PAYLOAD = 400;
+/** About what the jobs, attempts and indexes of an event take. The next page of a purge measures the size again. */
+export const BYTES_BESIDE_PAYLOAD = 400;
 
 /** Creates the rule for what is stored now. */
 export function createPurgeRule(retention: Retention, totals: StoredTotals, now: number): PurgeRule {

@@ -1,15 +1,7 @@
-import type { Status } from "../events/event.ts";
 import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
-import {
-  addTaken,
-  createPurgeRule,
-  endOf,
-  NOTHING_TAKEN,
-  type PurgeRule,
-  type StoredTotals,
-  type Taken,
-} from "../events/retention.ts";
-import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
+import { type Candidate, chooseEvents, chooseIds, type Expired, positionOf } from "../events/purge-choice.ts";
+import { endOf } from "../events/retention.ts";
+import type { Backlog, EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import { createTimeline, type PlausibleTime, type TimesAround } from "../events/timeline.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { BYTES_PER_EVENT, createMoves, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
@@ -19,38 +11,9 @@ import * as sql from "./retention-sql.ts";
 import { removeOldStats } from "./stats.ts";
 import { integers } from "./values.ts";
 
-/** Where a purge goes on. `taken` is what a dry run has counted so far. */
-interface Position {
-  phase: "contents" | "ids";
-  after: number;
-  taken: Taken;
-}
-
 type PageWork = Omit<PurgedPage, "fruitlessMs">;
-
-const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
-const NOTHING = { events: 0, ids: 0, bytes: 0 };
-
-interface TotalsRow {
-  processed: number;
-  processedBytes: number;
-  failed: number;
-  failedBytes: number;
-  bytes: number;
-}
-
-interface CandidateRow {
-  event: number;
-  receivedAt: number;
-  bytes: number;
-}
-
-/** An event to remove, as it was when it was read. */
-interface Expired extends CandidateRow {
-  status: Exclude<Status, "queued">;
-  endedAt: number;
-}
-
+type Position = ReturnType<typeof positionOf>;
+type Totals = Pick<Backlog, "processed" | "failed" | "bytes"> & { processedBytes: number; failedBytes: number };
 type EndedJob = Pick<JobRow, "event" | "status" | "endedAt">;
 
 /** Removes what retention does not keep, in small transactions. PostgreSQL uses their space again by itself. */
@@ -58,7 +21,7 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
   return {
     async purge(request) {
       if (request.cursor === undefined && !request.isDryRun) await removeOldStats(postgres, request.now);
-      const position = request.cursor === undefined ? START : (JSON.parse(request.cursor) as Position);
+      const position = positionOf(request.cursor);
       const startedAt = performance.now();
       const page = await (position.phase === "contents"
         ? purgeContents(postgres, request, position)
@@ -71,44 +34,28 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
 }
 
 /** Finds and removes the next events. */
-async function purgeContents(
-  postgres: Postgres,
-  { retention, now, limit, isDryRun = false }: PurgeRequest,
-  { after, taken }: Position,
-): Promise<PageWork> {
-  const [totals] = await postgres.rows<TotalsRow>(TOTALS);
-  const rule = createPurgeRule(retention, withoutTaken(totals as TotalsRow, taken), now);
-  const rows = await postgres.rows<CandidateRow & { isUnrouted: boolean }>(sql.CANDIDATES, [
-    after,
+async function purgeContents(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
+  const [found] = await postgres.rows<Totals>(TOTALS);
+  const totals = { ...(found as Totals), databaseBytes: (found as Totals).bytes, bytesPerEvent: BYTES_PER_EVENT };
+  const rows = await postgres.rows<Candidate & { isUnrouted: boolean }>(sql.CANDIDATES, [
+    position.after,
     MAX_COMPARED_EVENTS,
   ]);
-  const jobsOf = await readEndedJobs(postgres, rows);
-  const found: Expired[] = [];
-  const timeOf = await readTimeline(postgres, rows, now);
-  let last = after;
-  let isDone = false;
-  for (const { isUnrouted, ...row } of rows) {
-    const { at: receivedAt, isAhead } = timeOf(row.receivedAt);
-    const isYoung = rule.isDoneAt(receivedAt);
-    isDone = isYoung && !isAhead;
-    if (isDone || found.length === limit) break;
-    last = row.event;
-    const event = isUnrouted || isYoung ? null : expiry({ ...row, receivedAt }, jobsOf(row.event), rule);
-    if (event) found.push(event);
-  }
-  const events = isDryRun ? found : await removeContents(postgres, found, now);
-  const hasMore = !isDone && (found.length === limit || rows.length === MAX_COMPARED_EVENTS);
-  const next: Position = hasMore
-    ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
-    : { ...START, phase: "ids" };
-  const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-  return { events: events.length, ids: 0, bytes, next: JSON.stringify(next) };
+  const unrouted = new Set(rows.filter(({ isUnrouted }) => isUnrouted).map(({ event }) => event));
+  const readJobs = await readEndedJobs(postgres, rows);
+  const jobsOf = (event: number) => (unrouted.has(event) ? null : readJobs(event));
+  const timeOf = await readTimeline(postgres, rows, request.now);
+  const chosen = chooseEvents(rows, { timeOf, jobsOf }, request, { ...position, totals });
+  const { next } = chosen;
+  if (request.isDryRun) return { events: chosen.events.length, ids: 0, bytes: chosen.bytes, next };
+  const removed = await removeContents(postgres, chosen.events, request.now);
+  return { events: removed.length, ids: 0, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0), next };
 }
 
 /** Returns what tells the times of a page of events. */
 async function readTimeline(
   queries: Queries,
-  [first]: readonly CandidateRow[],
+  [first]: readonly Candidate[],
   now: number,
 ): Promise<(receivedAt: number) => PlausibleTime> {
   const [around] = await queries.rows<TimesAround>(sql.TIMES_AROUND, [first?.event ?? 0, Math.round(now)]);
@@ -117,25 +64,11 @@ async function readTimeline(
 
 async function readEndedJobs(
   queries: Queries,
-  events: readonly CandidateRow[],
+  events: readonly Candidate[],
 ): Promise<(event: number) => readonly EndedJob[]> {
   const rows = await queries.rows<EndedJob>(sql.ENDED_JOBS, [integers(events.map(({ event }) => event))]);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
   return (event) => byEvent.get(event) ?? [];
-}
-
-/** An event with its status if a rule takes it, else null. */
-function expiry(row: CandidateRow, jobs: readonly EndedJob[], rule: PurgeRule): Expired | null {
-  const { status, endedAt } = endOf(row.receivedAt, jobs);
-  return rule.takes({ status, endedAt, bytes: row.bytes }) && status !== "queued" ? { ...row, status, endedAt } : null;
-}
-
-function withoutTaken(found: TotalsRow, { processed, failed }: Taken): StoredTotals {
-  return {
-    processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
-    failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
-    databaseBytes: found.bytes - processed.bytes - failed.bytes - BYTES_PER_EVENT * (processed.count + failed.count),
-  };
 }
 
 /** Removes events with their jobs. Returns those that were still there, and have not been processed again since they were read. */
@@ -180,31 +113,15 @@ function countRemoved(queries: Queries, removed: readonly Expired[], jobs: reado
 }
 
 /** Finds and removes the next ids whose events are removed. */
-async function purgeIds(
-  postgres: Postgres,
-  { retention, now, limit, isDryRun = false }: PurgeRequest,
-  position: Position,
-): Promise<PageWork> {
-  const cutoff = now - retention.idsMs;
-  const rows = await postgres.rows<CandidateRow & { hasContents: boolean }>(sql.OLD_IDS, [
+async function purgeIds(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
+  const rows = await postgres.rows<Candidate & { hasContents: boolean }>(sql.OLD_IDS, [
     position.after,
     MAX_COMPARED_EVENTS,
   ]);
-  const timeOf = await readTimeline(postgres, rows, now);
-  const timed = rows.map((row) => ({ ...row, ...timeOf(row.receivedAt) }));
-  const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
-  const old = timed.filter(({ at }) => at <= cutoff).map((row) => ({ ...row, receivedAt: row.at }));
-  const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0 }, now);
-  const jobsOf = isDryRun ? await readEndedJobs(postgres, old) : () => [];
-  // In a dry run the expired events are still there.
-  const gone = old.filter((row) => !row.hasContents || (isDryRun && expiry(row, jobsOf(row.event), rule) !== null));
-  const ids = gone.slice(0, limit).map(({ event }) => event);
-  const removed = isDryRun ? ids.length : await removeIds(postgres, ids);
-  const isFull = ids.length === limit;
-  const hasMore = isFull || (rows.length === MAX_COMPARED_EVENTS && !isDone);
-  const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
-  const next = hasMore ? JSON.stringify({ ...position, after }) : null;
-  return { ...NOTHING, ids: removed, next };
+  const timeOf = await readTimeline(postgres, rows, request.now);
+  const jobsOf = request.isDryRun ? await readEndedJobs(postgres, rows) : () => [];
+  const { ids, next } = chooseIds(rows, { timeOf, jobsOf }, request, position, null);
+  return { events: 0, ids: request.isDryRun ? ids.length : await removeIds(postgres, ids), bytes: 0, next };
 }
 
 async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<number> {
