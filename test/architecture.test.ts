@@ -11,12 +11,13 @@ const PARTS = ["auth", "webhook", "worker", "nodes", "alerts", "admin"];
 /** Adapters: each imports the ports that it implements and its one package, and no other adapter. */
 const DRIVERS = ["sqlite", "redis", "postgres"];
 
-/** Modules below all parts. The ports are in their domain: `events`, two files of `auth`, and one of `webhook`. */
+/** Modules below all parts. The ports are in their domain: `events`, two files of `auth`, and some of `webhook`. */
 const BASE = ["lib", "errors", "log", "log-events", "metrics", "events"];
 const PORTS = [
   "auth/sessions.ts",
   "auth/throttle/store.ts",
   "webhook/intake/source-store.ts",
+  "webhook/intake/source-times.ts",
   "webhook/held/held-store.ts",
   "nodes/store.ts",
   "alerts/store.ts",

@@ -1,46 +1,43 @@
 import { createStatCounts } from "../events/stats.ts";
 import {
-  AHEAD_MS,
+  type CountsRow,
+  type RefusalRow,
+  recordsOf,
+  type SecretUse,
   type SourceCounts,
-  type SourceRecord,
   type SourceStore,
   secretKey,
   secretKeys,
   secretsIn,
   statsOf,
 } from "../webhook/intake/source-store.ts";
+import { type SourceTimes, timesAfter } from "../webhook/intake/source-times.ts";
 import type { Postgres } from "./connection.ts";
 import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * Adds the counts of sources: sources, received, refused, last received, time from which a stored one is ahead. In order, so that
- * two servers do not wait for each other, and each source once, because one statement cannot change a row twice.
+ * Adds the counts of sources: sources, received, refused. In order, so that two servers do not wait for each other, and each source
+ * once, because one statement cannot change a row twice. Until the end of the transaction no other server changes what a source has.
  */
 const ADD = `
-INSERT INTO authserve.source_counts AS known (source, received, refused, last_received_at)
-SELECT source, sum(received), sum(refused), max(at)
-FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS report (source, received, refused, at)
+INSERT INTO authserve.source_counts AS known (source, received, refused)
+SELECT source, sum(received), sum(refused)
+FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS report (source, received, refused)
 GROUP BY source ORDER BY source
-ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused,
-  last_received_at = CASE WHEN known.last_received_at > $5 THEN coalesce(excluded.last_received_at, known.last_received_at)
-    ELSE greatest(known.last_received_at, excluded.last_received_at) END`;
+ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused`;
 
-/**
- * Stores when secrets were used: sources, names, marks, times, time from which a stored one is ahead. One with another value
- * replaces an older one.
- */
-const USE_SECRETS = `
-INSERT INTO authserve.source_secrets AS known (source, name, mark, first_used_at, last_used_at)
-SELECT DISTINCT ON (source, name) source, name, mark, min(at), max(at)
-FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS use (source, name, mark, at)
-GROUP BY source, name, mark ORDER BY source, name, max(at) DESC
-ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark,
-  first_used_at = CASE WHEN known.mark = excluded.mark THEN least(known.first_used_at, excluded.first_used_at)
-    ELSE excluded.first_used_at END,
-  last_used_at = CASE WHEN known.last_used_at > $5 THEN excluded.last_used_at
-    ELSE greatest(known.last_used_at, excluded.last_used_at) END
-WHERE known.mark = excluded.mark OR known.last_used_at <= excluded.last_used_at OR known.last_used_at > $5`;
+/** Sets when sources have received last: sources, times. */
+const SET_TIMES = `
+UPDATE authserve.source_counts AS known SET last_received_at = at
+FROM unnest($1::text[], $2::bigint[]) AS given (source, at) WHERE known.source = given.source`;
+
+/** Sets when secrets were used: a column each. */
+const SET_USES = `
+INSERT INTO authserve.source_secrets (source, name, mark, first_used_at, last_used_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+ON CONFLICT (source, name) DO UPDATE SET mark = excluded.mark, first_used_at = excluded.first_used_at,
+  last_used_at = excluded.last_used_at`;
 
 /** Adds refused deliveries: sources, reasons, numbers. In order, as those of the sources. */
 const REFUSE = `
@@ -75,40 +72,29 @@ const KEPT_SECRETS = "SELECT value FROM authserve.metadata WHERE key > $1 AND ke
 /** Forgets secrets: keys. */
 const FORGET_SECRETS = "DELETE FROM authserve.metadata WHERE key = ANY($1::text[])";
 
-type CountsRow = Omit<SourceRecord, "refusals" | "lastSecret" | "secrets">;
-type RefusalRow = { source: string; reason: string; count: number };
-type SecretRow = SourceRecord["secrets"][number] & { source: string };
-
 /** Keeps the counts of sources in PostgreSQL. */
 export function createPostgresSourceStore(postgres: Postgres): SourceStore {
   return {
     add: (reports, now) =>
       postgres.transaction(async (queries) => {
-        const uses = reports.flatMap(({ source, secrets }) => secrets.map((secret) => ({ source, ...secret })));
         const counts = createStatCounts();
         for (const [stat, count] of reports.flatMap((report) => statsOf(report, now))) counts.add(stat, count);
         addStats(queries, counts.rows());
-        const ahead = Math.round(now + AHEAD_MS);
-        await Promise.all([
-          queries.run(ADD, [...countsOf(reports), ahead]),
-          queries.run(REFUSE, refusalsOf(reports)),
-          queries.run(USE_SECRETS, [...usesOf(uses), ahead]),
-        ]);
+        void queries.run(ADD, countsOf(reports));
+        void queries.run(REFUSE, refusalsOf(reports));
+        const [times, secrets] = await Promise.all([queries.rows<CountsRow>(LIST), queries.rows<SecretUse>(SECRETS)]);
+        const after = timesAfter(reports, { times, secrets }, now);
+        void queries.run(SET_TIMES, timesOf(after));
+        void queries.run(SET_USES, usesOf(after));
       }),
     list: () =>
       postgres.transaction(async (queries) => {
         const [counts, refusals, secrets] = await Promise.all([
           queries.rows<CountsRow>(LIST),
           queries.rows<RefusalRow>(REFUSALS),
-          queries.rows<SecretRow>(SECRETS),
+          queries.rows<SecretUse>(SECRETS),
         ]);
-        const refusedBy = Map.groupBy(refusals, ({ source }) => source);
-        const secretsOf = Map.groupBy(secrets, ({ source }) => source);
-        return counts.map((row): SourceRecord => {
-          const own = (secretsOf.get(row.source) ?? []).map(({ source: _, ...secret }) => secret);
-          const reasons = (refusedBy.get(row.source) ?? []).map(({ reason, count }) => [reason, count] as const);
-          return { ...row, refusals: Object.fromEntries(reasons), lastSecret: own[0]?.name ?? null, secrets: own };
-        });
+        return recordsOf(counts, refusals, secrets);
       }),
     async keepSecret(secret, most) {
       const key = secretKey(secret);
@@ -129,7 +115,6 @@ const countsOf = (reports: readonly SourceCounts[]) => [
   texts(reports.map(({ source }) => source)),
   integers(reports.map(({ received }) => received)),
   integers(reports.map(({ refused }) => refused)),
-  integers(reports.map(({ lastReceivedAt }) => lastReceivedAt)),
 ];
 
 function refusalsOf(reports: readonly SourceCounts[]) {
@@ -143,9 +128,15 @@ function refusalsOf(reports: readonly SourceCounts[]) {
   ];
 }
 
-const usesOf = (uses: readonly (SourceCounts["secrets"][number] & { source: string })[]) => [
-  texts(uses.map(({ source }) => source)),
-  texts(uses.map(({ name }) => name)),
-  texts(uses.map(({ mark }) => mark)),
-  integers(uses.map(({ lastUsedAt }) => lastUsedAt)),
+const timesOf = ({ times }: SourceTimes) => [
+  texts(times.map(({ source }) => source)),
+  integers(times.map(({ lastReceivedAt }) => lastReceivedAt)),
+];
+
+const usesOf = ({ secrets }: SourceTimes) => [
+  texts(secrets.map(({ source }) => source)),
+  texts(secrets.map(({ name }) => name)),
+  texts(secrets.map(({ mark }) => mark)),
+  integers(secrets.map(({ firstUsedAt }) => firstUsedAt)),
+  integers(secrets.map(({ lastUsedAt }) => lastUsedAt)),
 ];

@@ -110,6 +110,38 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
       assert.deepEqual(await secrets(), ["env:NEW", "env:NEW env:OLD"]);
     });
 
+    test("reports of one source are taken in their order, also with equal times", async (t) => {
+      const store = await open(t);
+      const use = (at: number, mark: string) => delivery("env:ÑO", at, "ñ", mark);
+      await store.add([use(NOW, "old0"), use(NOW + 5, "new0"), use(NOW + 5, "new1"), use(NOW + 1, "old0")], NOW);
+      const began = { name: "env:ÑO", mark: "new1", firstUsedAt: NOW + 5, lastUsedAt: NOW + 5 };
+      assert.deepEqual((await store.list())[0]?.secrets, [began]);
+      await store.add([use(NOW + 5, "new2"), use(NOW - 5, "new2"), use(-1, "new2")], NOW);
+      const record = (await store.list())[0];
+      assert.deepEqual(record?.secrets, [{ ...began, mark: "new2", firstUsedAt: -1 }]);
+      assert.equal(record?.lastReceivedAt, NOW + 5);
+    });
+
+    test("secrets and reasons with equal times or numbers are in the order of their bytes", async (t) => {
+      const store = await open(t);
+      const names = ["z", "Z", "é", "a", "😀", "\uff5e"];
+      const refusals = Object.fromEntries(names.map((name) => [name, 1]));
+      const secrets = names.map((name) => ({ name, mark: "m", lastUsedAt: NOW }));
+      await store.add([...names.map((source) => counts({ source })), counts({ source: "é", secrets, refusals })], NOW);
+      const records = await store.list();
+      const inOrder = ["Z", "a", "z", "é", "\uff5e", "😀"];
+      const record = records.find(({ source }) => source === "é");
+      assert.deepEqual(
+        records.map(({ source }) => source),
+        inOrder,
+      );
+      assert.deepEqual(
+        record?.secrets.map(({ name }) => name),
+        inOrder,
+      );
+      assert.deepEqual(Object.keys(record?.refusals ?? {}), inOrder);
+    });
+
     test("secrets of one name in two sources are apart", async (t) => {
       const store = await open(t);
       await store.add([delivery("env:A", NOW, "one"), delivery("env:A", NOW + 1, "two")], NOW);
@@ -144,6 +176,16 @@ export function sourceStoreContract(adapter: string, open: (context: Cleanup) =>
       assert.deepEqual(await values(), ["asana b", "asana-2 c", "notion é'\0;"]);
       await store.forgetSecrets([]);
       assert.deepEqual(await store.list(), []);
+    });
+
+    test("secrets that came at one time are in one order", async (t) => {
+      const store = await open(t);
+      const values = [..."dbeac"];
+      for (const value of values) await store.keepSecret({ source: "asana", value, receivedAt: NOW, address: "" }, 9);
+      assert.deepEqual(
+        (await store.keptSecrets()).map(({ value }) => value),
+        values.sort(),
+      );
     });
 
     test("sums beyond 32 bits are exact", async (t) => {

@@ -39,6 +39,28 @@ export interface SourceRecord {
   secrets: { name: string; mark: string; firstUsedAt: number; lastUsedAt: number }[];
 }
 
+/** The use of a secret of a source. */
+export type SecretUse = SourceRecord["secrets"][number] & { source: string };
+
+/** What is counted of a source, and of one reason for its refusals. */
+export type CountsRow = Omit<SourceRecord, "refusals" | "lastSecret" | "secrets">;
+export type RefusalRow = { source: string; reason: string; count: number };
+
+/** The records of sources, from rows in the order of a list. */
+export function recordsOf(
+  counts: readonly CountsRow[],
+  refusals: readonly RefusalRow[],
+  secrets: readonly SecretUse[],
+): SourceRecord[] {
+  const refusedBy = Map.groupBy(refusals, ({ source }) => source);
+  const secretsOf = Map.groupBy(secrets, ({ source }) => source);
+  return counts.map((row) => {
+    const own = (secretsOf.get(row.source) ?? []).map(({ source: _, ...secret }) => secret);
+    const reasons = (refusedBy.get(row.source) ?? []).map(({ reason, count }) => [reason, count]);
+    return { ...row, refusals: Object.fromEntries(reasons), lastSecret: own[0]?.name ?? null, secrets: own };
+  });
+}
+
 /** A secret that a handshake brought. Anybody can send one. */
 export interface ReceivedSecret {
   source: string;
@@ -81,11 +103,13 @@ export function secretKey({ source, value }: Pick<ReceivedSecret, "source" | "va
   return `${SECRET_PREFIX}${source} ${hash("sha256", value)}`;
 }
 
+const order = (one: string, other: string) => Number(one > other) - Number(one < other);
+
 /** Kept secrets in their order. `values` are those of `metadata`. */
 export function secretsIn(values: readonly string[]): ReceivedSecret[] {
   return values
     .map((text) => JSON.parse(text) as ReceivedSecret)
-    .sort((a, b) => (a.source === b.source ? a.receivedAt - b.receivedAt : a.source < b.source ? -1 : 1));
+    .sort((a, b) => order(a.source, b.source) || a.receivedAt - b.receivedAt || order(a.value, b.value));
 }
 
 /** The statistics of deliveries that stored no event, each with its count. */
