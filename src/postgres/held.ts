@@ -1,5 +1,13 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
-import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
+import {
+  beyondBounds,
+  type HeldBounds,
+  type HeldDelivery,
+  type HeldStore,
+  type HeldSummary,
+  MAX_COMPARED_HELD,
+  type OldHeld,
+} from "../webhook/held/held-store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { bytes, integers, texts } from "./values.ts";
 
@@ -22,27 +30,13 @@ added AS (
 UPDATE authserve.held_tally AS tally SET count = tally.count + new.count, bytes = tally.bytes + new.bytes
 FROM (SELECT source, count(*) AS count, sum(bytes) AS bytes FROM added GROUP BY source) AS new WHERE tally.source = new.source`;
 
-/** Removes the oldest deliveries of a source beyond its bounds, some at a time: source, count, bytes, time. */
-const TRIM = `
-WITH oldest AS MATERIALIZED (
-  SELECT id, received_at, length(body) AS size,
-    row_number() OVER in_order - 1 AS removed, sum(length(body)) OVER in_order - length(body) AS removed_bytes
-  FROM (SELECT * FROM authserve.held WHERE source = $1 ORDER BY id LIMIT 100) AS first
-  WINDOW in_order AS (ORDER BY id)),
-over AS (
-  SELECT id, size FROM oldest, authserve.held_tally AS tally WHERE tally.source = $1
-    AND (tally.count - removed > $2 OR tally.bytes - removed_bytes > $3 OR received_at < $4)),
-gone AS (DELETE FROM authserve.held USING over WHERE held.id = over.id RETURNING over.size)
-UPDATE authserve.held_tally SET count = count - (SELECT count(*) FROM gone),
-  bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
-WHERE source = $1 AND (SELECT count(*) FROM gone) > 0`;
+/** The oldest deliveries of a source: source. */
+const OLDEST = `
+SELECT id, received_at AS "receivedAt", length(body) AS bytes, tally.count AS "allCount", tally.bytes AS "allBytes"
+FROM authserve.held JOIN authserve.held_tally AS tally USING (source) WHERE source = $1 ORDER BY id LIMIT ${MAX_COMPARED_HELD}`;
 
-/** Removes the deliveries of a source from before a time: source, time. */
-const EXPIRE = `
-WITH gone AS (DELETE FROM authserve.held WHERE source = $1 AND received_at < $2 RETURNING length(body) AS size)
-UPDATE authserve.held_tally SET count = count - (SELECT count(*) FROM gone),
-  bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
-WHERE source = $1 AND (SELECT count(*) FROM gone) > 0`;
+/** The deliveries of a source from before a time: source, time. */
+const EXPIRED = `SELECT id FROM authserve.held WHERE source = $1 AND received_at < $2`;
 
 /** The sources of which deliveries are held. */
 const SOURCES = `SELECT source FROM authserve.held_tally WHERE count > 0 ORDER BY source`;
@@ -69,8 +63,15 @@ WHERE nth = 1 OR total <= $2 ORDER BY id`;
 /** Keeps refused deliveries in PostgreSQL. */
 export function createPostgresHeldStore(postgres: Postgres): HeldStore {
   async function trim(queries: Queries, source: string, bounds: HeldBounds, now: number): Promise<void> {
-    const values = [source, bounds.count, bounds.bytes, Math.round(now - bounds.forMs)];
-    while ((await queries.run(TRIM, values)) > 0);
+    for (;;) {
+      const over = beyondBounds(await queries.rows<OldHeld>(OLDEST, [source]), bounds, now);
+      await remove(queries, over);
+      if (over.length < MAX_COMPARED_HELD) return;
+    }
+  }
+
+  async function remove(queries: Queries, deliveries: readonly { id: number }[]): Promise<void> {
+    if (deliveries.length > 0) await queries.run(REMOVE, [integers(deliveries.map(({ id }) => id))]);
   }
 
   return {
@@ -84,12 +85,13 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
       }),
     trim: (source, bounds, now) =>
       postgres.transaction(async (queries) => {
+        await queries.run(LOCK, [texts([source])]);
         await trim(queries, source, bounds, now);
         // Behind those that came while the clock was ahead.
-        await queries.run(EXPIRE, [source, Math.round(now - bounds.forMs)]);
+        await remove(queries, await queries.rows<{ id: number }>(EXPIRED, [source, Math.round(now - bounds.forMs)]));
       }),
     sources: async () => (await postgres.rows<{ source: string }>(SOURCES)).map(({ source }) => source),
-    list: ({ source = null, since = 0, after = 0, limit }) =>
+    list: ({ source = null, since = Number.MIN_SAFE_INTEGER, after = 0, limit }) =>
       postgres.rows<HeldSummary>(LIST, [after, source, since, limit]),
     read: (ids) => postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_PAYLOAD_BYTES]),
     remove: async (ids) => void (await postgres.run(REMOVE, [integers(ids)])),

@@ -1,5 +1,13 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
-import type { HeldBounds, HeldDelivery, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
+import {
+  beyondBounds,
+  type HeldBounds,
+  type HeldDelivery,
+  type HeldStore,
+  type HeldSummary,
+  MAX_COMPARED_HELD,
+  type OldHeld,
+} from "../webhook/held/held-store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 
@@ -14,7 +22,8 @@ ON CONFLICT (source) DO UPDATE SET count = count + excluded.count, bytes = bytes
 
 /** The oldest deliveries of a source: source. */
 const OLDEST = `
-SELECT id, received_at AS receivedAt, length(body) AS bytes FROM held WHERE source = ? ORDER BY id LIMIT 100`;
+SELECT id, received_at AS receivedAt, length(body) AS bytes, tally.count AS allCount, tally.bytes AS allBytes
+FROM held JOIN held_tally AS tally USING (source) WHERE source = ? ORDER BY id LIMIT ${MAX_COMPARED_HELD}`;
 
 /** The deliveries of a source from before a time: source, time. */
 const EXPIRED = `
@@ -28,17 +37,12 @@ const READ = `
 SELECT id, source, reason, method, origin, target, headers, media_type AS mediaType, address, received_at AS receivedAt, body
 FROM held WHERE id = ?`;
 
-type OldRow = Pick<HeldSummary, "id" | "receivedAt" | "bytes">;
-
 /** The synchronous form of the store of refused deliveries. */
 export function sqliteHeld(database: Database): SyncPort<HeldStore> {
   const add = database.prepare(ADD);
   const count = database.prepare(COUNT);
-  const totals = database.prepare<unknown[], { count: number; bytes: number }>(
-    "SELECT count, bytes FROM held_tally WHERE source = ?",
-  );
-  const oldest = database.prepare<unknown[], OldRow>(OLDEST);
-  const expired = database.prepare<unknown[], Pick<OldRow, "id" | "bytes">>(EXPIRED);
+  const oldest = database.prepare<[string], OldHeld>(OLDEST);
+  const expired = database.prepare<unknown[], Pick<HeldSummary, "id" | "bytes">>(EXPIRED);
   const sources = database.prepare<[], string>("SELECT source FROM held_tally WHERE count > 0 ORDER BY source").pluck();
   const list = database.prepare<unknown[], HeldSummary>(LIST);
   const read = database.prepare<unknown[], HeldDelivery & { id: number }>(READ);
@@ -47,23 +51,17 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
   );
   const remove = database.prepare("DELETE FROM held WHERE id = ?");
 
-  function removeOne(source: string, { id, bytes }: Pick<OldRow, "id" | "bytes">): void {
+  function removeOne(source: string, { id, bytes }: Pick<HeldSummary, "id" | "bytes">): void {
     remove.run(id);
     count.run(source, -1, -bytes);
   }
 
   function trim(source: string, bounds: HeldBounds, now: number): void {
     for (;;) {
-      const kept = totals.get(source) ?? { count: 0, bytes: 0 };
       const rows = oldest.all(source);
-      for (const row of rows) {
-        const isOver = kept.count > bounds.count || kept.bytes > bounds.bytes || row.receivedAt < now - bounds.forMs;
-        if (!isOver) return;
-        removeOne(source, row);
-        kept.count--;
-        kept.bytes -= row.bytes;
-      }
-      if (rows.length === 0) return;
+      const over = beyondBounds(rows, bounds, now);
+      for (const row of over) removeOne(source, row);
+      if (over.length < MAX_COMPARED_HELD) return;
     }
   }
 
@@ -81,11 +79,12 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
       for (const row of expired.all(source, now - bounds.forMs)) removeOne(source, row);
     }),
     sources: () => sources.all() as string[],
-    list: ({ source = null, since = 0, after = 0, limit }) => list.all({ source, since, after, limit }),
+    list: ({ source = null, since = Number.MIN_SAFE_INTEGER, after = 0, limit }) =>
+      list.all({ source, since, after, limit }),
     read(ids) {
       const found: (HeldDelivery & { id: number })[] = [];
       let bytes = 0;
-      for (const id of ids) {
+      for (const id of [...ids].sort((one, other) => one - other)) {
         const row = read.get(id);
         if (row === undefined) continue;
         bytes += row.body.length;

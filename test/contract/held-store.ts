@@ -93,6 +93,32 @@ export function heldStoreContract(adapter: string, open: (context: Cleanup) => P
       assert.equal((await timesOf(store)).length, 2, "the number is right");
     });
 
+    test("of deliveries with equal times the first ones are removed, and none behind one that is kept", async (t) => {
+      const store = await open(t);
+      const bodies = ["é", "😀", "a"].map((text) => delivery(0, { source: "Ñ", body: Buffer.from(text) }));
+      await hold(store, bodies, { ...AMPLE, bytes: 5 });
+      const left = async () => (await store.list({ limit: 10, source: "Ñ" })).map(({ bytes }) => bytes);
+      assert.deepEqual(await left(), [4, 1]);
+      await hold(store, [delivery(1e10, { source: "Ñ", body: Buffer.alloc(9) })]);
+      await hold(store, [
+        delivery(-AMPLE.forMs - 1, { source: "Ñ" }),
+        delivery(2, { source: "Ñ", body: Buffer.alloc(3) }),
+      ]);
+      assert.deepEqual(await left(), [9, 12, 3]);
+      await store.trim("Ñ", { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER, forMs: 60_000 }, NOW);
+      assert.deepEqual(await left(), [9, 3]);
+    });
+
+    test("a cursor beyond every number, and times before 1970 and far ahead, are usual ones", async (t) => {
+      const store = await open(t);
+      const far = 8.64e15 - NOW;
+      await hold(store, [delivery(-NOW - 5), delivery(far)], { ...AMPLE, forMs: 8.99e15 });
+      assert.deepEqual(await timesOf(store), [-NOW - 5, far]);
+      assert.deepEqual(await store.list({ limit: 10, after: Number.MAX_SAFE_INTEGER }), []);
+      assert.equal((await store.list({ limit: 10, since: far + NOW })).length, 1);
+      assert.equal((await store.list({ limit: 10, since: -5 })).length, 2);
+    });
+
     test("the sources are those of which deliveries are held", async (t) => {
       const store = await open(t);
       assert.deepEqual(await store.sources(), []);
@@ -121,7 +147,7 @@ export function heldStoreContract(adapter: string, open: (context: Cleanup) => P
       const large = (n: number) => delivery(n, { body: Buffer.alloc(5 * 1024 * 1024) });
       await hold(store, [large(1), large(2)], { ...AMPLE, bytes: 100_000_000 });
       const ids = (await store.list({ limit: 10 })).map(({ id }) => id);
-      const read = await store.read(ids);
+      const read = await store.read(ids.toReversed());
       assert.deepEqual(
         read.map(({ id }) => id),
         ids.slice(0, 1),

@@ -39,6 +39,27 @@ export interface HeldSummary extends Pick<HeldDelivery, "source" | "reason" | "m
   bytes: number;
 }
 
+/** How many of the oldest deliveries of a source are compared with its bounds at once. */
+export const MAX_COMPARED_HELD = 100;
+
+/** One of the oldest deliveries of a source, with the number and the bytes of all that are held of the source. */
+export interface OldHeld extends Pick<HeldSummary, "id" | "receivedAt" | "bytes"> {
+  allCount: number;
+  allBytes: number;
+}
+
+/** Those of the oldest deliveries of a source, in order, that are beyond its bounds. */
+export function beyondBounds(oldest: readonly OldHeld[], bounds: HeldBounds, now: number): OldHeld[] {
+  let bytesBefore = 0;
+  const kept = oldest.findIndex(({ allCount, allBytes, receivedAt, bytes }, index) => {
+    const isOver =
+      allCount - index > bounds.count || allBytes - bytesBefore > bounds.bytes || receivedAt < now - bounds.forMs;
+    bytesBefore += bytes;
+    return !isOver;
+  });
+  return oldest.slice(0, kept === -1 ? oldest.length : kept);
+}
+
 /** Selects held deliveries after one, in order of arrival. */
 export interface HeldFilter {
   source?: string;
