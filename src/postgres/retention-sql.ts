@@ -1,4 +1,5 @@
 import { COMPARED_AFTER, COMPARED_BEFORE, COMPARED_LATER } from "../events/timeline.ts";
+import { TABLES_OF_EVENT } from "../lib/tables.ts";
 
 /**
  * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Each is looked
@@ -36,16 +37,9 @@ export const LOCK_CONTENTS = `
 SELECT event FROM authserve.contents WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE`;
 
 /** Remove events with all but their identities: events. */
-export const REMOVE_CONTENTS = [
-  "contents",
-  "jobs",
-  "attempts",
-  "dead_letters",
-  "discards",
-  "conflicts",
-  "repeats",
-  "reroutes",
-].map((table) => `DELETE FROM authserve.${table} WHERE event = ANY($1::bigint[])`);
+export const REMOVE_CONTENTS = TABLES_OF_EVENT.map(
+  (table) => `DELETE FROM authserve.${table} WHERE event = ANY($1::bigint[])`,
+);
 
 /** Removes minutes before that of the oldest event. A clock that was set back must not hide later events. */
 export const REMOVE_MINUTES = `

@@ -1,47 +1,17 @@
 import { AppError, describeError } from "../errors.ts";
 import { trialEvent } from "../events/trial-event.ts";
 import type { StoreFault, StorePart } from "../lib/store-fault.ts";
+import { tablesIn } from "../lib/tables.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import { addNew } from "./event-append.ts";
 import { FULL, READ_ONLY } from "./sql-states.ts";
 import { texts } from "./values.ts";
 
-/** The tables of each part. */
-const TABLES: Record<StorePart, readonly string[]> = {
-  events: [
-    "events",
-    "contents",
-    "unrouted",
-    "events_by_minute",
-    "jobs",
-    "tally",
-    "reroutes",
-    "paused_routes",
-    "attempts",
-    "dead_letters",
-    "discards",
-    "conflicts",
-    "repeats",
-    "stats_added",
-    "stats_minutes",
-    "stats_hours",
-    "latency_minutes",
-    "latency_hours",
-    "metadata",
-  ],
-  sessions: ["sessions", "supersessions"],
-  throttle: ["login_buckets", "login_places", "known_addresses"],
-  sources: ["source_counts", "source_secrets", "source_refusals"],
-  held: ["held", "held_tally"],
-  alerts: ["alerts", "alert_silences", "alert_messages"],
-  nodes: ["nodes", "leases"],
-};
+const PART_OF = new Map(tablesIn("postgres").map(({ name, part }) => [name, part] as const));
+const NAMES = [...PART_OF.keys()];
 
 /** The parts of a database of PostgreSQL. */
-export const PARTS = Object.keys(TABLES) as StorePart[];
-
-const PART_OF = new Map(PARTS.flatMap((part) => TABLES[part].map((table) => [table, part] as const)));
-const NAMES = [...PART_OF.keys()];
+export const PARTS: readonly StorePart[] = [...new Set(PART_OF.values())];
 
 /** What is wrong with tables: names. Rights that are missing are named. */
 const UNUSABLE = `

@@ -1,4 +1,5 @@
 import { COMPARED_AFTER, COMPARED_BEFORE, COMPARED_LATER } from "../events/timeline.ts";
+import { TABLES_OF_EVENT } from "../lib/tables.ts";
 import { USED_BYTES } from "./events-sql.ts";
 
 /** What is stored, and the last event that has its jobs. */
@@ -26,16 +27,7 @@ export const ENDED_JOBS = `
 SELECT route, status, ended_at AS endedAt, ordering_key AS orderingKey FROM jobs WHERE event = ?`;
 
 /** Remove an event with all but its identity: event. */
-export const REMOVE_CONTENTS = [
-  "contents",
-  "jobs",
-  "attempts",
-  "dead_letters",
-  "discards",
-  "conflicts",
-  "repeats",
-  "reroutes",
-].map((table) => `DELETE FROM ${table} WHERE event = ?`);
+export const REMOVE_CONTENTS = TABLES_OF_EVENT.map((table) => `DELETE FROM ${table} WHERE event = ?`);
 
 /** Remove an event from the indexes for lists: event. */
 export const REMOVE_FROM_INDEXES = ["type", "source"].map(

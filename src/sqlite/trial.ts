@@ -3,44 +3,31 @@ import Sqlite from "better-sqlite3";
 import { describeError, systemCode } from "../errors.ts";
 import { trialEvent } from "../events/trial-event.ts";
 import type { StoreFault, StorePart } from "../lib/store-fault.ts";
+import { type StoredTable, tablesIn } from "../lib/tables.ts";
 import { type Database, openReader } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { BUSY, isBusy, isDamage } from "./maintenance/inspect.ts";
 
-/** The values of a row of each table that no store writes. */
-const ROWS: Record<StorePart, Record<string, string>> = {
-  sessions: { sessions: "'', '', 0, NULL, NULL", supersessions: "'', '', 0, '', NULL, 0" },
-  throttle: { login_failures: "-1, '', 0", known_addresses: "'', 0" },
-  sources: { source_counts: "'', 0, 0, NULL", source_secrets: "'', '', '', 0, 0", source_refusals: "'', '', 0" },
-  held: { held: "-1, '', '', '', '', '', '', '', '', 0, x''", held_tally: "'', 0, 0" },
-  alerts: { alerts: "'', ''", alert_silences: "'', NULL, 0, ''", alert_messages: "-1, '', '', 0, 0" },
-  nodes: {},
-  events: {
-    metadata: "'', ''",
-    events_by_type: "'', -1",
-    events_by_source: "'', -1",
-    events_by_minute: "-1, -1",
-    jobs: "-1, '', 'queued', 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL",
-    tally: "0, 0, 0, 0, 0, 0, 0, 0, 0",
-    reroutes: "-1",
-    route_tally: "'', 0, 0, 0, 0",
-    paused_routes: "'', 0",
-    attempts: "-1, '', 0, 0, 0, 'failed', NULL, NULL",
-    dead_letters: "-1, '', 0, '', 0",
-    discards: "-1, '', 0, ''",
-    conflicts: "-1, x'', '', '', '', '', '', 0, 0, 0, 0, x''",
-    repeats: "-1, 0, '', '', '', '', '', '', 0, 0, 0, NULL",
-    stats_minutes: "-1, '', '', '', 0",
-    stats_hours: "-1, '', '', '', 0",
-    latency_minutes: "-1, 0, '', '', 0",
-    latency_hours: "-1, 0, '', '', 0",
-    events: "-1, '', '', '', 0, 0, NULL",
-    contents: "-1, '', '', '', '', 0, x''",
-  },
-};
+const TABLES = tablesIn("sqlite");
 
 /** The parts of a database of SQLite. */
-export const PARTS = (Object.keys(ROWS) as StorePart[]).filter((part) => part !== "nodes");
+export const PARTS: readonly StorePart[] = [...new Set(TABLES.map(({ part }) => part))];
+
+const VALUES = { integer: "-1", text: "''", boolean: "0", bytes: "x''" };
+
+/** Adds a row to a table that no store writes. */
+function insertInto({ name, columns, sqlite = columns, checksum }: StoredTable): string {
+  const values = Object.entries(sqlite).map(([column, kind]) => [column, VALUES[kind]]);
+  if (checksum !== undefined) values.push([checksum, "0"]);
+  const row = { ...Object.fromEntries(values), ...STATES[name] };
+  return `INSERT INTO ${name} (${Object.keys(row)}) VALUES (${Object.values(row)})`;
+}
+
+/** The columns that may not have any text. */
+const STATES: Readonly<Record<string, Record<string, string>>> = {
+  jobs: { status: "'queued'" },
+  attempts: { outcome: "'failed'" },
+};
 
 /**
  * Writes a row to every table and stores a delivery, in a transaction that is rolled back, so that nothing reaches the disk. Returns
@@ -98,8 +85,8 @@ export function tryFile(file: string): StoreFault[] {
 const everywhere = (error: unknown) => PARTS.map((part) => faultOf(part, "the database", error));
 
 function tryPart(database: Database, part: StorePart): StoreFault[] {
-  const faults = Object.entries(ROWS[part]).flatMap(([table, values]) =>
-    tryOne(database, part, `the table ${table}`, () => database.exec(`INSERT INTO ${table} VALUES (${values})`)),
+  const faults = TABLES.filter((table) => table.part === part).flatMap((table) =>
+    tryOne(database, part, `the table ${table.name}`, () => database.exec(insertInto(table))),
   );
   if (part !== "events" || faults.length > 0) return faults;
   return tryOne(database, part, "the database", () => eventAppend(database)([trialEvent(Date.now())]));
@@ -126,7 +113,7 @@ function faultOf(part: StorePart, where: string, error: unknown): StoreFault {
 function remedyOf(error: unknown): string {
   if (isBusy(error)) return "end that program, or wait for it";
   const text = describeError(error);
-  if (isDamage(error) || /no such table|has \d+ columns/.test(text)) return RESTORE;
+  if (isDamage(error) || /no such table|has no column/.test(text)) return RESTORE;
   if (/SQLITE_READONLY|EROFS/.test(text))
     return "make DATA_DIR writable for the server's user, on a disk that is writable";
   if (/SQLITE_(?:FULL|IOERR|CANTOPEN)/.test(text)) return "make space on the disk of DATA_DIR, and check the disk";

@@ -4,6 +4,7 @@ import { crc32 } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError } from "../../errors.ts";
 import { type CopiedRows, keyValues, type Position, positionOf } from "../../lib/copied-table.ts";
+import { type StoredTable, tablesIn } from "../../lib/tables.ts";
 import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";
@@ -126,29 +127,23 @@ function exportedStore(database: Database, dataDir: string, unlock: () => void):
   };
 }
 
-/** The numbers of rows, with sums that change when a row does. Nothing reads payloads, which may be many gigabytes. */
+/** What a large table has, without a look at each of its rows: some have many gigabytes. */
+const FACTS_OF: Readonly<Record<string, string>> = {
+  events: "SELECT count(*) AS rows, max(id) FROM events",
+  contents: "SELECT count(*) AS rows, min(id) FROM events WHERE id >= (SELECT min(event) FROM contents)",
+};
+
+/** The rows of a table. Of a large one their number, with sums that change when a row does. */
+function factOf({ name, isLarge, columns }: StoredTable): string {
+  if (!isLarge) return `SELECT 1 AS rows, * FROM ${name}`;
+  const numbers = Object.keys(columns).filter((column) => columns[column] === "integer");
+  return `SELECT count(*) AS rows, ${numbers.map((column) => `total(${column})`)} FROM ${name}`;
+}
+
 const FACTS = [
-  "SELECT count(*) AS rows, max(id) FROM events",
-  // Its rows are not counted: that would read them.
-  "SELECT count(*) AS rows, min(id) FROM events WHERE id >= (SELECT min(event) FROM contents)",
-  "SELECT count(*) AS rows, status, total(attempts), total(due_at), total(ended_at) FROM jobs GROUP BY status",
-  "SELECT count(*) AS rows, total(finished_at) FROM attempts",
-  "SELECT count(*) AS rows FROM events_by_minute",
-  "SELECT count(*) AS rows, total(failed_at) FROM dead_letters",
-  "SELECT count(*) AS rows, total(discarded_at) FROM discards",
-  "SELECT count(*) AS rows, total(deliveries), total(last_at) FROM conflicts",
-  "SELECT count(*) AS rows, total(deliveries), total(last_at), count(replayed_as) FROM repeats",
-  "SELECT count(*) AS rows, total(event) FROM reroutes",
-  "SELECT count(*) AS rows, max(id) FROM login_failures",
-  "SELECT count(*) AS rows, total(last_login_at) FROM known_addresses",
-  "SELECT count(*) AS rows, total(at) FROM supersessions",
-  "SELECT 1 AS rows, * FROM tally",
-  "SELECT 1 AS rows, * FROM route_tally",
-  "SELECT 1 AS rows, * FROM paused_routes",
-  "SELECT 1 AS rows, * FROM source_counts",
-  "SELECT 1 AS rows, * FROM source_refusals",
-  "SELECT 1 AS rows, * FROM source_secrets",
-  "SELECT 1 AS rows, * FROM sessions",
+  ...tablesIn("sqlite")
+    .filter(({ isLeft }) => !isLeft)
+    .map((table) => FACTS_OF[table.name] ?? factOf(table)),
   "SELECT 0 AS rows, * FROM metadata WHERE key GLOB 'credential:*'",
 ];
 

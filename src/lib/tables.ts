@@ -1,0 +1,148 @@
+import type { ColumnKind, CopiedTable } from "./copied-table.ts";
+import type { StorePart } from "./store-fault.ts";
+
+type Columns = CopiedTable["columns"];
+
+/** A table of the stores. Its columns are those on PostgreSQL, or on SQLite if only that has it. */
+export interface StoredTable extends CopiedTable {
+  part: StorePart;
+  /** The only store that has it. */
+  only?: "sqlite" | "postgres";
+  /** The columns on SQLite, if they are others. */
+  sqlite?: Columns;
+  /** The column on SQLite with the CRC-32 of `payload`. */
+  checksum?: string;
+  /** A migration does not copy it. */
+  isLeft?: true;
+  /** It has rows of an event, which are removed with the event. */
+  ofEvent?: true;
+  /** It may have millions of rows. */
+  isLarge?: true;
+}
+
+/** Columns by kind. */
+type Kinds = Partial<Record<ColumnKind, string>>;
+
+function columnsOf(names: Kinds): Columns {
+  const kinds = Object.entries(names) as [ColumnKind, string][];
+  return Object.fromEntries(kinds.flatMap(([kind, text]) => text.split(" ").map((name) => [name, kind])));
+}
+
+const table =
+  (part: StorePart) =>
+  (name: string, key: string, kinds: Kinds, more: Omit<Partial<StoredTable>, keyof CopiedTable> = {}): StoredTable => ({
+    part,
+    name,
+    key: key.split(" "),
+    columns: columnsOf(kinds),
+    ...more,
+  });
+
+const events = table("events");
+const sources = table("sources");
+const held = table("held");
+const alerts = table("alerts");
+const sessions = table("sessions");
+const throttle = table("throttle");
+const nodes = table("nodes");
+
+const LARGE = { isLarge: true } as const;
+const OF_EVENT = { ofEvent: true, isLarge: true } as const;
+const WITH_CHECKSUM = { ...OF_EVENT, checksum: "payload_crc32" } as const;
+const SQLITE = { only: "sqlite" } as const;
+const POSTGRES = { only: "postgres" } as const;
+const LEFT = { isLeft: true } as const;
+
+const CONTENT = "secret address headers content_type";
+const SESSION = { text: "user_id sid network user_agent", integer: "expires_at" };
+const STAT = ["at outcome source route", { integer: "at count", text: "outcome source route" }] as const;
+const LATENCY = ["at slot source route", { integer: "at slot count", text: "source route" }] as const;
+const COUNTED = "processed_bytes failed_bytes unrouted conflicts";
+
+const JOB: Kinds = {
+  integer: "event attempts attempts_before_replay due_at claimed_at ended_at",
+  text: "route status ordering_key lease_owner last_error",
+  boolean: "is_replay in_line",
+};
+const CONFLICT: Kinds = {
+  integer: "event first_at last_at deliveries",
+  text: `type ${CONTENT}`,
+  bytes: "payload_sha256 payload",
+};
+const REPEAT: Kinds = {
+  integer: "event number first_at last_at deliveries",
+  text: `event_id type ${CONTENT} replayed_as`,
+};
+const HELD: Kinds = {
+  integer: "id received_at",
+  text: "source reason method origin target headers media_type address",
+  bytes: "body",
+};
+
+/** All tables of both stores. A migration copies two at a time, so that the longest ones come first. */
+export const TABLES: readonly StoredTable[] = [
+  events(
+    "events",
+    "id",
+    { integer: "id received_at size", text: "source event_id type", bytes: "bytes_sha256" },
+    LARGE,
+  ),
+  events("contents", "event", { integer: "event", text: CONTENT, bytes: "payload" }, WITH_CHECKSUM),
+  events("jobs", "event route", JOB, OF_EVENT),
+  events(
+    "attempts",
+    "event route attempt",
+    { integer: "event attempt started_at finished_at", text: "route outcome error response" },
+    OF_EVENT,
+  ),
+  events("events_by_minute", "minute", { integer: "minute first_event" }, LARGE),
+  events("events_by_type", "type event", { text: "type", integer: "event" }, { ...SQLITE, ...LEFT }),
+  events("events_by_source", "source event", { text: "source", integer: "event" }, { ...SQLITE, ...LEFT }),
+  events("unrouted", "event", { integer: "event" }, POSTGRES),
+  events("dead_letters", "event route", { integer: "event failed_at", text: "route reason" }, OF_EVENT),
+  events("discards", "event route", { integer: "event discarded_at", text: "route reason" }, OF_EVENT),
+  events("conflicts", "event payload_sha256", CONFLICT, WITH_CHECKSUM),
+  events("repeats", "event number", REPEAT, OF_EVENT),
+  events("reroutes", "event", { integer: "event" }, OF_EVENT),
+  events("paused_routes", "route", { text: "route", integer: "paused_at" }),
+  events("stats_minutes", ...STAT, LARGE),
+  events("stats_hours", ...STAT, LARGE),
+  events("stats_added", ...STAT, { ...POSTGRES, ...LEFT }),
+  events("latency_minutes", ...LATENCY, LARGE),
+  events("latency_hours", ...LATENCY, LARGE),
+  sources("source_counts", "source", { text: "source", integer: "received refused last_received_at" }),
+  sources("source_refusals", "source reason", { text: "source reason", integer: "count" }),
+  sources("source_secrets", "source name", { text: "source name mark", integer: "first_used_at last_used_at" }),
+  held("held", "id", HELD, LARGE),
+  held("held_tally", "source", { text: "source", integer: "count bytes" }),
+  alerts("alerts", "id", { text: "id record" }),
+  alerts("alert_silences", "id", { text: "id name silence", integer: "until" }),
+  alerts("alert_messages", "id", { integer: "id attempts due_at", text: "notifier message" }, LEFT),
+  sessions("sessions", "user_id", { ...SESSION, text: `${SESSION.text} credential` }, { sqlite: columnsOf(SESSION) }),
+  sessions("supersessions", "user_id sid", { ...SESSION, integer: "at expires_at" }),
+  throttle("login_failures", "id", { integer: "id at", text: "bucket" }, { ...SQLITE, ...LARGE }),
+  throttle("login_buckets", "bucket", { text: "bucket" }, POSTGRES),
+  throttle(
+    "login_places",
+    "bucket attempt",
+    { text: "bucket server", integer: "attempt at", boolean: "in_flight" },
+    POSTGRES,
+  ),
+  throttle("known_addresses", "bucket", { text: "bucket", integer: "last_login_at" }, LARGE),
+  events(
+    "tally",
+    "route",
+    { text: "route", integer: `queued processed failed discarded queued_bytes ${COUNTED} ids` },
+    { sqlite: columnsOf({ integer: `routed_to queued processed failed ${COUNTED} removed` }) },
+  ),
+  events("route_tally", "route", { text: "route", integer: "queued processed failed discarded" }, SQLITE),
+  events("metadata", "key", { text: "key value" }, LEFT),
+  nodes("nodes", "id", { text: "id" }, { ...POSTGRES, ...LEFT }),
+  nodes("leases", "name", { text: "name" }, { ...POSTGRES, ...LEFT }),
+];
+
+/** The tables of a store. */
+export const tablesIn = (store: "sqlite" | "postgres") => TABLES.filter(({ only = store }) => only === store);
+
+/** The tables with rows of an event, which are removed with it. */
+export const TABLES_OF_EVENT = TABLES.filter(({ ofEvent }) => ofEvent).map(({ name }) => name);
