@@ -30,7 +30,7 @@ export function* searchWindows(filter: EventFilter, listed: Listed): Generator<W
   const deadline = performance.now() + MAX_MS;
   const oldest = Math.max(listed.oldest, Number(filter.after ?? 0) + 1);
   const items: EventPage["items"] = [];
-  let before = filter.before === undefined ? listed.newest + 1 : Number(filter.before);
+  let before = Math.min(listed.newest + 1, Number(filter.before ?? Infinity));
   while (before > oldest && items.length < filter.limit && performance.now() < deadline) {
     const window = { ...filter, before: String(before), limit: filter.limit - items.length };
     const { from, page } = yield { before, oldest, filterFrom: (from) => ({ ...window, after: String(from - 1) }) };

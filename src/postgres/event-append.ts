@@ -19,7 +19,7 @@ import * as sql from "./append-sql.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { freeNumberOf } from "./free-number-of.ts";
-import { addRepeats, type NewRepeat } from "./repeats.ts";
+import { addRepeats, countDeliveries, type NewRepeat } from "./repeats.ts";
 import { bytes, integers, texts } from "./values.ts";
 
 /** SQLSTATE classes of values that cannot be stored: data exceptions, and rows of an index that are too large. */
@@ -214,28 +214,22 @@ async function addConflicts(
   postgres: Postgres,
   decided: readonly { event: NewEvent; decision: Decision }[],
 ): Promise<void> {
-  /** One row for the same bytes. */
-  const rows = new Map<string, { with: number; event: NewEvent; digest: string; lastAt: number; deliveries: number }>();
-  for (const { event, decision } of decided) {
-    if (decision.is !== "conflict") continue;
-    const digest = digestOf(event);
-    const name = `${decision.with} ${digest}`;
-    const row = rows.get(name) ?? { with: decision.with, event, digest, lastAt: 0, deliveries: 0 };
-    rows.set(name, { ...row, lastAt: event.receivedAt, deliveries: row.deliveries + 1 });
-  }
-  if (rows.size === 0) return;
-  const all = [...rows.values()];
+  const conflicts = decided.flatMap(({ event, decision }) =>
+    decision.is === "conflict" ? [{ with: decision.with, delivery: event, digest: digestOf(event) }] : [],
+  );
+  const all = countDeliveries(conflicts, (row) => `${row.with} ${row.digest}`);
+  if (all.length === 0) return;
   await postgres.run(sql.ADD_CONFLICTS, [
     integers(all.map((row) => row.with)),
     bytes(all.map(({ digest }) => Buffer.from(digest, "hex"))),
-    texts(all.map(({ event }) => event.type)),
-    texts(all.map(({ event }) => event.secret)),
-    texts(all.map(({ event }) => event.address)),
-    texts(all.map(({ event }) => event.headers)),
-    texts(all.map(({ event }) => event.contentType)),
-    integers(all.map(({ event }) => event.receivedAt)),
+    texts(all.map(({ delivery }) => delivery.type)),
+    texts(all.map(({ delivery }) => delivery.secret)),
+    texts(all.map(({ delivery }) => delivery.address)),
+    texts(all.map(({ delivery }) => delivery.headers)),
+    texts(all.map(({ delivery }) => delivery.contentType)),
+    integers(all.map(({ delivery }) => delivery.receivedAt)),
     integers(all.map(({ lastAt }) => lastAt)),
     integers(all.map(({ deliveries }) => deliveries)),
-    bytes(all.map(({ event }) => event.payload)),
+    bytes(all.map(({ delivery }) => delivery.payload)),
   ]);
 }

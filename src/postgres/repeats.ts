@@ -66,22 +66,25 @@ export interface NewRepeat {
   delivery: NewEvent;
 }
 
-/** The deliveries of an id, as one row. */
-interface Row extends NewRepeat {
-  lastAt: number;
-  deliveries: number;
+/** Deliveries that are stored as one row: the first one, their number and their newest time. */
+type Counted<One> = One & { lastAt: number; deliveries: number };
+
+/** Makes one row of the deliveries that have the same name. */
+export function countDeliveries<One extends { delivery: NewEvent }>(
+  all: readonly One[],
+  nameOf: (one: One) => string,
+): Counted<One>[] {
+  return [...Map.groupBy(all, nameOf).values()].map((same) => ({
+    ...(same[0] as One),
+    lastAt: Math.max(...same.map(({ delivery }) => delivery.receivedAt)),
+    deliveries: same.length,
+  }));
 }
 
 /** Keeps repeats. Returns the deliveries whose repeats were not kept before. */
 export async function addRepeats(postgres: Postgres, repeats: readonly NewRepeat[]): Promise<Set<NewEvent>> {
-  const rows = new Map<string, Row>();
-  for (const { stored, delivery } of repeats) {
-    const name = `${stored} ${delivery.eventId}`;
-    const row = rows.get(name) ?? { stored, delivery, lastAt: 0, deliveries: 0 };
-    rows.set(name, { ...row, lastAt: delivery.receivedAt, deliveries: row.deliveries + 1 });
-  }
-  if (rows.size === 0) return new Set();
-  const all = [...rows.values()];
+  const all = countDeliveries(repeats, ({ stored, delivery }) => `${stored} ${delivery.eventId}`);
+  if (all.length === 0) return new Set();
   const events = integers(all.map(({ stored }) => stored));
   const added = await postgres.transaction(async (queries) => {
     void queries.run(LOCK_CONTENTS, [events]);
@@ -89,10 +92,10 @@ export async function addRepeats(postgres: Postgres, repeats: readonly NewRepeat
     if (found.length > 0) void queries.run(DROP_REPEATS, [events, MAX_REPEATS]);
     return found;
   });
-  return new Set(added.map(({ place }) => (all[place] as Row).delivery));
+  return new Set(added.flatMap(({ place }) => all[place]?.delivery ?? []));
 }
 
-const columnsOf = (rows: readonly Row[]) => [
+const columnsOf = (rows: readonly Counted<NewRepeat>[]) => [
   texts(rows.map(({ delivery }) => delivery.eventId)),
   texts(rows.map(({ delivery }) => delivery.type)),
   texts(rows.map(({ delivery }) => delivery.secret)),

@@ -36,7 +36,7 @@ INSERT INTO conflicts (event, payload_sha256, payload_crc32, payload, type, secr
   last_at, deliveries)
 VALUES (@event, @payloadSha256, @payloadCrc32, @payload, @type, @secret, @contentType, @headers, @address, @receivedAt,
   @receivedAt, 1)
-ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1`;
+ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = max(last_at, excluded.last_at), deliveries = deliveries + 1`;
 
 /**
  * Keeps another id under which the bytes of an event came, once, and counts its deliveries. Returns nothing if the event is
@@ -47,7 +47,7 @@ INSERT INTO repeats (event, number, event_id, type, secret, content_type, header
 SELECT event, coalesce((SELECT max(number) FROM repeats WHERE event = @event), 0) + 1, @eventId, @type, @secret, @contentType,
   @headers, @address, @receivedAt, @receivedAt, 1
 FROM contents WHERE event = @event
-ON CONFLICT (event, event_id) DO UPDATE SET last_at = excluded.last_at, deliveries = deliveries + 1
+ON CONFLICT (event, event_id) DO UPDATE SET last_at = max(last_at, excluded.last_at), deliveries = deliveries + 1
 RETURNING number, deliveries`;
 
 /** Removes the oldest repeats of an event: event, the last number to remove. */
@@ -290,7 +290,7 @@ export const REPLAY_CONFLICT = `
 INSERT INTO events (source, event_id, type, received_at, size)
 SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now, length(payload) + octet_length(headers)
 FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
-ORDER BY first_at LIMIT 1 OFFSET @conflict - 1
+ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET @conflict - 1
 ON CONFLICT DO NOTHING`;
 
 /** Adds the contents of {@link REPLAY_CONFLICT} to the event with the number `@event`. */
@@ -298,7 +298,7 @@ export const REPLAY_CONFLICT_CONTENTS = `
 INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
 SELECT @event, secret, address, headers, content_type, payload_crc32, payload
 FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
-ORDER BY first_at LIMIT 1 OFFSET @conflict - 1`;
+ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET @conflict - 1`;
 
 /** A repeat that is not an event yet: event id, source, id of the repeat. */
 export const REPEAT = `
@@ -353,7 +353,7 @@ export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_lette
 export const CONFLICTS = `
 SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
   address, length(payload) AS bytes
-FROM conflicts WHERE event = ? ORDER BY first_at`;
+FROM conflicts WHERE event = ? ORDER BY first_at, payload_sha256`;
 
 /** The payload of one of {@link CONFLICTS}. */
 export const CONFLICT_PAYLOAD = `SELECT payload FROM conflicts WHERE rowid = ?`;

@@ -15,6 +15,7 @@ import { replayContract } from "./event-store-replay.ts";
 import { retentionContract } from "./event-store-retention.ts";
 import { routeContract } from "./event-store-routes.ts";
 import { statsContract } from "./event-store-stats.ts";
+import { valueContract } from "./event-store-values.ts";
 
 export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
 
@@ -32,6 +33,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   routeContract(adapter, open);
   statsContract(adapter, open);
   retentionContract(adapter, open);
+  valueContract(adapter, open);
 }
 
 /** What holds for deliveries that are stored. */
