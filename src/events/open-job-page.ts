@@ -1,3 +1,4 @@
+import type { JobStatus } from "./event.ts";
 import { MAX_COMPARED_JOBS } from "./limits.ts";
 import { matchesError } from "./matches-error.ts";
 import type { JobFilter, OpenJob } from "./store.ts";
@@ -63,6 +64,24 @@ function matches<Row extends { route: string; lastError: string | null }>(
   if ((source ?? origin.source) !== origin.source || (type ?? origin.type) !== origin.type) return false;
   return origin.receivedAt >= (since ?? origin.receivedAt) && (until === undefined || origin.receivedAt < until);
 }
+
+/** A job that a replay or a discard may change. */
+interface ChangeableJob {
+  route: string;
+  status: JobStatus;
+  leaseOwner: string | null;
+}
+
+/** Whether a replay queues a job again. */
+export const isReplayable = ({ status }: ChangeableJob) => status === "failed";
+
+/** Whether a job can be discarded. Running attempts go on. */
+export const isDiscardable = ({ status, leaseOwner }: ChangeableJob) =>
+  status === "failed" || (status === "queued" && leaseOwner === null);
+
+/** Whether a job is still one of a page, with these routes of its event. It may have changed since the page was read. */
+export const isStillFound = ({ route, status }: ChangeableJob, routes: readonly string[], filter: JobFilter) =>
+  status === filter.status && routes.includes(route);
 
 /** A queued or failed job as it is read: a driver has no objects in a row. */
 export type OpenJobRow = Omit<OpenJob, "leased" | "deadLetter"> & {

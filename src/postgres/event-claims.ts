@@ -1,4 +1,4 @@
-import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
+import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
 import type { Claim, ClaimedJob, Next, Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore } from "../events/store.ts";
@@ -205,17 +205,18 @@ function end(
   ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response">,
 ): void {
   const { event, route } = job;
+  const { status, dueAt, isFree, staysInLine } = afterAttempt(next);
   changes.endAttempt(job, ended, next.to);
   if (next.to === "failed") changes.deadLetters.push({ event, route, at: ended.finishedAt, reason: next.reason });
   changes.change(job, {
-    status: next.to,
-    dueAt: next.to === "queued" ? next.runAt : null,
+    status,
+    dueAt,
     leaseOwner: null,
     claimedAt: null,
     endedAt: ended.finishedAt,
     lastError: ended.error,
-    attemptsBeforeReplay: job.attemptsBeforeReplay + (next.to === "queued" && next.isFree ? 1 : 0),
-    inLine: job.inLine && (next.to === "queued" || (next.to === "failed" && next.blocks === true)),
+    attemptsBeforeReplay: job.attemptsBeforeReplay + Number(isFree),
+    inLine: job.inLine && staysInLine,
   });
 }
 

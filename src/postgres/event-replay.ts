@@ -1,4 +1,4 @@
-import type { JobStatus } from "../events/event.ts";
+import { isDiscardable, isReplayable, isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
@@ -48,8 +48,8 @@ export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
       discard(changes, job, reason, now);
 
   return {
-    replay: (name, now) => changing.ofEvent(name, now, isFailed, replaying(now)),
-    replayAll: (filter, now, page) => changing.ofPage(filter, now, page, isFailed, replaying(now)),
+    replay: (name, now) => changing.ofEvent(name, now, isReplayable, replaying(now)),
+    replayAll: (filter, now, page) => changing.ofPage(filter, now, page, isReplayable, replaying(now)),
     discard: (name, reason, now) => changing.ofEvent(name, now, isDiscardable, discarding(reason, now)),
     discardAll: (filter, reason, now, page) =>
       changing.ofPage(filter, now, page, isDiscardable, discarding(reason, now)),
@@ -70,11 +70,6 @@ export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
     jobs: (filter, page) => listOpenJobs(postgres, filter, page),
   };
 }
-
-const isFailed = ({ status }: JobRow) => status === "failed";
-/** Running attempts go on. */
-const isDiscardable = ({ status, leaseOwner }: JobRow) =>
-  status === "failed" || (status === "queued" && leaseOwner === null);
 
 /** Queues an ended job again with a fresh budget, in the line of an ordering key. */
 export function requeue(changes: Changes, job: JobRow, orderingKey: string | null, now: number): void {
@@ -123,14 +118,10 @@ function jobChanges(postgres: Postgres, tally: EventTally) {
     ): Promise<CountedPage> {
       const { events, next } = await openJobPages(postgres, filter, page);
       if (events.size === 0) return { count: 0, next };
-      const status: JobStatus = filter.status;
       const count = await changeJobs(postgres, tally, { events: [...events.keys()], now }, (changes) => {
         let changed = 0;
         for (const [event, routes] of events) {
-          // A job may have changed since the page was read.
-          const jobs = changes
-            .jobsOf(event)
-            .filter((job) => job.status === status && routes.includes(job.route) && isChosen(job));
+          const jobs = changes.jobsOf(event).filter((job) => isStillFound(job, routes, filter) && isChosen(job));
           for (const job of jobs) change(changes, job);
           if (jobs.length > 0) changed++;
         }

@@ -1,4 +1,4 @@
-import { afterExpiredLease, LEASE_EXPIRED } from "../events/expired-lease.ts";
+import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
 import { type AttemptOutcome, type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
@@ -149,10 +149,8 @@ function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
 
   return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, moves) => {
-    const dueAt = next.to === "queued" ? next.runAt : null;
-    const free = next.to === "queued" && next.isFree ? 1 : 0;
-    const staysInLine = next.to === "queued" || (next.to === "failed" && next.blocks) ? 1 : 0;
-    const change = [next.to, dueAt, finishedAt, error, free, staysInLine];
+    const { status, dueAt, isFree, staysInLine } = afterAttempt(next);
+    const change = [status, dueAt, finishedAt, error, Number(isFree), Number(staysInLine)];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
     addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null);
     const { orderingKey, isReplay } = endedJob(event, route);

@@ -1,3 +1,4 @@
+import { isDiscardable } from "../events/open-job-page.ts";
 import type { EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
@@ -10,7 +11,7 @@ export function eventDiscard(database: Database): SyncPort<Pick<EventStore, "dis
   const addDiscard = database.prepare(sql.ADD_DISCARD);
   const removeDeadLetter = database.prepare(sql.REMOVE_DEAD_LETTER);
   const promote = database.prepare(sql.PROMOTE);
-  const changes = jobChanges(database, sql.DISCARDABLE);
+  const changes = jobChanges(database, isDiscardable);
 
   const discarding =
     (reason: string, now: number): ChangeJob =>

@@ -1,4 +1,5 @@
 import { numbered } from "../events/free-number.ts";
+import { isReplayable } from "../events/open-job-page.ts";
 import type { EventName, EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
@@ -19,7 +20,7 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
   const repeatReplayed = database.prepare(sql.REPEAT_REPLAYED);
   const freeNumberOf = freeNumbers(database);
   const requeue = jobRequeue(database);
-  const changes = jobChanges(database, sql.FAILED);
+  const changes = jobChanges(database, isReplayable);
 
   const replaying =
     (now: number): ChangeJob =>

@@ -12,7 +12,7 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const reroute = database.prepare(sql.REROUTE);
   const rerouted = database.prepare<unknown[], UnroutedEvent>(sql.REROUTED);
   const remove = database.prepare(sql.REMOVE_REROUTE);
-  const jobOf = database.prepare<unknown[], OpenJob>(sql.JOB);
+  const jobsOf = database.prepare<[number], OpenJob>(sql.JOBS_TO_CHANGE);
   const hasJobs = database.prepare(sql.JOB_STATUSES);
   const countRerouted = database.prepare(sql.TALLY_REROUTED);
   const addJob = database.prepare(sql.ADD_REPLAYED_JOB);
@@ -31,7 +31,7 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
       const unrouted = events.filter((event) => hasJobs.get(event) === undefined);
       tally.count((moves) => {
         for (const { event, route, orderingKey } of jobs) {
-          const job = jobOf.get(event, route);
+          const job = jobsOf.all(event).find((known) => known.route === route);
           if (job?.status === "queued") continue;
           if (job) requeue(event, job, orderingKey, now, moves);
           else {

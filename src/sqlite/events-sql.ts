@@ -215,15 +215,6 @@ export const UNREADABLE = `SELECT count(*) FROM dead_letters WHERE unreadable = 
 /** The number of an event: event id, source. */
 export const FIND = `SELECT id FROM events WHERE event_id = ? AND source = ?`;
 
-/** The failed jobs of an event. */
-export const FAILED = `
-SELECT route, status, ordering_key AS orderingKey FROM jobs WHERE event = ? AND status = 'failed'`;
-
-/** The jobs of an event that can be discarded: those that failed or wait, and are not running. */
-export const DISCARDABLE = `
-SELECT route, status, ordering_key AS orderingKey FROM jobs
-WHERE event = ? AND (status = 'failed' OR (status = 'queued' AND lease_owner IS NULL))`;
-
 /** Discards a job: now, event, route. */
 export const DISCARD = `
 UPDATE jobs SET status = 'discarded', due_at = NULL, in_line = 0, ended_at = ? WHERE event = ? AND route = ?`;
@@ -236,8 +227,9 @@ ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = exclude
 /** When and why a job was discarded: event, route. */
 export const DISCARDED = `SELECT discarded_at AS discardedAt, reason FROM discards WHERE event = ? AND route = ?`;
 
-/** The job of an event: event, route. */
-export const JOB = `SELECT route, status, ordering_key AS orderingKey FROM jobs WHERE event = ? AND route = ?`;
+/** The jobs of an event that a replay or a discard may change: event. */
+export const JOBS_TO_CHANGE = `
+SELECT route, status, ordering_key AS orderingKey, lease_owner AS leaseOwner FROM jobs WHERE event = ?`;
 
 /** Queues a job again with a fresh budget. `@dueAt` is null if it waits in line. */
 export const REQUEUE = `

@@ -1,3 +1,4 @@
+import { isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, JobFilter, PageRequest } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally, type Moves } from "./event-tally.ts";
@@ -16,10 +17,10 @@ export interface JobChanges {
   ofPage(filter: JobFilter, page: PageRequest, change: ChangeJob): CountedPage;
 }
 
-/** Prepares changes of the jobs of an event that the statement `changeable` finds. */
-export function jobChanges(database: Database, changeable: string): JobChanges {
+/** Prepares changes of jobs that `isChangeable`. */
+export function jobChanges(database: Database, isChangeable: (job: OpenJob) => boolean): JobChanges {
   const find = database.prepare(sql.FIND).pluck();
-  const jobsOf = database.prepare<unknown[], OpenJob>(changeable);
+  const jobsOf = database.prepare<[number], OpenJob>(sql.JOBS_TO_CHANGE);
   const tally = eventTally(database);
   const pageOf = openJobPages(database);
 
@@ -30,7 +31,7 @@ export function jobChanges(database: Database, changeable: string): JobChanges {
       tally.count((moves) =>
         events.map((event) => {
           const before = tally.statusOf(event);
-          const jobs = jobsOf.all(event).filter((job) => isChosen(event, job));
+          const jobs = jobsOf.all(event).filter((job) => isChangeable(job) && isChosen(event, job));
           for (const job of jobs) change(event, job, moves);
           if (jobs.length > 0) moves.event(event, before, tally.statusOf(event));
           return jobs.length;
@@ -47,10 +48,8 @@ export function jobChanges(database: Database, changeable: string): JobChanges {
     },
     ofPage(filter, page, change) {
       const { events, next } = pageOf(filter, page);
-      // A job may have changed since the page was read.
-      const isChosen = (event: number, { route, status }: OpenJob) =>
-        status === filter.status && (events.get(event)?.includes(route) ?? false);
-      const counts = changeJobs([...events.keys()], isChosen, change);
+      const isFound = (event: number, job: OpenJob) => isStillFound(job, events.get(event) ?? [], filter);
+      const counts = changeJobs([...events.keys()], isFound, change);
       return { count: counts.filter((count) => count > 0).length, next };
     },
   };

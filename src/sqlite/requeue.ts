@@ -3,11 +3,12 @@ import type { Database } from "./database.ts";
 import type { Moves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 
-/** A job that a replay or a discard changes. */
+/** A job that a replay or a discard may change. */
 export interface OpenJob {
   route: string;
   status: JobStatus;
   orderingKey: string | null;
+  leaseOwner: string | null;
 }
 
 /** Queues an ended job of an event again, with an ordering key. The move of the event is not recorded. */

@@ -13,3 +13,14 @@ export function afterExpiredLease(
   if (delayMs === undefined) return { to: "failed", reason: LEASE_EXPIRED, blocks };
   return { to: "queued", runAt: now + delayMs };
 }
+
+/** What the end of an attempt makes of its job. A free attempt does not count. While a job stays in line, later ones of its key wait. */
+export function afterAttempt(next: Next) {
+  const isQueued = next.to === "queued";
+  return {
+    status: next.to,
+    dueAt: isQueued ? next.runAt : null,
+    isFree: isQueued && next.isFree === true,
+    staysInLine: isQueued || (next.to === "failed" && next.blocks === true),
+  };
+}
