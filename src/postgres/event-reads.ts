@@ -1,49 +1,23 @@
-import type { JobStatus } from "../events/event.ts";
-import type { AttemptRecord } from "../events/job.ts";
+import {
+  type AttemptRow,
+  type ConflictRow,
+  type DetailRow,
+  detailOf,
+  type EventRow,
+  type JobRow,
+  type RepeatRow,
+} from "../events/detail.ts";
 import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
-import type {
-  Conflict,
-  EventDetail,
-  EventFilter,
-  EventPage,
-  EventStore,
-  EventSummary,
-  JobDetail,
-  Repeat,
-} from "../events/store.ts";
-import { type ListedEvent, listPage, summaryOf } from "../events/summary.ts";
+import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
+import { type ListedEvent, listPage } from "../events/summary.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { readListed, searchPayloads } from "./event-search.ts";
 import { EVENT, listStatements } from "./lists-sql.ts";
 import { integers } from "./values.ts";
 
-interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
-  id: number;
-}
-
-interface DetailRow extends EventRow, Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> {
-  headers: string;
-}
-
-interface JobRow {
-  event: number;
-  route: string;
-  status: JobStatus;
-  attempts: number;
-  orderingKey: string | null;
-  dueAt: number | null;
-  leased: boolean;
-  endedAt: number | null;
-  lastError: string | null;
-  failedAt: number | null;
-  failReason: string | null;
-  discardedAt: number | null;
-  discardReason: string | null;
-}
-
-/** The rows of other tables, by event. */
-type ByEvent<Row> = ReadonlyMap<number, Row[]>;
+/** A row that belongs to an event. */
+type Of<Row> = Row & { event: number };
 
 /** The events with an id, of one source, or of every source when it is null: event id, source. */
 const GET = `
@@ -86,9 +60,6 @@ const REPEATS = `
 SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
   replayed_as AS "replayedAs"
 FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number`;
-
-type ConflictRow = Omit<Conflict, "number"> & { event: number };
-type RepeatRow = Omit<Repeat, "headers"> & { event: number; headers: string };
 
 /** Reads of stored events. Each reads one snapshot. */
 export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get"> {
@@ -152,16 +123,18 @@ async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<
   if (events.length === 0) return () => null;
   const ids = integers(events.map(({ id }) => id));
   const [jobs, unrouted] = await Promise.all([
-    queries.rows<JobRow>(JOBS, [ids]),
+    queries.rows<Of<JobRow>>(JOBS, [ids]),
     queries.rows<{ event: number }>(UNROUTED, [ids]),
   ]);
-  const byEvent = groupByEvent(jobs);
+  const jobsOf = byEvent(jobs);
   const isUnrouted = new Set(unrouted.map(({ event }) => event));
-  return (event) => (isUnrouted.has(event) ? null : (byEvent.get(event) ?? []));
+  return (event) => (isUnrouted.has(event) ? null : jobsOf(event));
 }
 
-function groupByEvent<Row extends { event: number }>(rows: readonly Row[]): ByEvent<Row> {
-  return Map.groupBy(rows, ({ event }) => event);
+/** The rows of each event, without its number. */
+function byEvent<Row extends object>(rows: readonly Of<Row>[]): (event: number) => Row[] {
+  const groups = Map.groupBy(rows, ({ event }) => event);
+  return (event) => (groups.get(event) ?? []).map(({ event: _, ...row }) => row as unknown as Row);
 }
 
 async function getIn(queries: Queries, eventId: string, source: string | undefined): Promise<EventDetail[]> {
@@ -169,54 +142,17 @@ async function getIn(queries: Queries, eventId: string, source: string | undefin
   const jobsOf = await readJobs(queries, rows);
   const ids = integers(rows.map(({ id }) => id));
   const [history, conflicts, repeats] = await Promise.all([
-    queries.rows<AttemptRecord & { event: number; route: string }>(HISTORY, [ids]),
-    queries.rows<ConflictRow>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
-    queries.rows<RepeatRow>(REPEATS, [ids]),
+    queries.rows<Of<AttemptRow>>(HISTORY, [ids]),
+    queries.rows<Of<ConflictRow>>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
+    queries.rows<Of<RepeatRow>>(REPEATS, [ids]),
   ]);
-  const historyOf = groupByEvent(history);
-  const conflictsOf = groupByEvent(conflicts);
-  const repeatsOf = groupByEvent(repeats);
-  return rows.map(({ address, secret, contentType, headers, payload, ...event }) => {
-    const jobs = jobsOf(event.id);
-    const attempts = historyOf.get(event.id) ?? [];
-    return {
-      ...summaryOf(event, jobs),
-      address,
-      secret,
-      headers: JSON.parse(headers) as Record<string, string>,
-      contentType,
-      payload,
-      jobs: (jobs ?? []).map((job) => detailOf(job, attempts)),
-      ...keptBeside(conflictsOf.get(event.id) ?? [], repeatsOf.get(event.id) ?? []),
-    };
-  });
-}
-
-/** What is kept beside an event. The numbers of repeats are behind those of conflicts. */
-function keptBeside(
-  conflicts: readonly ConflictRow[],
-  repeats: readonly RepeatRow[],
-): Pick<EventDetail, "conflicts" | "repeats"> {
-  return {
-    conflicts: conflicts.map(({ event: _, ...conflict }, place) => ({ number: place + 1, ...conflict })),
-    repeats: repeats.map(({ event: _, number, headers, ...repeat }) => ({
-      number: conflicts.length + number,
-      ...repeat,
-      headers: JSON.parse(headers) as Record<string, string>,
-    })),
-  };
-}
-
-function detailOf(
-  { event: _, endedAt: __, failedAt, failReason, discardedAt, discardReason, ...job }: JobRow,
-  attempts: readonly (AttemptRecord & { event: number; route: string })[],
-): JobDetail {
-  return {
-    ...job,
-    deadLetter: failedAt === null ? null : { failedAt, reason: failReason ?? "" },
-    discarded: job.status === "discarded" && discardedAt !== null ? { discardedAt, reason: discardReason ?? "" } : null,
-    history: attempts
-      .filter(({ route }) => route === job.route)
-      .map(({ event: ___, route: ____, ...attempt }) => attempt),
-  };
+  const [historyOf, conflictsOf, repeatsOf] = [byEvent(history), byEvent(conflicts), byEvent(repeats)];
+  return rows.map((row) =>
+    detailOf(row, {
+      jobs: jobsOf(row.id),
+      history: historyOf(row.id),
+      conflicts: conflictsOf(row.id),
+      repeats: repeatsOf(row.id),
+    }),
+  );
 }

@@ -1,45 +1,22 @@
-import type { JobStatus } from "../events/event.ts";
-import type { AttemptRecord } from "../events/job.ts";
+import {
+  type AttemptRow,
+  type ConflictRow,
+  type DetailRow,
+  detailOf,
+  type EventRow,
+  type JobRow,
+  type ListedJobRow,
+  type RepeatRow,
+} from "../events/detail.ts";
 import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
-import type {
-  Backlog,
-  Conflict,
-  EventDetail,
-  EventFilter,
-  EventStore,
-  EventSummary,
-  JobDetail,
-  Repeat,
-} from "../events/store.ts";
-import { listPage, summaryOf } from "../events/summary.ts";
+import type { Backlog, EventDetail, EventFilter, EventStore } from "../events/store.ts";
+import { listPage } from "../events/summary.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { payloadSearch } from "./event-search.ts";
 import * as sql from "./events-sql.ts";
 import * as lists from "./lists-sql.ts";
-
-interface EventRow extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
-  id: number;
-}
-
-interface DetailRow extends EventRow, Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> {
-  headers: string;
-}
-
-interface JobRow {
-  route: string;
-  status: JobStatus;
-  attempts: number;
-  orderingKey: string | null;
-  dueAt: number | null;
-  leased: number;
-  endedAt: number | null;
-  lastError: string | null;
-}
-
-type ConflictRow = Omit<Conflict, "number" | "payload"> & { id: number; bytes: number };
-type RepeatRow = Omit<Repeat, "headers"> & { headers: string };
 
 /** Queries on stored events. Each reads one snapshot. */
 export type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
@@ -51,8 +28,8 @@ export function eventReads(database: Database): EventReads {
   );
   const backlog = database.prepare<unknown[], Backlog>(sql.BACKLOG);
   const get = database.prepare<unknown[], DetailRow>(sql.GET);
-  const jobs = database.prepare<unknown[], JobRow>(sql.JOBS);
-  const detailOf = details(database);
+  const jobs = database.prepare<[number], ListedJobRow>(sql.JOBS);
+  const detail = details(database);
   const routedTo = database.prepare(sql.ROUTED_TO).pluck();
 
   const list = database.transaction((filter: EventFilter) => {
@@ -68,9 +45,7 @@ export function eventReads(database: Database): EventReads {
   });
   const getAll = database.transaction((eventId: string, source: string | undefined) => {
     const mark = routedTo.get() as number;
-    return get
-      .all({ eventId, source: source ?? null })
-      .map((row) => detailOf(row, row.id > mark ? null : jobs.all(row.id)));
+    return get.all({ eventId, source: source ?? null }).map((row) => detail(row, row.id <= mark));
   });
 
   const search = payloadSearch(database, list);
@@ -82,56 +57,28 @@ export function eventReads(database: Database): EventReads {
   };
 }
 
-/** Adds conflicts and repeats to an event, and history and dead letters to its jobs. */
-function details(database: Database): (row: DetailRow, jobs: readonly JobRow[] | null) => EventDetail {
-  const history = database.prepare<unknown[], AttemptRecord>(sql.HISTORY);
-  const deadLetter = database.prepare<unknown[], { failedAt: number; reason: string }>(sql.DEAD_LETTER);
-  const discarded = database.prepare<unknown[], { discardedAt: number; reason: string }>(sql.DISCARDED);
-  const conflicts = database.prepare<unknown[], ConflictRow>(sql.CONFLICTS);
-  const repeats = database.prepare<unknown[], RepeatRow>(sql.REPEATS);
-  const conflictPayload = database.prepare<unknown[], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
+/** Prepares the reading of what belongs to an event. It has no jobs before fan-out. */
+function details(database: Database): (row: DetailRow, isRouted: boolean) => EventDetail {
+  const jobs = database.prepare<[number], JobRow>(sql.JOBS_IN_DETAIL);
+  const history = database.prepare<[number], AttemptRow>(sql.HISTORY);
+  const conflicts = database.prepare<[number], ConflictRow & { id: number; bytes: number }>(sql.CONFLICTS);
+  const repeats = database.prepare<[number], RepeatRow>(sql.REPEATS);
+  const conflictPayload = database.prepare<[number], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
 
   /** Oldest first. Payloads beyond the size limit are null. */
-  function conflictsOf(event: number): Conflict[] {
+  function conflictsOf(event: number): ConflictRow[] {
     let read = 0;
-    return conflicts.all(event).map(({ id, bytes, ...conflict }, place) => {
+    return conflicts.all(event).map(({ id, bytes, ...conflict }) => {
       read += bytes;
-      const payload = read > MAX_CONFLICT_BYTES ? null : (conflictPayload.get(id) ?? null);
-      return { number: place + 1, ...conflict, payload };
+      return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : (conflictPayload.get(id) ?? null) };
     });
   }
 
-  /** What is kept beside an event. The numbers of repeats are behind those of conflicts. */
-  function keptBeside(event: number): Pick<EventDetail, "conflicts" | "repeats"> {
-    const conflicts = conflictsOf(event);
-    return {
-      conflicts,
-      repeats: repeats.all(event).map((row) => ({
-        ...row,
-        number: conflicts.length + row.number,
-        headers: JSON.parse(row.headers) as Record<string, string>,
-      })),
-    };
-  }
-
-  function jobOf(event: number, { endedAt: _, ...job }: JobRow): JobDetail {
-    return {
-      ...job,
-      leased: job.leased === 1,
-      deadLetter: deadLetter.get(event, job.route) ?? null,
-      discarded: job.status === "discarded" ? (discarded.get(event, job.route) ?? null) : null,
-      history: history.all(event, job.route),
-    };
-  }
-
-  return ({ address, secret, contentType, headers, payload, ...event }, jobs) => ({
-    ...summaryOf(event, jobs),
-    address,
-    secret,
-    headers: JSON.parse(headers) as Record<string, string>,
-    contentType,
-    payload,
-    jobs: (jobs ?? []).map((job) => jobOf(event.id, job)),
-    ...keptBeside(event.id),
-  });
+  return (row, isRouted) =>
+    detailOf(row, {
+      jobs: isRouted ? jobs.all(row.id) : null,
+      history: history.all(row.id),
+      conflicts: conflictsOf(row.id),
+      repeats: repeats.all(row.id),
+    });
 }

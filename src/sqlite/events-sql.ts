@@ -224,9 +224,6 @@ export const ADD_DISCARD = `
 INSERT INTO discards (event, route, discarded_at, reason) VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = excluded.reason`;
 
-/** When and why a job was discarded: event, route. */
-export const DISCARDED = `SELECT discarded_at AS discardedAt, reason FROM discards WHERE event = ? AND route = ?`;
-
 /** The jobs of an event that a replay or a discard may change: event. */
 export const JOBS_TO_CHANGE = `
 SELECT route, status, ordering_key AS orderingKey, lease_owner AS leaseOwner FROM jobs WHERE event = ?`;
@@ -321,11 +318,17 @@ export const GET = `
 SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload
 FROM events JOIN contents ON contents.event = events.id WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`;
 
+const JOB_IN_LIST = `route, status, attempts, ordering_key AS orderingKey, due_at AS dueAt, lease_owner IS NOT NULL AS leased,
+  ended_at AS endedAt, last_error AS lastError`;
+
 /** The jobs of an event. */
-export const JOBS = `
-SELECT route, status, attempts, ordering_key AS orderingKey, due_at AS dueAt, lease_owner IS NOT NULL AS leased, ended_at AS endedAt,
-  last_error AS lastError
-FROM jobs WHERE event = ? ORDER BY route`;
+export const JOBS = `SELECT ${JOB_IN_LIST} FROM jobs WHERE event = ? ORDER BY route`;
+
+/** The jobs of an event, with why they ended. */
+export const JOBS_IN_DETAIL = `
+SELECT ${JOB_IN_LIST}, failed_at AS failedAt, dead_letters.reason AS failReason, discarded_at AS discardedAt,
+  discards.reason AS discardReason
+FROM jobs LEFT JOIN dead_letters USING (event, route) LEFT JOIN discards USING (event, route) WHERE event = ? ORDER BY route`;
 
 /** A queued or failed job with its event: event, route. */
 export const OPEN_JOB = `
@@ -333,13 +336,10 @@ SELECT source, event_id AS eventId, type, received_at AS receivedAt, route, stat
   due_at AS dueAt, lease_owner IS NOT NULL AS leased, last_error AS lastError, failed_at AS failedAt, reason
 FROM jobs JOIN events ON id = jobs.event LEFT JOIN dead_letters USING (event, route) WHERE jobs.event = ? AND jobs.route = ?`;
 
-/** The ended attempts of a job, oldest first: event, route. */
+/** The ended attempts of an event's jobs, oldest first. */
 export const HISTORY = `
-SELECT attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response
-FROM attempts WHERE event = ? AND route = ? ORDER BY attempt`;
-
-/** When and why a job became a dead letter: event, route. */
-export const DEAD_LETTER = `SELECT failed_at AS failedAt, reason FROM dead_letters WHERE event = ? AND route = ?`;
+SELECT route, attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response
+FROM attempts WHERE event = ? ORDER BY route, attempt`;
 
 /** The conflicts of an event, oldest first. */
 export const CONFLICTS = `

@@ -1,0 +1,78 @@
+import type { JobStatus } from "./event.ts";
+import type { AttemptRecord } from "./job.ts";
+import type { Conflict, EventDetail, EventSummary, JobDetail, Repeat } from "./store.ts";
+import { summaryOf } from "./summary.ts";
+
+/** An event as it is read, without its jobs. `headers` is JSON. */
+export type EventRow = Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> & { id: number };
+export type DetailRow = EventRow &
+  Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> & { headers: string };
+
+/** A job of a list. A driver may have no boolean. */
+export interface ListedJobRow {
+  route: string;
+  status: JobStatus;
+  attempts: number;
+  orderingKey: string | null;
+  dueAt: number | null;
+  leased: boolean | number;
+  endedAt: number | null;
+  lastError: string | null;
+}
+
+/** A job with why it has ended. */
+export interface JobRow extends ListedJobRow {
+  failedAt: number | null;
+  failReason: string | null;
+  discardedAt: number | null;
+  discardReason: string | null;
+}
+
+export type AttemptRow = AttemptRecord & { route: string };
+export type ConflictRow = Omit<Conflict, "number">;
+export type RepeatRow = Omit<Repeat, "headers"> & { headers: string };
+
+/** What belongs to an event. `jobs` is null before fan-out. */
+interface Belongings {
+  jobs: readonly JobRow[] | null;
+  history: readonly AttemptRow[];
+  conflicts: readonly ConflictRow[];
+  repeats: readonly RepeatRow[];
+}
+
+/** An event with all that belongs to it. The numbers of repeats are behind those of conflicts. */
+export function detailOf(
+  { id: _, address, secret, contentType, headers, payload, ...event }: DetailRow,
+  { jobs, history, conflicts, repeats }: Belongings,
+): EventDetail {
+  return {
+    ...summaryOf(event, jobs),
+    address,
+    secret,
+    headers: parsed(headers),
+    contentType,
+    payload,
+    jobs: (jobs ?? []).map((job) => jobOf(job, history)),
+    conflicts: conflicts.map((conflict, place) => ({ number: place + 1, ...conflict })),
+    repeats: repeats.map((repeat) => ({
+      ...repeat,
+      number: conflicts.length + repeat.number,
+      headers: parsed(repeat.headers),
+    })),
+  };
+}
+
+const parsed = (headers: string) => JSON.parse(headers) as Record<string, string>;
+
+function jobOf(
+  { endedAt: _, leased, failedAt, failReason, discardedAt, discardReason, ...job }: JobRow,
+  history: readonly AttemptRow[],
+): JobDetail {
+  return {
+    ...job,
+    leased: Boolean(leased),
+    deadLetter: failedAt === null ? null : { failedAt, reason: failReason ?? "" },
+    discarded: job.status === "discarded" && discardedAt !== null ? { discardedAt, reason: discardReason ?? "" } : null,
+    history: history.filter(({ route }) => route === job.route).map(({ route: __, ...attempt }) => attempt),
+  };
+}
