@@ -1,10 +1,11 @@
 import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
+import { createMoves } from "../events/moves.ts";
 import { type Candidate, chooseEvents, chooseIds, type Expired, positionOf } from "../events/purge-choice.ts";
 import { endOf } from "../events/retention.ts";
 import type { Backlog, EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import { createTimeline, type PlausibleTime, type TimesAround } from "../events/timeline.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { BYTES_PER_EVENT, createMoves, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
+import { BYTES_PER_EVENT, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
 import { type JobRow, lockJobs } from "./job-rows.ts";
 import { lockLines, promote } from "./ordering.ts";
 import * as sql from "./retention-sql.ts";

@@ -1,7 +1,8 @@
 import { statusOf } from "../events/event.ts";
+import { createMoves, type Moves } from "../events/moves.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { createMoves, type EventTally, type Moves, writeMoves } from "./event-tally.ts";
+import { type EventTally, writeMoves } from "./event-tally.ts";
 import { type AttemptRow, type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
 import { type Line, lockLines, promote } from "./ordering.ts";
 

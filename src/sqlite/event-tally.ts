@@ -1,5 +1,6 @@
 import { type JobStatus, type Status, statusOf } from "../events/event.ts";
-import { attemptStat, type Outcome } from "../events/stats.ts";
+import { createMoves, type Differences, EVENTS, MEMBERS } from "../events/moves.ts";
+import type { Outcome } from "../events/stats.ts";
 import type { Database } from "./database.ts";
 import * as sql from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
@@ -32,10 +33,6 @@ export interface EventTally {
   count<T>(part: (moves: Moves) => T): T;
 }
 
-type Differences = Record<JobStatus, number>;
-
-const NONE: Readonly<Differences> = { queued: 0, processed: 0, failed: 0, discarded: 0 };
-
 /** Prepares the tally of a database. `reader` is the connection that reads the sizes of events. */
 export function eventTally(database: Database, reader = database): EventTally {
   const statuses = database.prepare(sql.JOB_STATUSES).pluck();
@@ -46,45 +43,26 @@ export function eventTally(database: Database, reader = database): EventTally {
 
   return {
     statusOf: (event) => statusOf(statuses.all(event) as JobStatus[]),
-    count(part) {
-      const events = { ...NONE };
-      const bytes = { ...NONE };
-      const routes = new Map<string, Differences>();
-      const jobsOf = (route: string) => {
-        const known = routes.get(route);
-        if (known) return known;
-        const added = { ...NONE };
-        routes.set(route, added);
-        return added;
-      };
-      const result = stats.count((counts) =>
-        part({
+    count: (part) =>
+      stats.count((counts) => {
+        const moves = createMoves(counts);
+        const result = part({
           event(event, from, to) {
-            if (from === to) return;
-            const { size } = originOf(event);
-            events[from]--;
-            events[to]++;
-            bytes[from] -= size;
-            bytes[to] += size;
+            if (from !== to) moves.event(from, to, originOf(event).size);
           },
-          job(route, from, to) {
-            const jobs = jobsOf(route);
-            if (from !== null) jobs[from]--;
-            jobs[to]++;
-          },
-          removed: (route, from) => void jobsOf(route)[from]--,
-          attempt: (event, ended) => counts.add(attemptStat(originOf(event), ended)),
-        }),
-      );
-      if (hasMoves(events)) {
-        addEvents.run(events.queued, events.processed, events.failed, bytes.processed, bytes.failed);
-      }
-      for (const [route, jobs] of routes) {
-        if (hasMoves(jobs)) addJobs.run(route, jobs.queued, jobs.processed, jobs.failed, jobs.discarded);
-      }
-      return result;
-    },
+          job: moves.job,
+          removed: moves.removed,
+          attempt: (event, { outcome, at, ...job }) => moves.attempt({ ...originOf(event), ...job }, outcome, at),
+        });
+        for (const [name, moved] of moves.differences) {
+          if (!hasMoves(moved)) continue;
+          const { queued, processed, failed, discarded, processedBytes, failedBytes } = moved;
+          if (name === EVENTS) addEvents.run(queued, processed, failed, processedBytes, failedBytes);
+          else addJobs.run(name, queued, processed, failed, discarded);
+        }
+        return result;
+      }),
   };
 }
 
-const hasMoves = (differences: Differences) => Object.values(differences).some((number) => number !== 0);
+const hasMoves = (moved: Differences) => MEMBERS.some((name) => moved[name] !== 0);

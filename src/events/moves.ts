@@ -1,0 +1,86 @@
+import type { JobStatus, Status } from "./event.ts";
+import { attemptStat, createStatCounts, type Outcome, type StatCounts } from "./stats.ts";
+
+/** Collects the moves of a transaction between statuses. */
+export interface Moves {
+  /** `size` is that of the payload and the headers in bytes. */
+  event(from: Status, to: Status, size: number): void;
+  /** An event is removed, but its id is kept. */
+  eventRemoved(from: Exclude<Status, "queued">, size: number, hadJobs: boolean): void;
+  idsRemoved(count: number): void;
+  /** `from` is null for a new job. */
+  job(route: string, from: JobStatus | null, to: JobStatus): void;
+  /** A job is removed with its event. */
+  removed(route: string, from: JobStatus): void;
+  /** An attempt of a job has ended at this time (Unix milliseconds). */
+  attempt(job: AttemptedJob, outcome: Outcome, at: number): void;
+  /** The differences of each route, and of the events under an empty name. */
+  readonly differences: ReadonlyMap<string, Differences>;
+  readonly stats: StatCounts;
+}
+
+/** What statistics need of a job whose attempt has ended. */
+interface AttemptedJob {
+  route: string;
+  source: string;
+  receivedAt: number;
+  isReplay: boolean;
+}
+
+const NONE = {
+  queued: 0,
+  processed: 0,
+  failed: 0,
+  discarded: 0,
+  queuedBytes: 0,
+  processedBytes: 0,
+  failedBytes: 0,
+  unrouted: 0,
+  conflicts: 0,
+  ids: 0,
+};
+
+export type Differences = typeof NONE;
+
+export const MEMBERS = Object.keys(NONE) as (keyof Differences)[];
+
+/** The name under which events are counted. No route has it. */
+export const EVENTS = "";
+
+/** Creates an empty collection, with the statistics of the transaction. */
+export function createMoves(stats = createStatCounts()): Moves {
+  const differences = new Map<string, Differences>();
+  const of = (route: string): Differences => {
+    const known = differences.get(route) ?? { ...NONE };
+    differences.set(route, known);
+    return known;
+  };
+  return {
+    event(from, to, size) {
+      if (from === to) return;
+      const events = of(EVENTS);
+      events[from]--;
+      events[to]++;
+      events[`${from}Bytes`] -= size;
+      events[`${to}Bytes`] += size;
+    },
+    eventRemoved(from, size, hadJobs) {
+      const events = of(EVENTS);
+      events[from]--;
+      events[`${from}Bytes`] -= size;
+      if (!hadJobs) events.unrouted--;
+    },
+    idsRemoved(count) {
+      of(EVENTS).ids -= count;
+    },
+    job(route, from, to) {
+      const jobs = of(route);
+      if (from !== null) jobs[from]--;
+      jobs[to]++;
+    },
+    removed: (route, from) => void of(route)[from]--,
+    attempt: (job, outcome, at) => stats.add(attemptStat(job, { ...job, outcome, at })),
+    differences,
+    stats,
+  };
+}
