@@ -17,17 +17,38 @@ type Failure = { message: string } & (
   | ({ code: ErrorCode } & Pick<AppError, "retryAfterSeconds" | "errors" | "members">)
 );
 
+/** The objects whose methods a thread serves, by target name. */
+export type RpcTargets = Record<string, object>;
+
+/** The names of their methods: `target.name`. */
+type MethodName<Targets> = {
+  [Target in keyof Targets & string]: `${Target}.${keyof Targets[Target] & string}`;
+}[keyof Targets & string];
+
+type Method<Targets, Name> = Name extends `${infer Target extends keyof Targets & string}.${infer Key}`
+  ? Targets[Target][Key & keyof Targets[Target]] extends infer Run extends (...args: never[]) => unknown
+    ? Run
+    : never
+  : never;
+
 /** Calls methods that run on another thread. */
-export interface RpcClient {
+export interface RpcClient<Targets extends object> {
   /** `transfer` lists the objects that are transferred instead of copied. */
-  call<T>(method: string, args: unknown[], transfer?: Transferable[]): Promise<T>;
+  call<Name extends MethodName<Targets>>(
+    method: Name,
+    args: Parameters<Method<Targets, Name>>,
+    transfer?: Transferable[],
+  ): Promise<ReturnType<Method<Targets, Name>>>;
 }
 
 /**
  * Calls a thread that runs {@link serveCalls}. `died` resolves with the reason when the thread has ended. From then on
  * every call fails with `store_unavailable`, and so do the pending ones.
  */
-export function callThread(worker: Worker, name: string): RpcClient & { died: Promise<Error> } {
+export function callThread<Targets extends object>(
+  worker: Worker,
+  name: string,
+): RpcClient<Targets> & { died: Promise<Error> } {
   const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   let lastId = 0;
   let failure: Error | undefined;
@@ -74,9 +95,6 @@ function toError({ message, ...failure }: Failure): Error {
   const { code, ...options } = failure;
   return new AppError(code, { cause, ...options });
 }
-
-/** The objects whose methods a thread serves, by target name. */
-export type RpcTargets = Record<string, object>;
 
 /** Runs one call of a method, which is named `target.name`. */
 export type RunCall = <T>(call: () => T, method: string) => T;

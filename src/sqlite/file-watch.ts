@@ -1,9 +1,9 @@
 import { AppError, describeError } from "../errors.ts";
 import { repeat } from "../lib/repeat.ts";
-import type { RpcClient } from "../lib/thread-rpc.ts";
 import type { Log } from "../log.ts";
 import { AlreadyServedError, type DirHold, LOCK_FILE } from "./data-dir.ts";
 import { isDatabaseInPlace, type OpenFiles } from "./open-files.ts";
+import type { ThreadClient } from "./thread-client.ts";
 
 const CHECK_EVERY_MS = 1000;
 
@@ -19,7 +19,7 @@ interface Watched {
   files: OpenFiles;
   hold: DirHold;
   /** The storage thread, which looks after the files of the database. */
-  thread: RpcClient;
+  thread: Pick<ThreadClient, "call">;
   log: Log;
 }
 
@@ -45,7 +45,7 @@ export function watchFiles({ dataDir, files, hold, thread, log }: Watched, check
   async function check(): Promise<void> {
     renewHold();
     // A thread that has died is reported by itself.
-    const fault = holdFault ?? (await thread.call<string | null>("files.check", []).catch(() => known));
+    const fault = holdFault ?? (await thread.call("files.check", []).catch(() => known));
     if (fault === known) return;
     known = fault;
     if (fault !== null) log.error({ event: "storage_file_fault", error: fault }, "deliveries and logins are refused");

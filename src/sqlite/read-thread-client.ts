@@ -1,19 +1,20 @@
 import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
+import type { ReadTargets } from "./read-thread.ts";
 import type { StartThread } from "./thread-client.ts";
 
 /** Calls the reading thread. */
-export interface ReadThread extends RpcClient {
+export interface ReadThread extends RpcClient<ReadTargets> {
   /** Ends it, with the reads that run. */
   close(): Promise<void>;
 }
 
 /** Starts the thread with the entry `sqlite/read-thread.ts` at the first call, because most servers never list events. */
 export function createReadThread(startThread: StartThread, file: string): ReadThread {
-  let running: { client: RpcClient; end(): Promise<unknown> } | undefined;
+  let running: { client: RpcClient<ReadTargets>; end(): Promise<unknown> } | undefined;
 
-  function start(): RpcClient {
+  function start(): RpcClient<ReadTargets> {
     const worker = startThread({ workerData: file });
-    const client = callThread(worker, "the reading thread");
+    const client = callThread<ReadTargets>(worker, "the reading thread");
     running = { client, end: () => worker.terminate() };
     // The next call starts another one.
     void client.died.then(() => {
@@ -23,7 +24,7 @@ export function createReadThread(startThread: StartThread, file: string): ReadTh
   }
 
   return {
-    call: (method, args) => (running?.client ?? start()).call(method, args),
+    call: (...args) => (running?.client ?? start()).call(...args),
     async close() {
       await running?.end();
     },

@@ -12,15 +12,21 @@ import { statReads } from "./stats.ts";
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file runs only as the reading thread");
-  const reader = openReader(workerData as string);
+  serveCalls({ events: openReads(workerData as string) }, port, (call) => call());
+}
+
+/** What the reading thread serves. */
+export type ReadTargets = { events: ReturnType<typeof openReads> };
+
+function openReads(file: string) {
+  const reader = openReader(file);
   const { list, get } = eventReads(reader);
   const { stats } = statReads(reader);
   const packedStats = (request: StatRequest) => {
     const { points, sums } = stats(request);
     return { points: packPoints(points), sums };
   };
-  const events = translatingErrors({ list, get, ...openJobReads(reader), stats: packedStats });
-  serveCalls({ events }, port, (call) => call());
+  return translatingErrors({ list, get, ...openJobReads(reader), stats: packedStats });
 }
 
 run();

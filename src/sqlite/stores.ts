@@ -1,15 +1,14 @@
 import type { AlertStore } from "../alerts/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
-import type { Stats } from "../events/stats.ts";
-import type { Appended, EventStore, NewEvent } from "../events/store.ts";
+import type { EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
 import { checksOf, type StoreChecks } from "../lib/store-fault.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
-import { type PackedPoints, packEvents, unpackPoints } from "./codec.ts";
+import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
@@ -65,7 +64,10 @@ export function storesOnThreads(
   /** Makes every method of a store a call to the storage thread. */
   const onThread = <T extends object>(target: string, local: T): T =>
     Object.fromEntries(
-      Object.keys(local).map((name) => [name, (...args: unknown[]) => thread.call(`${target}.${name}`, args)]),
+      Object.keys(local).map((name) => [
+        name,
+        (...args: unknown[]) => thread.call(`${target}.${name}` as never, args as never),
+      ]),
     ) as T;
 
   const events = asAsync<LocalEvents>(sqliteEvents(reader));
@@ -78,7 +80,7 @@ export function storesOnThreads(
       async append(batch: NewEvent[]) {
         requireHold();
         const { packed, transfer } = packEvents(batch);
-        return thread.call<Appended[]>("events.append", [packed], transfer);
+        return thread.call("events.append", [packed], transfer);
       },
       async check() {
         requireHold();
@@ -88,8 +90,7 @@ export function storesOnThreads(
       routes: events.routes,
       attemptsSince: events.attemptsSince,
       async stats(request) {
-        type PackedStats = Omit<Stats, "points"> & { points: PackedPoints };
-        const { points, sums } = await readThread.call<PackedStats>("events.stats", [request]);
+        const { points, sums } = await readThread.call("events.stats", [request]);
         return { points: unpackPoints(points), sums };
       },
       list: (filter) => readThread.call("events.list", [filter]),
@@ -105,7 +106,7 @@ export function storesOnThreads(
       supersession: sessions.supersession,
       async replace(...args) {
         requireHold();
-        return thread.call<boolean>("sessions.replace", args);
+        return thread.call("sessions.replace", args);
       },
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),

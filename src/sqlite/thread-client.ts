@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Transferable, Worker, WorkerOptions } from "node:worker_threads";
+import type { Worker, WorkerOptions } from "node:worker_threads";
 import { describeError, OperatorError } from "../errors.ts";
 import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
 import type { Log } from "../log.ts";
 import { DATABASE_FILE } from "./database.ts";
-import type { StorageThreadData } from "./thread.ts";
+import type { StorageTargets, StorageThreadData } from "./thread.ts";
 
 /** Starts the thread with the entry `sqlite/thread.ts`. The packaging decides how. */
 export type StartThread = (options: WorkerOptions) => Worker;
 
 /** Calls the current storage thread. */
-export interface ThreadClient extends RpcClient {
+export interface ThreadClient extends RpcClient<StorageTargets> {
   /** Ends the thread once its pending calls are done. */
   close(): Promise<void>;
 }
@@ -37,8 +37,8 @@ export async function startStorageThread(
 
   function start() {
     const worker = startThread({ workerData: data });
-    const client = callThread(worker, "the storage thread");
-    const ready = client.call<void>("thread.ready", []);
+    const client = callThread<StorageTargets>(worker, "the storage thread");
+    const ready = client.call("thread.ready", []);
     ready.then(
       () => {
         restartDelayMs = RESTART_DELAY_MS;
@@ -82,7 +82,7 @@ export async function startStorageThread(
   }
 
   return {
-    call: (method: string, args: unknown[], transfer?: Transferable[]) => thread.call(method, args, transfer),
+    call: (...args) => thread.call(...args),
     async close() {
       closing = true;
       // The thread cannot end while another program locks the database.

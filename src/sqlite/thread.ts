@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { AppError, describeError } from "../errors.ts";
 import { repeat } from "../lib/repeat.ts";
-import { type RpcTargets, serveCalls } from "../lib/thread-rpc.ts";
+import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { openDatabase, openReader } from "./database.ts";
@@ -28,11 +28,11 @@ const IDLE_MS = 30_000;
 // Deliveries wait as long when another program locks the database.
 const TRIAL_TIMEOUT_MS = 2000;
 
-/** Runs in the storage thread, which owns the only writing connection and answers calls to the stores on it. */
-function run(): void {
-  const port = parentPort;
-  if (!port) throw new Error("this file runs only as the storage thread");
-  const { dataDir, files, minFreeBytes } = workerData as StorageThreadData;
+/** What the storage thread serves. */
+export type StorageTargets = ReturnType<typeof openTargets>["targets"];
+
+/** Opens the only writing connection. `ended` is called once it is closed. Returns the stores on it, and what runs a call. */
+function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended: () => void) {
   const inPlace = () => assertInPlace(dataDir, files);
   inPlace();
   const database = openDatabase(dataDir, { isOpen: true });
@@ -49,9 +49,9 @@ function run(): void {
     void idling.stop();
     reader.close();
     database.close();
-    port.close();
+    ended();
   };
-  const targets: RpcTargets = {
+  const targets = {
     events: {
       ...events,
       // An acknowledged delivery must not go to a removed file. Attempts of events stored there are still settled.
@@ -104,7 +104,7 @@ function run(): void {
       close: () => void setImmediate(end),
     },
   };
-  serveCalls(targets, port, (call, method) => {
+  const runCall: RunCall = (call, method) => {
     // A checkpoint is no part of a transaction.
     if (method === "files.check") return call();
     if (!method.startsWith("thread.")) assertWhole();
@@ -119,7 +119,16 @@ function run(): void {
       // The change is committed. The next read reports the error.
     }
     return result;
-  });
+  };
+  return { targets, runCall };
+}
+
+/** Runs in the storage thread, and answers calls to the stores. */
+function run(): void {
+  const port = parentPort;
+  if (!port) throw new Error("this file runs only as the storage thread");
+  const { targets, runCall } = openTargets(workerData as StorageThreadData, () => port.close());
+  serveCalls(targets, port, runCall);
 }
 
 run();

@@ -19,7 +19,7 @@ function open(t: TestContext, run: RunCall = (call) => call()) {
     },
   };
   serveCalls({ part }, port2, run);
-  return callThread(port1 as unknown as Worker, "the thread");
+  return callThread<{ part: typeof part & { nothing(): void } }>(port1 as unknown as Worker, "the thread");
 }
 
 test("calls are answered in order, each with its own result", async (t) => {
