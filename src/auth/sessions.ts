@@ -15,6 +15,19 @@ export interface LoginOrigin {
   userAgent: string | null;
 }
 
+/** A row of the record. The origin of the login is unknown if the network is null. */
+export interface SessionRow {
+  sid: string;
+  expiresAt: number;
+  network: string | null;
+  userAgent: string | null;
+}
+
+/** The record in a row. */
+export function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRecord {
+  return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
+}
+
 /** The later login that ended a session. */
 export interface Supersession {
   /** Unix milliseconds. */

@@ -1,4 +1,4 @@
-import type { LoginOrigin, SessionRecord, SessionStore } from "../auth/sessions.ts";
+import { type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "../auth/sessions.ts";
 import { NOW_MS } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 
@@ -62,17 +62,6 @@ WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS}`;
 
 /** A write that changes nothing: a standby and a read-only server refuse it, and a full disk may. */
 const CHECK = `UPDATE authserve.sessions SET user_id = user_id WHERE user_id = $1`;
-
-interface SessionRow {
-  sid: string;
-  expiresAt: number;
-  network: string | null;
-  userAgent: string | null;
-}
-
-function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRecord {
-  return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
-}
 
 /** Keeps sessions in PostgreSQL, for all servers that share it. */
 export function createPostgresSessionStore(postgres: Postgres): SessionStore {

@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import {
   type Bucket,
   KNOWN_ADDRESS_MS,
+  longestWait,
   STALE_ATTEMPT_MS,
   type ThrottleStore,
   type Totals,
@@ -82,7 +83,7 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
   return {
     async retryAfterMs(buckets, now) {
       await before();
-      return longestWait(postgres, buckets, now);
+      return longestWait(fullUntil(await measure(postgres, buckets, now)), now);
     },
     async reserve(buckets, now) {
       await before();
@@ -130,14 +131,7 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
 /** The start of the window, the end, and the time before which an attempt in flight counts as a failure. */
 const windowAt = (now: number) => [now - WINDOW_MS, now + STALE_ATTEMPT_MS, now - STALE_ATTEMPT_MS];
 
-async function longestWait(queries: Queries, buckets: readonly Bucket[], now: number): Promise<number> {
-  return waitOf(await measure(queries, buckets, now), now);
-}
-
-function waitOf(rows: readonly MeasuredRow[], now: number): number {
-  const waits = rows.map(({ fullUntil }) => (fullUntil === null ? 0 : Math.min(fullUntil, now) + WINDOW_MS - now));
-  return Math.max(0, ...waits);
-}
+const fullUntil = (rows: readonly MeasuredRow[]) => rows.map((row) => row.fullUntil);
 
 interface MeasuredRow {
   limit: number;
@@ -170,7 +164,7 @@ async function reserve(
   const [names] = columnsOf(buckets);
   void queries.run(sql.LOCK_BUCKETS, [names]);
   const rows = await measure(queries, buckets, now);
-  const retryAfterMs = waitOf(rows, now);
+  const retryAfterMs = longestWait(fullUntil(rows), now);
   if (retryAfterMs > 0) return { outcome: "throttled", retryAfterMs };
   if (rows.some(({ limit, places }) => places >= limit)) return { outcome: "wait" };
   const [, , [page]] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { LoginOrigin, SessionRecord, SessionStore } from "../auth/sessions.ts";
+import { type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "../auth/sessions.ts";
 import { asAsync, type SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { createMetadata } from "./metadata.ts";
@@ -36,17 +36,6 @@ SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ?
 
 /** Deletes the supersessions of sessions that would have expired: now. */
 const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
-
-interface SessionRow {
-  sid: string;
-  expiresAt: number;
-  network: string | null;
-  userAgent: string | null;
-}
-
-function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRecord {
-  return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
-}
 
 /** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
 export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {

@@ -3,6 +3,7 @@ import {
   type BucketNames,
   type FailureStore,
   KNOWN_ADDRESS_MS,
+  longestWait,
   type ThrottleStore,
   type Totals,
   WINDOW_MS,
@@ -73,7 +74,7 @@ export function createSqliteThrottleStore(database: Database): ThrottleStore {
 
 /** The synchronous form of the failure store in the SQLite file. */
 export function sqliteFailures(database: Database): SyncPort<FailureStore> {
-  const boundary = database.prepare(BOUNDARY).pluck();
+  const boundary = database.prepare<unknown[], number>(BOUNDARY).pluck();
   const add = database.prepare(ADD);
   const forget = database.prepare(FORGET);
   const remember = database.prepare(REMEMBER);
@@ -86,10 +87,8 @@ export function sqliteFailures(database: Database): SyncPort<FailureStore> {
   const countAll = database.prepare(COUNT_ALL).pluck();
   const clearAll = database.prepare(CLEAR_ALL);
 
-  function waitOf({ bucket, limit }: Bucket, now: number): number {
-    const at = boundary.get(bucket, now - WINDOW_MS, now, limit - 1) as number | undefined;
-    return at === undefined ? 0 : at + WINDOW_MS - now;
-  }
+  const fullUntil = ({ bucket, limit }: Bucket, now: number) =>
+    boundary.get(bucket, now - WINDOW_MS, now, limit - 1) ?? null;
   const addAll = atomic(database, (buckets: string[], at: number) => {
     forget.run(at - WINDOW_MS);
     for (const bucket of buckets) add.run(bucket, at);
@@ -112,7 +111,11 @@ export function sqliteFailures(database: Database): SyncPort<FailureStore> {
   });
 
   return {
-    retryAfterMs: (buckets, now) => Math.max(...buckets.map((bucket) => waitOf(bucket, now))),
+    retryAfterMs: (buckets, now) =>
+      longestWait(
+        buckets.map((bucket) => fullUntil(bucket, now)),
+        now,
+      ),
     add: addAll,
     remember: rememberOne,
     isKnown: (bucket, since) => isKnown.get(bucket, since) !== undefined,

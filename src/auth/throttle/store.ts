@@ -24,6 +24,11 @@ export interface Bucket {
   limit: number;
 }
 
+/** How long an attempt waits, given for each bucket the time of the failure that keeps it full, or null. */
+export function longestWait(fullUntil: readonly (number | null)[], now: number): number {
+  return Math.max(0, ...fullUntil.map((at) => (at === null ? 0 : Math.min(at, now) + WINDOW_MS - now)));
+}
+
 /** The names of the buckets that count failures of one address at one e-mail. */
 export interface BucketNames {
   pair: string;
