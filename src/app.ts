@@ -1,47 +1,55 @@
 import type { BlockList } from "node:net";
 import packageJson from "../package.json" with { type: "json" };
-import type { PageParts } from "./admin/host/routes.ts";
-import type { AdminParts } from "./admin/routes.ts";
-import { adminRoutes, pageOfAdmin } from "./app/admin.ts";
-import type { AuthenticateRequest } from "./auth/browser/guard.ts";
+import type { AdminParts } from "./admin/endpoints.ts";
+import type { PageParts } from "./admin/host/endpoints.ts";
+import { adminEndpoints, pageOfAdmin } from "./app/admin.ts";
 import {
   type BrowserParts,
-  homeRoute,
+  homeEndpoint,
   LoginFields,
-  loginFormRoute,
-  loginPageRoute,
-  logoutFormRoute,
-  logoutPageRoute,
+  loginFormEndpoint,
+  loginPageEndpoint,
+  logoutFormEndpoint,
+  logoutPageEndpoint,
   NoFields,
   PageAnswer,
   RedirectQuery,
-  renewRoute,
-} from "./auth/browser/routes.ts";
-import { type VerifyParts, verifyRoute } from "./auth/browser/verify.ts";
+  renewEndpoint,
+} from "./auth/browser/endpoints.ts";
+import type { AuthenticateRequest } from "./auth/browser/guard.ts";
+import { type VerifyParts, verifyEndpoint } from "./auth/browser/verify.ts";
+import {
+  LoginAnswer,
+  LoginBody,
+  LogoutAnswer,
+  loginEndpoint,
+  logoutEndpoint,
+  MeAnswer,
+  meEndpoint,
+} from "./auth/endpoints.ts";
 import type { Login } from "./auth/login.ts";
-import { LoginAnswer, LoginBody, LogoutAnswer, loginRoute, logoutRoute, MeAnswer, meRoute } from "./auth/routes.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ErrorCode } from "./errors.ts";
-import { createCorsHeaders, preflightRoute } from "./http/cors.ts";
+import { createCorsHeaders, preflightEndpoint } from "./http/cors.ts";
+import type { Endpoint, RequestHandler } from "./http/endpoint.ts";
 import type { Audience } from "./http/known-hosts.ts";
 import {
   HealthAnswer,
-  healthRoute,
+  healthEndpoint,
   MetricsAnswer,
-  metricsRoute,
+  metricsEndpoint,
   OpenApiAnswer,
-  openApiRoute,
+  openApiEndpoint,
   type Readiness,
   ReadyAnswer,
-  readyRoute,
+  readyEndpoint,
 } from "./http/operations.ts";
-import type { Handler, Route } from "./http/route.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { type DeliveryParts, sourceRoutes } from "./webhook/routes.ts";
+import { type DeliveryParts, sourceEndpoints } from "./webhook/endpoints.ts";
 import type { Source } from "./webhook/source.ts";
 
-/** What the routes use. */
+/** What the endpoints use. */
 export interface AppParts {
   log: Log;
   login: Login;
@@ -64,7 +72,7 @@ export interface AppParts {
   metricsAllowedAddresses: BlockList;
   trustedProxies: BlockList | undefined;
   /** Lets a handler refuse requests to a name that is not known. */
-  checkHost: (audience: Audience, handler: Handler) => Handler;
+  checkHost: (audience: Audience, handler: RequestHandler) => RequestHandler;
 }
 
 // The errors of the token check, and of a body where none is accepted.
@@ -79,42 +87,42 @@ const GUARDED: ErrorCode[] = [
   "store_unavailable",
 ];
 
-/** All routes, also the one that describes them. */
-export function listRoutes(parts: AppParts): Route[] {
-  const named = listNamed(parts).map((route) => ({
-    ...route,
-    handler: parts.checkHost(audienceOf(route), route.handler),
-    problems: [...(route.problems ?? []), "unknown_host" as const],
+/** All endpoints, also the one that describes them. */
+export function listEndpoints(parts: AppParts): Endpoint[] {
+  const named = listNamed(parts).map((endpoint) => ({
+    ...endpoint,
+    handler: parts.checkHost(audienceOf(endpoint), endpoint.handler),
+    problems: [...(endpoint.problems ?? []), "unknown_host" as const],
   }));
-  const routes: Route[] = [...named, ...listNameless(parts)];
-  routes.push({
+  const endpoints: Endpoint[] = [...named, ...listNameless(parts)];
+  endpoints.push({
     method: "GET",
     path: "/openapi.json",
     summary: "Describes all endpoints as OpenAPI 3.1.",
     response: OpenApiAnswer,
     problems: ["unknown_host"],
-    handler: parts.checkHost("anybody", openApiRoute(routes, packageJson.version)),
+    handler: parts.checkHost("anybody", openApiEndpoint(endpoints, packageJson.version)),
     quiet: true,
   });
-  return routes;
+  return endpoints;
 }
 
-function audienceOf({ method, path }: Route): Audience {
+function audienceOf({ method, path }: Endpoint): Audience {
   if (method === "GET" && path === "/login") return "visitors";
   if (path === "/metrics") return "monitoring";
   return path.startsWith("/auth/verify") ? "proxies" : "anybody";
 }
 
-/** The routes that answer under any name, because no browser uses them: senders and load balancers do. */
-function listNameless({ log, sources, deliveries, readiness, instance }: AppParts): Route[] {
+/** The endpoints that answer under any name, because no browser uses them: senders and load balancers do. */
+function listNameless({ log, sources, deliveries, readiness, instance }: AppParts): Endpoint[] {
   return [
-    ...sources.flatMap((source) => sourceRoutes(source, deliveries)),
+    ...sources.flatMap((source) => sourceEndpoints(source, deliveries)),
     {
       method: "GET",
       path: "/healthz",
       summary: "Answers 200 while the process is running.",
       response: HealthAnswer,
-      handler: healthRoute,
+      handler: healthEndpoint,
       quiet: true,
     },
     {
@@ -124,17 +132,17 @@ function listNameless({ log, sources, deliveries, readiness, instance }: AppPart
         "Answers 200 when all stores are available and deliveries are not paused, else 503 with the unavailable parts. `instance` differs at each start of the server.",
       response: ReadyAnswer,
       statuses: [200, 503],
-      handler: readyRoute(readiness, instance, log),
+      handler: readyEndpoint(readiness, instance, log),
       quiet: true,
     },
   ];
 }
 
-/** The routes that answer under known names only. */
-function listNamed(parts: AppParts): Route[] {
+/** The endpoints that answer under known names only. */
+function listNamed(parts: AppParts): Endpoint[] {
   const { log, login, authenticate, sessions, metrics } = parts;
   const access = { allowedAddresses: parts.metricsAllowedAddresses, trustedProxies: parts.trustedProxies };
-  const api: Route[] = [
+  const api: Endpoint[] = [
     {
       method: "POST",
       path: "/auth/login",
@@ -151,7 +159,7 @@ function listNamed(parts: AppParts): Route[] {
         "login_busy",
         "store_unavailable",
       ],
-      handler: loginRoute(login),
+      handler: loginEndpoint(login),
     },
     {
       method: "POST",
@@ -160,7 +168,7 @@ function listNamed(parts: AppParts): Route[] {
       isGuarded: true,
       response: LogoutAnswer,
       problems: GUARDED,
-      handler: logoutRoute(authenticate, sessions, log),
+      handler: logoutEndpoint(authenticate, sessions, log),
     },
     {
       method: "GET",
@@ -169,14 +177,14 @@ function listNamed(parts: AppParts): Route[] {
       isGuarded: true,
       response: MeAnswer,
       problems: GUARDED,
-      handler: meRoute(authenticate),
+      handler: meEndpoint(authenticate),
       quiet: true,
     },
   ];
   return [
     ...withCors(api, parts.corsOrigins),
-    ...(parts.browser ? browserRoutes(parts.browser) : []),
-    ...(parts.admin ? adminRoutes(parts.admin) : []),
+    ...(parts.browser ? browserEndpoints(parts.browser) : []),
+    ...(parts.admin ? adminEndpoints(parts.admin) : []),
     ...(parts.page ? pageOfAdmin(parts.page) : []),
     {
       method: "GET",
@@ -185,24 +193,24 @@ function listNamed(parts: AppParts): Route[] {
         "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES` only. Others get 404.",
       response: MetricsAnswer,
       problems: ["not_found"],
-      handler: metricsRoute(() => metrics.render(), access),
+      handler: metricsEndpoint(() => metrics.render(), access),
       quiet: true,
     },
   ];
 }
 
-/** Lets pages of other origins call routes. */
-function withCors(routes: readonly Route[], origins: readonly string[]): Route[] {
-  if (origins.length === 0) return [...routes];
+/** Lets pages of other origins call endpoints. */
+function withCors(endpoints: readonly Endpoint[], origins: readonly string[]): Endpoint[] {
+  if (origins.length === 0) return [...endpoints];
   const headersFor = createCorsHeaders(origins);
-  return routes.flatMap((route) => [
-    { ...route, headersFor },
+  return endpoints.flatMap((endpoint) => [
+    { ...endpoint, headersFor },
     {
       method: "OPTIONS",
-      path: route.path,
+      path: endpoint.path,
       summary: "Answers the preflight request of an origin in `CORS_ALLOWED_ORIGINS`.",
       response: PageAnswer,
-      handler: preflightRoute(origins, route.method),
+      handler: preflightEndpoint(origins, endpoint.method),
       quiet: true,
       headersFor,
     },
@@ -212,8 +220,8 @@ function withCors(routes: readonly Route[], origins: readonly string[]): Route[]
 const HTML = "text/html";
 const FORM = ["application/x-www-form-urlencoded"];
 
-/** The routes for browsers and for proxies that protect apps. */
-function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
+/** The endpoints for browsers and for proxies that protect apps. */
+function browserEndpoints(browser: BrowserParts & VerifyParts): Endpoint[] {
   return [
     {
       method: "GET",
@@ -223,7 +231,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       statuses: [200, 303],
       mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
-      handler: homeRoute(browser),
+      handler: homeEndpoint(browser),
     },
     {
       method: "GET",
@@ -234,7 +242,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       statuses: [200, 303],
       mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
-      handler: loginPageRoute(browser),
+      handler: loginPageEndpoint(browser),
     },
     {
       method: "POST",
@@ -247,7 +255,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       statuses: [303, 400, 401, 429, 503],
       mediaTypes: { 400: HTML, 401: HTML, 429: HTML, 503: HTML },
       problems: ["cross_site_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
-      handler: loginFormRoute(browser),
+      handler: loginFormEndpoint(browser),
     },
     {
       method: "GET",
@@ -257,7 +265,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       statuses: [200, 303],
       mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
-      handler: logoutPageRoute(browser),
+      handler: logoutPageEndpoint(browser),
     },
     {
       method: "POST",
@@ -274,7 +282,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
         "unsupported_media_type",
         "store_unavailable",
       ],
-      handler: logoutFormRoute(browser),
+      handler: logoutFormEndpoint(browser),
     },
     {
       method: "GET",
@@ -286,7 +294,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       statuses: [200, 303],
       mediaTypes: { 200: HTML },
       problems: ["store_unavailable"],
-      handler: renewRoute(browser),
+      handler: renewEndpoint(browser),
       quiet: true,
     },
     {
@@ -297,7 +305,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       response: PageAnswer,
       statuses: [200, 401],
       problems: VERIFY_PROBLEMS,
-      handler: verifyRoute(browser, "unauthorized"),
+      handler: verifyEndpoint(browser, "unauthorized"),
       quiet: true,
     },
     {
@@ -307,7 +315,7 @@ function browserRoutes(browser: BrowserParts & VerifyParts): Route[] {
       response: PageAnswer,
       statuses: [200, 302, 303],
       problems: VERIFY_PROBLEMS,
-      handler: verifyRoute(browser, "redirect"),
+      handler: verifyEndpoint(browser, "redirect"),
       quiet: true,
     },
   ];

@@ -1,5 +1,5 @@
 import type { Server } from "node:https";
-import { listRoutes } from "./app.ts";
+import { listEndpoints } from "./app.ts";
 import { createAuthenticate } from "./auth/authenticate.ts";
 import { createRequestGuard } from "./auth/browser/guard.ts";
 import { DEFAULT_ALERTS } from "./config/file/alerts-entry.ts";
@@ -187,7 +187,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
   };
   const authenticate = createAuthenticate(user, sessions, secrets, stores.now);
   const stopping = new AbortController();
-  const { listener, refusal, replaceRoutes } = createRouter([], {
+  const { listener, refusal, replaceEndpoints } = createRouter([], {
     trustedProxies,
     watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
       log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
@@ -231,10 +231,10 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     refused: ownRefusals.count,
     appendError: appends.error,
   });
-  const routesFor = (file: ConfigFile | null) =>
-    listRoutes({ ...parts, authenticate: guard, browser, admin, page, sources: sourcesOf(settings, file) });
+  const endpointsFor = (file: ConfigFile | null) =>
+    listEndpoints({ ...parts, authenticate: guard, browser, admin, page, sources: sourcesOf(settings, file) });
   // No request is read before: the listener was called in this turn of the event loop.
-  replaceRoutes(routesFor(config.current));
+  replaceEndpoints(endpointsFor(config.current));
   instanceFile.update({ url: urlOf(settings, port, "127.0.0.1") });
   const unwatchConfig = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
@@ -242,7 +242,7 @@ async function wire(wiring: Wiring): Promise<RunningServer> {
     if (fault !== null) return;
     addresses.apply(file);
     keySets.apply(file);
-    replaceRoutes(routesFor(file));
+    replaceEndpoints(endpointsFor(file));
     applyRoutes(file);
     purger.apply(retentionOf(file));
     alerts.apply(file?.alerts ?? DEFAULT_ALERTS);

@@ -1,20 +1,26 @@
-import { pauseRoute, revokeRoute, sessionRoute, silenceRoute, unsilenceRoute } from "../admin/control/routes.ts";
-import { PageAnswer, type PageParts, pageRoutes } from "../admin/host/routes.ts";
+import {
+  pauseEndpoint,
+  revokeEndpoint,
+  sessionEndpoint,
+  silenceEndpoint,
+  unsilenceEndpoint,
+} from "../admin/control/endpoints.ts";
 import {
   type AdminParts,
-  alertsRoute,
-  discardRoute,
-  errorsRoute,
-  eventRoute,
-  eventsRoute,
-  heldRoute,
-  jobsRoute,
-  payloadRoute,
-  replayRoute,
-  sourcesRoute,
-  statsRoute,
-  statusRoute,
-} from "../admin/routes.ts";
+  alertsEndpoint,
+  discardEndpoint,
+  errorsEndpoint,
+  eventEndpoint,
+  eventsEndpoint,
+  heldEndpoint,
+  jobsEndpoint,
+  payloadEndpoint,
+  replayEndpoint,
+  sourcesEndpoint,
+  statsEndpoint,
+  statusEndpoint,
+} from "../admin/endpoints.ts";
+import { PageAnswer, type PageParts, pageEndpoints } from "../admin/host/endpoints.ts";
 import {
   AlertsAnswer,
   ChangedAnswer,
@@ -46,7 +52,7 @@ import {
   UnsilencedAnswer,
 } from "../admin/schemas.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { Route } from "../http/route.ts";
+import type { Endpoint } from "../http/endpoint.ts";
 
 const ADMIN_PROBLEMS: ErrorCode[] = [
   "missing_token",
@@ -66,7 +72,7 @@ const WITH_BODY: ErrorCode[] = [
 ];
 
 /** The API of the page, for the logged-in user. */
-export function adminRoutes(admin: AdminParts): Route[] {
+export function adminEndpoints(admin: AdminParts): Endpoint[] {
   return [
     {
       method: "GET",
@@ -75,7 +81,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       isGuarded: true,
       response: StatusAnswer,
       problems: ADMIN_PROBLEMS,
-      handler: statusRoute(admin),
+      handler: statusEndpoint(admin),
       quiet: true,
     },
     {
@@ -87,7 +93,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       query: EventsQuery,
       response: EventsAnswer,
       problems: QUERIED,
-      handler: eventsRoute(admin),
+      handler: eventsEndpoint(admin),
       quiet: true,
     },
     {
@@ -99,7 +105,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       query: EventQuery,
       response: EventAnswer,
       problems: OF_ONE,
-      handler: eventRoute(admin),
+      handler: eventEndpoint(admin),
       quiet: true,
     },
     {
@@ -111,7 +117,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       response: PayloadAnswer,
       mediaTypes: { 200: "application/octet-stream" },
       problems: OF_ONE,
-      handler: payloadRoute(admin),
+      handler: payloadEndpoint(admin),
       quiet: true,
     },
     {
@@ -123,7 +129,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: ReplayBody,
       response: TakenAnswer,
       problems: WITH_BODY,
-      handler: replayRoute(admin),
+      handler: replayEndpoint(admin),
     },
     {
       method: "POST",
@@ -133,7 +139,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: DiscardBody,
       response: TakenAnswer,
       problems: WITH_BODY,
-      handler: discardRoute(admin),
+      handler: discardEndpoint(admin),
     },
     {
       method: "GET",
@@ -144,7 +150,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       query: JobsQuery,
       response: JobsAnswer,
       problems: QUERIED,
-      handler: jobsRoute(admin),
+      handler: jobsEndpoint(admin),
       quiet: true,
     },
     {
@@ -156,7 +162,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       query: ErrorsQuery,
       response: ErrorsAnswer,
       problems: QUERIED,
-      handler: errorsRoute(admin),
+      handler: errorsEndpoint(admin),
       quiet: true,
     },
     {
@@ -168,7 +174,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       query: StatsQuery,
       response: StatsAnswer,
       problems: QUERIED,
-      handler: statsRoute(admin),
+      handler: statsEndpoint(admin),
       quiet: true,
     },
     {
@@ -180,7 +186,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       query: HeldQuery,
       response: HeldAnswer,
       problems: QUERIED,
-      handler: heldRoute(admin),
+      handler: heldEndpoint(admin),
       quiet: true,
     },
     {
@@ -190,7 +196,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       isGuarded: true,
       response: AlertsAnswer,
       problems: ADMIN_PROBLEMS,
-      handler: alertsRoute(admin),
+      handler: alertsEndpoint(admin),
       quiet: true,
     },
     {
@@ -200,7 +206,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       isGuarded: true,
       response: SourcesAnswer,
       problems: ADMIN_PROBLEMS,
-      handler: sourcesRoute(admin),
+      handler: sourcesEndpoint(admin),
       quiet: true,
     },
     {
@@ -211,7 +217,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: RouteBody,
       response: ChangedAnswer,
       problems: WITH_BODY,
-      handler: pauseRoute(admin, "pause"),
+      handler: pauseEndpoint(admin, "pause"),
     },
     {
       method: "POST",
@@ -221,7 +227,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: RouteBody,
       response: ChangedAnswer,
       problems: WITH_BODY,
-      handler: pauseRoute(admin, "resume"),
+      handler: pauseEndpoint(admin, "resume"),
     },
     {
       method: "POST",
@@ -231,7 +237,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: SilenceBody,
       response: SilencedAnswer,
       problems: WITH_BODY,
-      handler: silenceRoute(admin),
+      handler: silenceEndpoint(admin),
     },
     {
       method: "POST",
@@ -241,7 +247,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: UnsilenceBody,
       response: UnsilencedAnswer,
       problems: WITH_BODY,
-      handler: unsilenceRoute(admin),
+      handler: unsilenceEndpoint(admin),
     },
     {
       method: "GET",
@@ -250,7 +256,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       isGuarded: true,
       response: SessionAnswer,
       problems: ADMIN_PROBLEMS,
-      handler: sessionRoute(admin),
+      handler: sessionEndpoint(admin),
       quiet: true,
     },
     {
@@ -261,7 +267,7 @@ export function adminRoutes(admin: AdminParts): Route[] {
       request: NoMembers,
       response: RevokedAnswer,
       problems: WITH_BODY,
-      handler: revokeRoute(admin),
+      handler: revokeEndpoint(admin),
     },
   ];
 }
@@ -269,8 +275,8 @@ export function adminRoutes(admin: AdminParts): Route[] {
 const PAGE_PROBLEMS: ErrorCode[] = ["not_found", "store_unavailable"];
 
 /** The page itself, for browsers. */
-export function pageOfAdmin(parts: PageParts): Route[] {
-  const { page, asset, withoutSlash } = pageRoutes(parts);
+export function pageOfAdmin(parts: PageParts): Endpoint[] {
+  const { page, asset, withoutSlash } = pageEndpoints(parts);
   return [
     {
       method: "GET",

@@ -81,14 +81,14 @@ export function clientAddress(request: IncomingMessage, trustedProxies: BlockLis
   return address;
 }
 
-/** Who may use a route. */
+/** Who may use an endpoint. */
 export interface ClientAccess {
   allowedAddresses: BlockList;
   /** Requests through other proxies are refused: their client is unknown. */
   trustedProxies: BlockList | undefined;
 }
 
-/** Throws `not_found` unless a request comes from an allowed address, so that others do not learn of the route. */
+/** Throws `not_found` unless a request comes from an allowed address, so that others do not learn of the endpoint. */
 export function requireAllowedClient(
   request: IncomingMessage,
   address: string,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
-import { type Handler, reply } from "./route.ts";
+import { type RequestHandler, reply } from "./endpoint.ts";
 
 /** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
 export type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
@@ -22,7 +22,7 @@ export function createCorsHeaders(origins: readonly string[]): CorsHeaders {
 }
 
 /** Answers the preflight request of an allowed origin for a path with this method (Fetch, CORS protocol). */
-export function preflightRoute(origins: readonly string[], method: string): Handler {
+export function preflightEndpoint(origins: readonly string[], method: string): RequestHandler {
   return ({ request: { headers } }) => {
     const isPreflight = headers["access-control-request-method"] !== undefined;
     if (!isPreflight || headers.origin === undefined || !origins.includes(headers.origin))

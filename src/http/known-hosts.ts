@@ -4,9 +4,9 @@ import { hostname } from "node:os";
 import { AppError } from "../errors.ts";
 import { believed } from "./believed-headers.ts";
 import { isTrusted, peerAddress } from "./client-address.ts";
+import type { RequestContext, RequestHandler } from "./endpoint.ts";
 import { isLoopback } from "./listen.ts";
 import { isNavigation } from "./navigation.ts";
-import type { Handler, RequestContext } from "./route.ts";
 import { firstOf } from "./sent-url.ts";
 
 /** What decides under which names the server answers. */
@@ -19,7 +19,7 @@ export interface HostRules {
   trustedProxies: BlockList | undefined;
 }
 
-/** Who asks for a route: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
+/** Who asks for an endpoint: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
 export type Audience = "anybody" | "visitors" | "proxies" | "monitoring";
 
 /** Whether a request asks for a name that is known. */
@@ -50,7 +50,7 @@ export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProx
  * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
  * was made to lead to this machine (DNS rebinding) is of the same origin as this service for the browser, and only `Host` tells.
  */
-export function createHostCheck(rules: HostRules): (audience: Audience, handler: Handler) => Handler {
+export function createHostCheck(rules: HostRules): (audience: Audience, handler: RequestHandler) => RequestHandler {
   const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
   const isLocal = isLoopback(listeningHost ?? "");
   const isNamed = publicUrl !== undefined || allowedHosts.length > 0;

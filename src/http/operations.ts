@@ -4,8 +4,8 @@ import { timeout } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
 import { type ClientAccess, requireAllowedClient } from "./client-address.ts";
+import { type Endpoint, type RequestHandler, reply } from "./endpoint.ts";
 import type { Reply } from "./problem.ts";
-import { type Handler, type Route, reply } from "./route.ts";
 
 export const HealthAnswer = v.object({ status: v.literal("ok") });
 
@@ -29,7 +29,7 @@ export const MetricsAnswer = v.string();
 export const OpenApiAnswer = v.record(v.string(), v.unknown());
 
 /** Answers 200 while the process is running. */
-export const healthRoute: Handler = () => reply(200, { status: "ok" });
+export const healthEndpoint: RequestHandler = () => reply(200, { status: "ok" });
 
 // Probes give up after one to five seconds by default.
 const MAX_CHECK_MS = 3000;
@@ -69,7 +69,7 @@ export function createReadiness(parts: ReadyParts): Readiness {
 }
 
 /** Answers 200 when every part is ready, else 503 with those that are not. */
-export function readyRoute(readiness: Readiness, instance: string, log: Log): Handler {
+export function readyEndpoint(readiness: Readiness, instance: string, log: Log): RequestHandler {
   return async ({ requestId }): Promise<Reply> => {
     const states = await readiness();
     for (const { name, error } of states)
@@ -82,7 +82,7 @@ export function readyRoute(readiness: Readiness, instance: string, log: Log): Ha
 }
 
 /** Returns the metrics to allowed addresses. All others get 404. */
-export function metricsRoute(render: () => Promise<Exposition>, access: ClientAccess): Handler {
+export function metricsEndpoint(render: () => Promise<Exposition>, access: ClientAccess): RequestHandler {
   return async ({ request, address }) => {
     requireAllowedClient(request, address, access);
     const { text, contentType } = await render();
@@ -90,11 +90,11 @@ export function metricsRoute(render: () => Promise<Exposition>, access: ClientAc
   };
 }
 
-/** Describes routes as OpenAPI 3.1. The description is made at the first request, because few servers are asked. */
-export function openApiRoute(routes: readonly Route[], version: string): Handler {
+/** Describes endpoints as OpenAPI 3.1. The description is made at the first request, because few servers are asked. */
+export function openApiEndpoint(endpoints: readonly Endpoint[], version: string): RequestHandler {
   let description: Promise<object> | undefined;
   return async () => {
-    description ??= import("./openapi.ts").then(({ openApiOf }) => openApiOf(routes, version));
+    description ??= import("./openapi.ts").then(({ openApiOf }) => openApiOf(endpoints, version));
     return reply(200, await description);
   };
 }

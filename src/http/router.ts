@@ -3,25 +3,25 @@ import { H3, type H3Event } from "h3";
 import { NodeRequest } from "srvx/node";
 import { AppError } from "../errors.ts";
 import { gather } from "../lib/gather.ts";
-import { headerValues } from "./headers.ts";
 import {
-  type Handler,
+  type Endpoint,
+  type EndpointOptions,
   handleRequest,
-  type MatchedRoute,
+  type MatchedEndpoint,
   type PathParams,
-  type Route,
-  type RouteOptions,
-} from "./route.ts";
+  type RequestHandler,
+} from "./endpoint.ts";
+import { headerValues } from "./headers.ts";
 
-/** Returns the error for a method and request target that match no route: `not_found` or `method_not_allowed`. */
+/** Returns the error for a method and request target that match no endpoint: `not_found` or `method_not_allowed`. */
 export type Refusal = (method: string, target: string) => AppError;
 
-/** The routes as a listener for Node's HTTP server. */
+/** The endpoints as a listener for Node's HTTP server. */
 export interface Router {
   listener: RequestListener;
   refusal: Refusal;
-  /** Serves other routes from the next request on. */
-  replaceRoutes(routes: readonly Route[]): void;
+  /** Serves other endpoints from the next request on. */
+  replaceEndpoints(endpoints: readonly Endpoint[]): void;
 }
 
 // Measured: batches of 32 give 1.13 times the deliveries at 64 connections, and 1.12 times at 256. Larger ones give no more.
@@ -30,9 +30,9 @@ const MAX_BATCH = 32;
 // The response was already written to Node's response object.
 const ANSWERED = new Response(null);
 
-/** Routes requests with h3. A request target must match its route's path exactly. */
-export function createRouter(routes: readonly Route[], options: RouteOptions): Router {
-  let table = createTable(routes, options);
+/** Routes requests with h3. A request target must match its endpoint's path exactly. */
+export function createRouter(endpoints: readonly Endpoint[], options: EndpointOptions): Router {
+  let table = createTable(endpoints, options);
   const receive = gather((response: ServerResponse) => {
     // Handlers do not throw. Any error left means that the connection cannot be written to.
     Promise.resolve(table.app.fetch(new NodeRequest({ req: response.req, res: response }))).catch(() =>
@@ -42,14 +42,14 @@ export function createRouter(routes: readonly Route[], options: RouteOptions): R
   return {
     refusal: (method, target) => table.refusal(method, target),
     listener: (_request, response) => receive(response),
-    replaceRoutes(routes) {
-      table = createTable(routes, options);
+    replaceEndpoints(endpoints) {
+      table = createTable(endpoints, options);
     },
   };
 }
 
-function createTable(routes: readonly Route[], options: RouteOptions): { app: H3; refusal: Refusal } {
-  const refusal = createRefusal(routes);
+function createTable(endpoints: readonly Endpoint[], options: EndpointOptions): { app: H3; refusal: Refusal } {
+  const refusal = createRefusal(endpoints);
   const unmatched = {
     handler: refusingAmbiguous(({ request }) => {
       throw refusal(request.method ?? "", request.url ?? "");
@@ -57,8 +57,8 @@ function createTable(routes: readonly Route[], options: RouteOptions): { app: H3
   };
   const runUnmatched = (event: H3Event) => run(event, unmatched, {});
 
-  async function run(event: H3Event, route: MatchedRoute, params: PathParams): Promise<Response> {
-    await handleRequest(route, nodeOf(event).res, params, options);
+  async function run(event: H3Event, endpoint: MatchedEndpoint, params: PathParams): Promise<Response> {
+    await handleRequest(endpoint, nodeOf(event).res, params, options);
     return ANSWERED;
   }
 
@@ -68,17 +68,17 @@ function createTable(routes: readonly Route[], options: RouteOptions): { app: H3
     onError: (_error, event) => runUnmatched(event),
   });
   // h3 takes a path with a slash at its end for the one without it.
-  const alike = Map.groupBy(routes, ({ method, path }) => `${method} ${path.replace(/(.)\/$/, "$1")}`);
+  const alike = Map.groupBy(endpoints, ({ method, path }) => `${method} ${path.replace(/(.)\/$/, "$1")}`);
   for (const group of alike.values()) {
-    const matched = group.map((route) => ({ ...route, handler: refusingAmbiguous(route.handler) }));
+    const matched = group.map((endpoint) => ({ ...endpoint, handler: refusingAmbiguous(endpoint.handler) }));
     const handle = (event: H3Event) => {
-      for (const route of matched) {
-        const params = paramsOf(route.path, nodeOf(event).req.url ?? "");
-        if (params !== null) return run(event, route, params);
+      for (const endpoint of matched) {
+        const params = paramsOf(endpoint.path, nodeOf(event).req.url ?? "");
+        if (params !== null) return run(event, endpoint, params);
       }
       return runUnmatched(event);
     };
-    const [first] = matched as [MatchedRoute & Route];
+    const [first] = matched as [MatchedEndpoint & Endpoint];
     for (const method of methodsOf(first)) app.on(method, first.path, handle);
   }
   app.all("/**", runUnmatched);
@@ -92,18 +92,18 @@ function nodeOf(event: H3Event): { req: IncomingMessage; res: ServerResponse } {
   return { req: req as IncomingMessage, res: res as ServerResponse };
 }
 
-type MethodName = Exclude<Route["method"], "*"> | "HEAD" | "";
+type MethodName = Exclude<Endpoint["method"], "*"> | "HEAD" | "";
 
-/** The methods of a route, as h3 names them: "" means every method. GET includes HEAD (RFC 9110, 9.3.2). */
-function methodsOf({ method }: Pick<Route, "method">): readonly MethodName[] {
+/** The methods of an endpoint, as h3 names them: "" means every method. GET includes HEAD (RFC 9110, 9.3.2). */
+function methodsOf({ method }: Pick<Endpoint, "method">): readonly MethodName[] {
   if (method === "*") return [""];
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
-function createRefusal(routes: readonly Route[]): Refusal {
+function createRefusal(endpoints: readonly Endpoint[]): Refusal {
   // There may be thousands of sources, and anybody can send requests that match none.
-  const byPath = Map.groupBy(routes, ({ path }) => path);
-  const withParams = routes.filter(({ path }) => path.includes(":"));
+  const byPath = Map.groupBy(endpoints, ({ path }) => path);
+  const withParams = endpoints.filter(({ path }) => path.includes(":"));
   return (method, target) => {
     const matching = [
       ...withParams.filter(({ path }) => paramsOf(path, target) !== null),
@@ -116,7 +116,7 @@ function createRefusal(routes: readonly Route[]): Refusal {
 }
 
 /**
- * The parameters of a request target that matches the path of a route exactly, segment by segment. Only parameters are
+ * The parameters of a request target that matches the path of an endpoint exactly, segment by segment. Only parameters are
  * decoded. Returns null for any other target: h3 also matches dot segments, encoded segments and extra slashes.
  */
 function paramsOf(path: string, target: string): PathParams | null {
@@ -160,7 +160,7 @@ export function pathOf(target: string): string {
 }
 
 /** Refuses requests that this server and a proxy may interpret differently. */
-function refusingAmbiguous(handler: Handler): Handler {
+function refusingAmbiguous(handler: RequestHandler): RequestHandler {
   return (context) => {
     refuseAmbiguous(context.request);
     return handler(context);

@@ -1,5 +1,5 @@
 import { createMarkCookie, createSessionCookie } from "../auth/browser/cookie.ts";
-import type { BrowserParts } from "../auth/browser/routes.ts";
+import type { BrowserParts } from "../auth/browser/endpoints.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
 import { canonicalEmail } from "../auth/email.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";

@@ -21,8 +21,8 @@ import {
   STATE_FILE,
   writeCaptured,
 } from "../webhook/capture.ts";
+import { pathOfSource } from "../webhook/endpoints.ts";
 import { writeRawRequest } from "../webhook/held/raw-request.ts";
-import { pathOfSource } from "../webhook/routes.ts";
 import type { Source } from "../webhook/source.ts";
 
 /** Keeps requests to sources for commands that ask for them, as they came and whatever they are answered. */

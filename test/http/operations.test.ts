@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createReadiness, readyRoute } from "../../src/http/operations.ts";
-import type { RequestContext } from "../../src/http/route.ts";
+import type { RequestContext } from "../../src/http/endpoint.ts";
+import { createReadiness, readyEndpoint } from "../../src/http/operations.ts";
 import { createLog } from "../../src/log.ts";
 
 const CONTEXT = { requestId: "r", address: "127.0.0.1" } as RequestContext;
@@ -9,7 +9,7 @@ const CONTEXT = { requestId: "r", address: "127.0.0.1" } as RequestContext;
 test("requests during a check share its result", async () => {
   let calls = 0;
   let answer = Promise.withResolvers<void>();
-  const ready = readyRoute(
+  const ready = readyEndpoint(
     createReadiness({
       events() {
         calls++;

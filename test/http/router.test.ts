@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { AppError } from "../../src/errors.ts";
-import { type Handler, type Route, reply } from "../../src/http/route.ts";
+import { type Endpoint, type RequestHandler, reply } from "../../src/http/endpoint.ts";
 import { createRouter } from "../../src/http/router.ts";
 import { recordingLog } from "../helpers/log.ts";
 import { sendRaw } from "../helpers/raw-http.ts";
 
-const echo: Handler = ({ request, params }) => reply(200, { method: request.method, params });
+const echo: RequestHandler = ({ request, params }) => reply(200, { method: request.method, params });
 
-const route = (method: Route["method"], path: string, handler = echo): Route => ({
+const endpoint = (method: Endpoint["method"], path: string, handler = echo): Endpoint => ({
   method,
   path,
   summary: "",
@@ -21,17 +21,17 @@ const route = (method: Route["method"], path: string, handler = echo): Route => 
 });
 
 const ROUTES = [
-  route("GET", "/events"),
-  route("GET", "/events/:id"),
-  route("DELETE", "/events/:id"),
-  route("GET", "/events/:id/payload"),
-  route("PUT", "/events/newest"),
-  route("GET", "/page/"),
-  route("*", "/verify"),
-  route("GET", "/broken", () => {
+  endpoint("GET", "/events"),
+  endpoint("GET", "/events/:id"),
+  endpoint("DELETE", "/events/:id"),
+  endpoint("GET", "/events/:id/payload"),
+  endpoint("PUT", "/events/newest"),
+  endpoint("GET", "/page/"),
+  endpoint("*", "/verify"),
+  endpoint("GET", "/broken", () => {
     throw new Error("a defect");
   }),
-  route("GET", "/refused", () => {
+  endpoint("GET", "/refused", () => {
     throw new AppError("queue_full", { retryAfterSeconds: 7 });
   }),
 ];
@@ -125,7 +125,7 @@ suite("a router", () => {
     ["POST", "/events/newest", "GET, HEAD, DELETE, PUT"],
     ["OPTIONS", "/page/", "GET, HEAD"],
   ] as const) {
-    test(`answers ${method} ${target} with ${allow === null ? "its route" : `405 and Allow: ${allow}`}`, async (t) => {
+    test(`answers ${method} ${target} with ${allow === null ? "its endpoint" : `405 and Allow: ${allow}`}`, async (t) => {
       const { status, head } = await (await asker(t))(method, target);
       assert.equal(status, allow === null ? 200 : 405);
       if (allow !== null) assert.equal(/^allow: (.*)$/im.exec(head)?.[1], allow);

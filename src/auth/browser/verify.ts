@@ -1,8 +1,8 @@
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
+import type { RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/navigation.ts";
 import { problem, type Reply } from "../../http/problem.ts";
-import type { Handler } from "../../http/route.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import { authenticateRequest } from "./guard.ts";
@@ -33,7 +33,7 @@ const NOBODY = { "Remote-User": "", "Remote-Email": "" };
  * cookie. The answer always has the headers of the user, so
  * that a proxy overwrites those of a client.
  */
-export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
+export function verifyEndpoint(parts: VerifyParts, style: RedirectStyle): RequestHandler {
   const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {

@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib";
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
 import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/client-address.ts";
+import type { RequestHandler } from "../../http/endpoint.ts";
 import { ICON } from "../../http/icon.ts";
 import type { Reply } from "../../http/problem.ts";
-import type { Handler } from "../../http/route.ts";
 
 /** What serves the page to browsers. */
 export interface PageParts {
@@ -51,7 +51,11 @@ const POLICY = [
 export const PageAnswer = v.string();
 
 /** Creates the handlers of the page and of its assets. */
-export function pageRoutes(parts: PageParts): { page: Handler; asset: Handler; withoutSlash: Handler } {
+export function pageEndpoints(parts: PageParts): {
+  page: RequestHandler;
+  asset: RequestHandler;
+  withoutSlash: RequestHandler;
+} {
   let assets: Promise<Assets> | undefined;
   const readAssets = () => {
     assets ??= loadAssets(parts).catch((error: unknown) => {
@@ -61,7 +65,7 @@ export function pageRoutes(parts: PageParts): { page: Handler; asset: Handler; w
     return assets;
   };
 
-  function requireClient({ request, address }: Parameters<Handler>[0]): void {
+  function requireClient({ request, address }: Parameters<RequestHandler>[0]): void {
     if (parts.access !== null) requireAllowedClient(request, address, parts.access);
   }
 

@@ -6,8 +6,8 @@ import { chartJson, detailJson, openJobJson, payloadText, summaryJson } from "..
 import type { EventStore } from "../events/store.ts";
 import { readJson } from "../http/body.ts";
 import { type ClientAccess, requireAllowedClient } from "../http/client-address.ts";
+import { type RequestHandler, reply } from "../http/endpoint.ts";
 import { readQuery } from "../http/query.ts";
-import { type Handler, reply } from "../http/route.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type Action, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
@@ -81,7 +81,7 @@ interface SessionFound {
 const BODY_LIMIT = 256 * 1024;
 
 /** Lets a handler run for the live session, from allowed addresses only. All others get 401 or 404. */
-export function guarded({ authenticate, access }: AdminParts, handler: Handler): Handler {
+export function guarded({ authenticate, access }: AdminParts, handler: RequestHandler): RequestHandler {
   return async (context) => {
     const { request, address } = context;
     if (access !== null) requireAllowedClient(request, address, access);
@@ -91,17 +91,17 @@ export function guarded({ authenticate, access }: AdminParts, handler: Handler):
 }
 
 /** Answers `GET /admin/api/status`. */
-export function statusRoute(parts: AdminParts): Handler {
+export function statusEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async () => reply(200, await parts.readStatus()));
 }
 
 /** Answers `GET /admin/api/sources`. */
-export function sourcesRoute(parts: AdminParts): Handler {
+export function sourcesEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async () => reply(200, { items: await parts.readSources(), cursor: null }));
 }
 
 /** Answers `GET /admin/api/events`: a page of events, newest first. */
-export function eventsRoute(parts: AdminParts): Handler {
+export function eventsEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => {
     const { cursor: before, ...filter } = readQuery(request, EventsQuery);
     const { items, older } = await parts.events.list(defined({ ...filter, before }));
@@ -110,7 +110,7 @@ export function eventsRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `GET /admin/api/jobs`: a page of jobs that failed or wait, the oldest first. */
-export function jobsRoute(parts: AdminParts): Handler {
+export function jobsEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => {
     const { cursor, limit, ...filter } = readQuery(request, JobsQuery);
     const { items, next } = await parts.events.jobs(defined(filter), { cursor, limit });
@@ -119,7 +119,7 @@ export function jobsRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `GET /admin/api/jobs/errors`: the dead letters by route and error, the most frequent first. */
-export function errorsRoute(parts: AdminParts): Handler {
+export function errorsEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => {
     const { groups, cursor } = await groupErrors(parts.events, readQuery(request, ErrorsQuery).cursor);
     const items = groups.map(({ oldestAt, newestAt, ...group }) => ({
@@ -132,7 +132,7 @@ export function errorsRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `GET /admin/api/stats`: what was counted over time. */
-export function statsRoute(parts: AdminParts): Handler {
+export function statsEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => {
     const query = readQuery(request, StatsQuery);
     const range = chartRange(query, parts.now());
@@ -148,12 +148,12 @@ export function statsRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `GET /admin/api/held`: a page of deliveries that were refused for their signature, the oldest first. */
-export function heldRoute(parts: AdminParts): Handler {
+export function heldEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => reply(200, await parts.readHeld(readQuery(request, HeldQuery))));
 }
 
 /** Answers `GET /admin/api/alerts`: what fires or waits to fire, and what was over in the last week. */
-export function alertsRoute(parts: AdminParts): Handler {
+export function alertsEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async () => reply(200, { items: await parts.readAlerts(), cursor: null }));
 }
 
@@ -161,7 +161,7 @@ export function alertsRoute(parts: AdminParts): Handler {
 const MAX_SHOWN_BYTES = 1024 * 1024;
 
 /** Answers `GET /admin/api/events/:id`. */
-export function eventRoute(parts: AdminParts): Handler {
+export function eventEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request, params }) => {
     const { id = params.id ?? "", source } = readQuery(request, EventQuery);
     const event = await findEvent(parts.events, id, source);
@@ -171,7 +171,7 @@ export function eventRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `GET /admin/api/events/:id/payload`: the bytes, as a file. */
-export function payloadRoute(parts: AdminParts): Handler {
+export function payloadEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request, params }) => {
     const { id = params.id ?? "", source } = readQuery(request, EventQuery);
     const event = await findEvent(parts.events, id, source);
@@ -185,7 +185,7 @@ export function payloadRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `POST /admin/api/events/replay`: queues failed jobs again. */
-export function replayRoute(parts: AdminParts): Handler {
+export function replayEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => {
     const body = await readJson(request, ReplayBody, BODY_LIMIT);
     if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
@@ -198,7 +198,7 @@ export function replayRoute(parts: AdminParts): Handler {
 }
 
 /** Answers `POST /admin/api/events/discard`: ends the jobs that failed or wait. */
-export function discardRoute(parts: AdminParts): Handler {
+export function discardEndpoint(parts: AdminParts): RequestHandler {
   return guarded(parts, async ({ request }) => {
     const { reason, ...body } = await readJson(request, DiscardBody, BODY_LIMIT);
     const action: Action = {

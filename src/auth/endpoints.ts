@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { readJson, refuseBody } from "../http/body.ts";
-import { type Handler, reply } from "../http/route.ts";
+import { type RequestHandler, reply } from "../http/endpoint.ts";
 import type { Log } from "../log.ts";
 import { sessionInvalidated } from "./authenticate.ts";
 import type { AuthenticateRequest } from "./browser/guard.ts";
@@ -38,7 +38,7 @@ export const MeAnswer = v.object({ userId: v.string(), email: v.string() });
  * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body has at most 16 KiB. Throws the errors of `readJson` and
  * {@link Login}.
  */
-export function loginRoute(login: Login): Handler {
+export function loginEndpoint(login: Login): RequestHandler {
   return async ({ request, requestId, address }) => {
     const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
     return reply(
@@ -52,7 +52,7 @@ export function loginRoute(login: Login): Handler {
  * Answers `POST /auth/logout`: ends the session of the token, 200 with `{ ok: true }`. Throws the errors of the guard and of
  * `refuseBody`, and `session_invalidated` when the session ends during the request.
  */
-export function logoutRoute(authenticate: AuthenticateRequest, sessions: SessionStore, log: Log): Handler {
+export function logoutEndpoint(authenticate: AuthenticateRequest, sessions: SessionStore, log: Log): RequestHandler {
   return async ({ request, requestId, address }) => {
     const claims = await authenticate(request);
     const { sub, sid } = claims;
@@ -65,7 +65,7 @@ export function logoutRoute(authenticate: AuthenticateRequest, sessions: Session
 }
 
 /** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws the errors of the guard and of `refuseBody`. */
-export function meRoute(authenticate: AuthenticateRequest): Handler {
+export function meEndpoint(authenticate: AuthenticateRequest): RequestHandler {
   return async ({ request }) => {
     const { sub, email } = await authenticate(request);
     await refuseBody(request);

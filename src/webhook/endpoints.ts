@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
-import { type Handler, type RequestContext, type Route, reply } from "../http/route.ts";
+import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import { sentOrigin, sentTarget } from "../http/sent-url.ts";
 import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
@@ -14,11 +14,11 @@ import {
   deliveryAnswerOf,
   describeHandshake,
   type HandshakeParts,
-  handshakeRoutes,
+  handshakeEndpoints,
   testAnswerOf,
   unsignedAnswerOf,
   validationOf,
-} from "./handshakes/routes.ts";
+} from "./handshakes/endpoints.ts";
 import { withoutCredentials } from "./held/held-credentials.ts";
 import { type Holding, isKept } from "./held/holding.ts";
 import { FORM } from "./intake/content.ts";
@@ -42,7 +42,7 @@ const Query = v.record(v.string(), v.string());
 
 export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
-/** What the routes of sources use. */
+/** What the endpoints of sources use. */
 export interface DeliveryParts extends ConfirmationParts {
   intake: Intake;
   trustedProxies: BlockList | undefined;
@@ -61,12 +61,12 @@ export interface DeliveryParts extends ConfirmationParts {
   now?(): number;
 }
 
-/** The routes of a source: the one of its deliveries, and those of its handshake. */
-export function sourceRoutes(source: Source, parts: DeliveryParts): Route[] {
+/** The endpoints of a source: the one of its deliveries, and those of its handshake. */
+export function sourceEndpoints(source: Source, parts: DeliveryParts): Endpoint[] {
   return placesOf(source).flatMap((place) =>
-    routesAt({ ...source, path: place }, parts).map((route) => ({
-      ...route,
-      loggedPath: withoutSecret(route.path),
+    endpointsAt({ ...source, path: place }, parts).map((endpoint) => ({
+      ...endpoint,
+      loggedPath: withoutSecret(endpoint.path),
     })),
   );
 }
@@ -91,22 +91,22 @@ function placesOf({ path, schemes }: Source): string[] {
   return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
 }
 
-function routesAt(source: Source, parts: DeliveryParts): Route[] {
-  const handshakes = handshakeRoutes(source, parts);
+function endpointsAt(source: Source, parts: DeliveryParts): Endpoint[] {
+  const handshakes = handshakeEndpoints(source, parts);
   const methods = source.methods ?? ["POST"];
   return [
     ...pathsOf(source).deliveries.flatMap((path) =>
-      methods.map((method) => deliveryRoute(source, { method, path }, parts)),
+      methods.map((method) => deliveryEndpoint(source, { method, path }, parts)),
     ),
-    ...handshakes.map((route) => ({ ...route, handler: withAllowedAddress(source, parts, route.handler) })),
+    ...handshakes.map((endpoint) => ({ ...endpoint, handler: withAllowedAddress(source, parts, endpoint.handler) })),
   ];
 }
 
-function deliveryRoute(
+function deliveryEndpoint(
   source: Source,
   { method, path }: { method: DeliveryMethod; path: string },
   parts: DeliveryParts,
-): Route {
+): Endpoint {
   const problems: ErrorCode[] = [
     "invalid_payload",
     "address_not_allowed",
@@ -140,7 +140,7 @@ function deliveryRoute(
   };
 }
 
-/** What makes the route of a source. */
+/** What makes the endpoint of a source. */
 function originOf({ name }: Source): string {
   if (name !== DEFAULT_SOURCE_NAME) return `The configuration file has it as the source \`${name}\`.`;
   return "`WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.";
@@ -157,14 +157,14 @@ function needsOfDelivery({ schemes }: Source): string {
 }
 
 /** Answers requests for a handshake that are no deliveries before the handler. */
-function withValidation(source: Source, parts: DeliveryParts, handler: Handler): Handler {
+function withValidation(source: Source, parts: DeliveryParts, handler: RequestHandler): RequestHandler {
   const validation = validationOf(source, parts);
   if (!validation) return handler;
   const validate = withAllowedAddress(source, parts, validation.handler);
   return (context) => (validation.asks(context) ? validate(context) : handler(context));
 }
 
-function withAllowedAddress(source: Source, parts: DeliveryParts, handler: Handler): Handler {
+function withAllowedAddress(source: Source, parts: DeliveryParts, handler: RequestHandler): RequestHandler {
   return (context) => {
     requireAllowedAddress(source, context, parts);
     return handler(context);
@@ -261,7 +261,7 @@ async function mayHaveNewKey(
  * signature is in it.
  * The answer 200 is sent when the event is on disk.
  */
-function receive(source: Source, parts: DeliveryParts): Handler {
+function receive(source: Source, parts: DeliveryParts): RequestHandler {
   const { intake, log, trustedProxies, keySets, hold, acceptsSecret, onReceived, now = Date.now } = parts;
   const { acknowledgement, encoding = [] } = source;
   const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { readRawBody, requireMediaType } from "../../http/body.ts";
 import { removedPrefix } from "../../http/client-address.ts";
-import type { Handler, RequestContext, Route } from "../../http/route.ts";
+import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { sentOrigin, sentTarget } from "../../http/sent-url.ts";
 import type { Log } from "../../log.ts";
 import { type Content, FORM, openContent } from "../intake/content.ts";
@@ -18,7 +18,7 @@ import { type HandshakeKind, signsRequests } from "./kind.ts";
 import { type AnswerRequest, type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
 import { VALIDATIONS, type Validation } from "./validations.ts";
 
-/** What the routes of handshakes use. */
+/** What the endpoints of handshakes use. */
 export interface HandshakeParts {
   log: Log;
   trustedProxies: BlockList | undefined;
@@ -55,18 +55,18 @@ const ANSWERS: Partial<Record<HandshakeKind, v.GenericSchema>> = {
   zoom: v.object({ plainToken: v.string(), encryptedToken: v.string() }),
 };
 
-/** The routes of a source for handshakes that are no deliveries: GET, HEAD or OPTIONS, if its provider uses them. */
-export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] {
+/** The endpoints of a source for handshakes that are no deliveries: GET, HEAD or OPTIONS, if its provider uses them. */
+export function handshakeEndpoints(source: Source, parts: HandshakeParts): Endpoint[] {
   const { handshake } = source;
   if (!handshake) return [];
   const { kind } = handshake;
   const requireSigned = signsRequests(kind) ? signatureOf(source, parts) : () => {};
   const query = QUERIES[kind] ?? namedQuery(handshake);
-  /** The route of a method, if the kind uses it. */
-  const routeOf = (
+  /** The endpoint of a method, if the kind uses it. */
+  const endpointOf = (
     answer: AnswerRequest | undefined,
-    route: Pick<Route, "method" | "summary"> & Partial<Route>,
-  ): Route[] =>
+    endpoint: Pick<Endpoint, "method" | "summary"> & Partial<Endpoint>,
+  ): Endpoint[] =>
     answer === undefined
       ? []
       : [
@@ -79,11 +79,11 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
               return logged(source, context, parts, answer(challengeOf(source, context, parts), source));
             },
             quiet: true,
-            ...route,
+            ...endpoint,
           },
         ];
   return [
-    ...routeOf(GET_ANSWERS[kind], {
+    ...endpointOf(GET_ANSWERS[kind], {
       method: "GET",
       summary: "Answers the handshake of the provider, if the source has `handshake`.",
       ...(query && { query }),
@@ -91,11 +91,11 @@ export function handshakeRoutes(source: Source, parts: HandshakeParts): Route[] 
       ...(kind === "match-query" && { statuses: [204] }),
       problems: [...PROBLEMS, ...refusalsOf(handshake)],
     }),
-    ...routeOf(HEAD_ANSWERS[kind], {
+    ...endpointOf(HEAD_ANSWERS[kind], {
       method: "HEAD",
       summary: "Tells the provider that the URL is right, if the source has `handshake`.",
     }),
-    ...routeOf(OPTIONS_ANSWERS[kind], {
+    ...endpointOf(OPTIONS_ANSWERS[kind], {
       method: "OPTIONS",
       summary: "Consents to deliveries, if the source has `handshake`.",
     }),
@@ -152,7 +152,7 @@ function namedQuery({ kind, name = "" }: Handshake): v.GenericSchema | undefined
 export function describeHandshake(
   { handshake, contentTypes }: Source,
   usual: { response: v.GenericSchema; problems: ErrorCode[] },
-): Partial<Route> {
+): Partial<Endpoint> {
   if (!handshake) return {};
   const { kind } = handshake;
   const other = DELIVERY_ANSWERS[kind] && answerSchema(handshake);
@@ -167,14 +167,14 @@ export function describeHandshake(
 }
 
 /** The answer to a POST without a signature that asks for a handshake, before any check but that of the address. */
-export interface ValidationRoute {
+export interface ValidationEndpoint {
   /** Whether a request asks for it. Others are deliveries. */
   asks(context: RequestContext): boolean;
-  handler: Handler;
+  handler: RequestHandler;
 }
 
 /** Undefined for kinds without such a request. */
-export function validationOf(source: Source, parts: HandshakeParts): ValidationRoute | undefined {
+export function validationOf(source: Source, parts: HandshakeParts): ValidationEndpoint | undefined {
   const { handshake } = source;
   const validation = handshake && VALIDATIONS[handshake.kind];
   if (!validation) return undefined;

@@ -24,7 +24,7 @@ export interface RequestContext {
 export type PathParams = Record<string, string>;
 
 /** Handles one request. An error that it throws becomes a problem response. */
-export type Handler = (context: RequestContext) => Promise<Reply> | Reply;
+export type RequestHandler = (context: RequestContext) => Promise<Reply> | Reply;
 
 /** A response without headers of its own. Text and bytes are sent unchanged, any other value as JSON. */
 export function reply(status: number, body: unknown): Reply {
@@ -32,7 +32,7 @@ export function reply(status: number, body: unknown): Reply {
 }
 
 /** A method on a path, its request and response, and its handler. */
-export interface Route {
+export interface Endpoint {
   /** `*` means every method. */
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "*";
   /** Each segment matches exactly, or is a parameter: `/events/:id`. */
@@ -65,17 +65,17 @@ export interface Route {
   problems?: readonly ErrorCode[];
   /** The statuses of its errors that differ from those of their codes. */
   problemStatuses?: Partial<Record<ErrorCode, number>>;
-  handler: Handler;
+  handler: RequestHandler;
   /** Successful requests are logged at debug, because they have their own log line or are frequent. */
   quiet?: boolean;
   /** Called for each problem that the handler throws. `reason` is not sent to the client. */
   onProblem?: (code: ErrorCode, reason?: string) => void;
-  /** Headers of every response of the route, also of problems. */
+  /** Headers of every response of the endpoint, also of problems. */
   headersFor?: (request: IncomingMessage) => Record<string, string>;
 }
 
-/** Options of all routes. */
-export interface RouteOptions {
+/** Options of all endpoints. */
+export interface EndpointOptions {
   trustedProxies: BlockList | undefined;
   /** Called for each request. */
   watchForUnnamedProxy(request: IncomingMessage): void;
@@ -84,20 +84,20 @@ export interface RouteOptions {
   stopping: AbortSignal;
 }
 
-/** What {@link handleRequest} needs of a route. Without `path`, no route matched. */
-export type MatchedRoute = Pick<Route, "loggedPath" | "quiet" | "onProblem" | "headersFor" | "isBodiless"> & {
+/** What {@link handleRequest} needs of an endpoint. Without `path`, no endpoint matched. */
+export type MatchedEndpoint = Pick<Endpoint, "loggedPath" | "quiet" | "onProblem" | "headersFor" | "isBodiless"> & {
   path?: string;
-  handler: Handler;
+  handler: RequestHandler;
 };
 
 const MAX_SENT_LENGTH = 100;
 
 /** Handles one request: runs the handler, turns errors into problems, logs, and writes the response. Never throws. */
 export async function handleRequest(
-  { path = "-", loggedPath = path, handler, quiet = false, onProblem, headersFor, isBodiless = false }: MatchedRoute,
+  { path = "-", loggedPath = path, handler, quiet = false, onProblem, headersFor, isBodiless = false }: MatchedEndpoint,
   response: ServerResponse,
   params: PathParams,
-  { log, trustedProxies, watchForUnnamedProxy, stopping }: RouteOptions,
+  { log, trustedProxies, watchForUnnamedProxy, stopping }: EndpointOptions,
 ): Promise<void> {
   const startedAt = performance.now();
   const request = response.req;

@@ -3,15 +3,15 @@ import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
 import { removedPrefix } from "../../http/client-address.ts";
+import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { readForm } from "../../http/form.ts";
 import type { IsToKnownHost } from "../../http/known-hosts.ts";
 import { isNavigation } from "../../http/navigation.ts";
 import type { Reply } from "../../http/problem.ts";
-import type { Handler, RequestContext } from "../../http/route.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
+import { LoginBody } from "../endpoints.ts";
 import type { Login } from "../login.ts";
-import { LoginBody } from "../routes.ts";
 import type { SessionStore, Supersession } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import type { AccessClaims } from "../token.ts";
@@ -47,7 +47,7 @@ export interface BrowserParts {
 const FORM_LIMIT = 16 * 1024;
 
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
-export function loginPageRoute(parts: BrowserParts): Handler {
+export function loginPageEndpoint(parts: BrowserParts): RequestHandler {
   const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
   return async (context) => {
     const { request } = context;
@@ -114,7 +114,7 @@ function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers:
  * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A refused login
  * is answered with the page and the reason.
  */
-export function loginFormRoute(parts: BrowserParts): Handler {
+export function loginFormEndpoint(parts: BrowserParts): RequestHandler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
@@ -171,7 +171,7 @@ function refusedLogin(error: unknown, page: { texts: Texts; target: string; orig
 }
 
 /** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
-export function logoutPageRoute({ authenticate, cookie, rules, trustedProxies }: BrowserParts): Handler {
+export function logoutPageEndpoint({ authenticate, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     if (isFramed(request))
@@ -185,7 +185,14 @@ export function logoutPageRoute({ authenticate, cookie, rules, trustedProxies }:
  * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of apps within
  * the domain of the cookie may send it.
  */
-export function logoutFormRoute({ authenticate, sessions, cookie, rules, trustedProxies, log }: BrowserParts): Handler {
+export function logoutFormEndpoint({
+  authenticate,
+  sessions,
+  cookie,
+  rules,
+  trustedProxies,
+  log,
+}: BrowserParts): RequestHandler {
   return async ({ request, requestId, address }) => {
     const from = request.headers.origin;
     const sender = from === undefined ? null : URL.parse(from);
@@ -203,7 +210,7 @@ export function logoutFormRoute({ authenticate, sessions, cookie, rules, trusted
  * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
  * login page.
  */
-export function renewRoute(parts: BrowserParts): Handler {
+export function renewEndpoint(parts: BrowserParts): RequestHandler {
   const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;
   const renew = createRenew(parts);
   return async (context) => {
@@ -223,7 +230,7 @@ export function renewRoute(parts: BrowserParts): Handler {
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-export function homeRoute({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): Handler {
+export function homeEndpoint({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);
