@@ -53,7 +53,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The only place that may import each package. */
 const PACKAGES: Record<string, RegExp> = {
   h3: /^http\/router\.ts$/,
-  srvx: /^http\/router\.ts$/,
   jose: /^auth\/token\.ts$/,
   ioredis: /^redis\//,
   pg: /^postgres\//,

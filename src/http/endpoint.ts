@@ -8,7 +8,7 @@ import type { Log } from "../log.ts";
 import { discardBody } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
 import { isLatest, markClosing } from "./connections.ts";
-import { commonHeaders } from "./headers.ts";
+import { commonHeaders, refuseAmbiguous } from "./headers.ts";
 import { problem, type Reply } from "./problem.ts";
 
 /** One request, as a handler sees it. */
@@ -109,6 +109,7 @@ export async function handleRequest(
   let reason: string | undefined;
   let sent: string | undefined;
   try {
+    refuseAmbiguous(request);
     result = await handler({ request, requestId, address, params });
   } catch (error) {
     const failure = problem(error, requestId);

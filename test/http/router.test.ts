@@ -82,6 +82,8 @@ suite("a router", () => {
     ["evt:1", "evt:1"],
     ["%C3%A9%20x", "é x"],
     ["a+b", "a+b"],
+    ["a%5Bb%5D", "a[b]"],
+    ["a%26b|c", "a&b|c"],
   ] as const) {
     test(`decodes the parameter ${sent} once`, async (t) => {
       const { status, json } = await (await asker(t))("GET", `/events/${sent}`);
@@ -103,6 +105,12 @@ suite("a router", () => {
     "/events/evt_1/payload/",
     "/events\\evt_1",
     "/events/%ZZ",
+    "/events/a%zz",
+    "/events/%2e",
+    "/events%2Fevt_1",
+    "/events/a\\b",
+    "/without-slash/events",
+    "/with-slash/page/",
     "/events/%FF",
     "/events;x",
     "/page",
