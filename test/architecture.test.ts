@@ -66,7 +66,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|admin\/schemas\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
+    /^(?:config\/|http\/|admin\/[a-z]+\.ts$|auth\/browser\/verify\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,
   "@preact/signals": /^admin\/page\//,
@@ -109,8 +109,8 @@ function faultOf({ from, to }: Import): string | null {
   if (to.startsWith("../test/selftest/") && /^cli\/selftest/.test(from)) return null;
   if (place === target || allowed.includes(target)) return null;
   if (DRIVERS.includes(place) && PORTS.includes(to)) return null;
-  // The endpoints of a part may use HTTP, and so may the pages, which are endpoints.
-  const isEndpoint = from.endsWith("/endpoints.ts") || from.startsWith("auth/browser/");
+  // The endpoints of a part may use HTTP. The pages and the files of the API are endpoints.
+  const isEndpoint = from.endsWith("/endpoints.ts") || /^(?:auth\/browser\/|admin\/[^/]+$)/.test(from);
   if (PARTS.includes(place) && isEndpoint && target === "http") return null;
   return `${from} imports ${to}`;
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import type { ErrorCode } from "../errors.ts";
 import { readJson, refuseBody } from "../http/body.ts";
-import { type RequestHandler, reply } from "../http/endpoint.ts";
+import { type Endpoint, reply } from "../http/endpoint.ts";
 import type { Log } from "../log.ts";
 import { sessionInvalidated } from "./authenticate.ts";
 import type { AuthenticateRequest } from "./browser/guard.ts";
@@ -30,45 +31,81 @@ export const LoginBody = v.object({
   ),
 });
 
-export const LoginAnswer = v.object({ accessToken: v.string() });
-export const LogoutAnswer = v.object({ ok: v.literal(true) });
-export const MeAnswer = v.object({ userId: v.string(), email: v.string() });
-
-/**
- * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body has at most 16 KiB. Throws the errors of `readJson` and
- * {@link Login}.
- */
-export function loginEndpoint(login: Login): RequestHandler {
-  return async ({ request, requestId, address }) => {
-    const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
-    return reply(
-      200,
-      await login(credentials, { address, requestId, userAgent: request.headers["user-agent"], way: "api" }),
-    );
-  };
+/** What the API of sessions uses. */
+export interface AuthParts {
+  login: Login;
+  authenticate: AuthenticateRequest;
+  sessions: SessionStore;
+  log: Log;
 }
 
-/**
- * Answers `POST /auth/logout`: ends the session of the token, 200 with `{ ok: true }`. Throws the errors of the guard and of
- * `refuseBody`, and `session_invalidated` when the session ends during the request.
- */
-export function logoutEndpoint(authenticate: AuthenticateRequest, sessions: SessionStore, log: Log): RequestHandler {
-  return async ({ request, requestId, address }) => {
-    const claims = await authenticate(request);
-    const { sub, sid } = claims;
-    await refuseBody(request);
-    // The record may have changed since the guard read it, so the delete compares the sid again.
-    if (!(await sessions.removeIf(sub, sid))) throw await sessionInvalidated(sessions, claims);
-    log.info({ event: "session_ended", requestId, address, userId: sub }, "logged out");
-    return reply(200, { ok: true });
-  };
-}
+/** The errors of the token check, and of a body where none is accepted. */
+const GUARDED: ErrorCode[] = [
+  "validation_failed",
+  "missing_token",
+  "invalid_token",
+  "session_invalidated",
+  "cross_site_request",
+  "payload_too_large",
+  "unsupported_media_type",
+  "store_unavailable",
+];
 
-/** Answers `GET /auth/me`: 200 with `{ userId, email }`. Throws the errors of the guard and of `refuseBody`. */
-export function meEndpoint(authenticate: AuthenticateRequest): RequestHandler {
-  return async ({ request }) => {
-    const { sub, email } = await authenticate(request);
-    await refuseBody(request);
-    return reply(200, { userId: sub, email });
-  };
+/** The login and the session of its token, for programs. */
+export function authEndpoints({ login, authenticate, sessions, log }: AuthParts): Endpoint[] {
+  return [
+    {
+      method: "POST",
+      path: "/auth/login",
+      summary: "Logs the user in and ends the previous session.",
+      request: LoginBody,
+      response: v.object({ accessToken: v.string() }),
+      problems: [
+        "malformed_json",
+        "validation_failed",
+        "invalid_credentials",
+        "payload_too_large",
+        "unsupported_media_type",
+        "too_many_attempts",
+        "login_busy",
+        "store_unavailable",
+      ],
+      async handler({ request, requestId, address }) {
+        const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
+        const userAgent = request.headers["user-agent"];
+        return reply(200, await login(credentials, { address, requestId, userAgent, way: "api" }));
+      },
+    },
+    {
+      method: "POST",
+      path: "/auth/logout",
+      summary: "Ends the session of the token.",
+      isGuarded: true,
+      response: v.object({ ok: v.literal(true) }),
+      problems: GUARDED,
+      async handler({ request, requestId, address }) {
+        const claims = await authenticate(request);
+        const { sub, sid } = claims;
+        await refuseBody(request);
+        // The record may have changed since the guard read it, so the delete compares the sid again.
+        if (!(await sessions.removeIf(sub, sid))) throw await sessionInvalidated(sessions, claims);
+        log.info({ event: "session_ended", requestId, address, userId: sub }, "logged out");
+        return reply(200, { ok: true });
+      },
+    },
+    {
+      method: "GET",
+      path: "/auth/me",
+      summary: "Returns the user of the token, if its session is active.",
+      isGuarded: true,
+      response: v.object({ userId: v.string(), email: v.string() }),
+      problems: GUARDED,
+      quiet: true,
+      async handler({ request }) {
+        const { sub, email } = await authenticate(request);
+        await refuseBody(request);
+        return reply(200, { userId: sub, email });
+      },
+    },
+  ];
 }

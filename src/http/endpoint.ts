@@ -31,12 +31,20 @@ export function reply(status: number, body: unknown): Reply {
   return { status, body };
 }
 
+/**
+ * Who asks for an endpoint, which decides under which names it answers: browsers and programs, visitors of the login page, proxies about
+ * a request of theirs, a monitoring system, or senders and load balancers, who may use any name because they are no browsers.
+ */
+export type Audience = "anybody" | "visitors" | "proxies" | "monitoring" | "senders";
+
 /** A method on a path, its request and response, and its handler. */
 export interface Endpoint {
   /** `*` means every method. */
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "*";
   /** Each segment matches exactly, or is a parameter: `/events/:id`. */
   path: string;
+  /** `anybody` by default. */
+  audience?: Audience;
   /** For the reference. */
   summary: string;
   /** What a request needs besides its body and a session. */

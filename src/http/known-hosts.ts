@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { AppError } from "../errors.ts";
 import { believed } from "./believed-headers.ts";
 import { isTrusted, peerAddress } from "./client-address.ts";
-import type { RequestContext, RequestHandler } from "./endpoint.ts";
+import type { Audience, RequestContext, RequestHandler } from "./endpoint.ts";
 import { isLoopback } from "./listen.ts";
 import { isNavigation } from "./navigation.ts";
 import { firstOf } from "./sent-url.ts";
@@ -18,9 +18,6 @@ export interface HostRules {
   allowedHosts: readonly string[];
   trustedProxies: BlockList | undefined;
 }
-
-/** Who asks for an endpoint: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
-export type Audience = "anybody" | "visitors" | "proxies" | "monitoring";
 
 /** Whether a request asks for a name that is known. */
 export type IsToKnownHost = (request: IncomingMessage) => boolean;
@@ -59,6 +56,8 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
   /** Whether a request may have any `Host`. */
   function isExempt(audience: Audience, { request, address }: RequestContext, isOfProxy: boolean): boolean {
     switch (audience) {
+      case "senders":
+        return true;
       // No cookie comes to another name, so that a page learns nothing.
       case "proxies":
         return isOfProxy;

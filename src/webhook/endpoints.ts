@@ -66,6 +66,7 @@ export function sourceEndpoints(source: Source, parts: DeliveryParts): Endpoint[
   return placesOf(source).flatMap((place) =>
     endpointsAt({ ...source, path: place }, parts).map((endpoint) => ({
       ...endpoint,
+      audience: "senders" as const,
       loggedPath: withoutSecret(endpoint.path),
     })),
   );

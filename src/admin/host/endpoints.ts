@@ -3,9 +3,9 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { gzipSync } from "node:zlib";
 import * as v from "valibot";
-import { AppError } from "../../errors.ts";
+import { AppError, type ErrorCode } from "../../errors.ts";
 import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/client-address.ts";
-import type { RequestHandler } from "../../http/endpoint.ts";
+import type { Endpoint, RequestContext } from "../../http/endpoint.ts";
 import { ICON } from "../../http/icon.ts";
 import type { Reply } from "../../http/problem.ts";
 
@@ -47,15 +47,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** For the reference: the body of the page, and of its assets. */
-export const PageAnswer = v.string();
+const PROBLEMS: ErrorCode[] = ["not_found", "store_unavailable"];
 
-/** Creates the handlers of the page and of its assets. */
-export function pageEndpoints(parts: PageParts): {
-  page: RequestHandler;
-  asset: RequestHandler;
-  withoutSlash: RequestHandler;
-} {
+/** The page itself, for browsers. */
+export function adminPageEndpoints(parts: PageParts): Endpoint[] {
   let assets: Promise<Assets> | undefined;
   const readAssets = () => {
     assets ??= loadAssets(parts).catch((error: unknown) => {
@@ -65,34 +60,61 @@ export function pageEndpoints(parts: PageParts): {
     return assets;
   };
 
-  function requireClient({ request, address }: Parameters<RequestHandler>[0]): void {
+  function requireClient({ request, address }: RequestContext): void {
     if (parts.access !== null) requireAllowedClient(request, address, parts.access);
   }
 
-  return {
-    async page(context) {
-      requireClient(context);
-      const { request } = context;
-      try {
-        await parts.authenticate(request);
-      } catch (error) {
-        if (error instanceof AppError && error.code !== "store_unavailable") return toLogin(request, parts);
-        throw error;
-      }
-      return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
+  return [
+    {
+      method: "GET",
+      path: "/admin/",
+      summary: "Shows the page. Without the live session it redirects to the login page.",
+      response: v.string(),
+      statuses: [200, 302],
+      mediaTypes: { 200: "text/html" },
+      problems: PROBLEMS,
+      async handler(context) {
+        requireClient(context);
+        const { request } = context;
+        try {
+          await parts.authenticate(request);
+        } catch (error) {
+          if (error instanceof AppError && error.code !== "store_unavailable") return toLogin(request, parts);
+          throw error;
+        }
+        return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
+      },
     },
-    async asset(context) {
-      requireClient(context);
-      const { script, style } = await readAssets();
-      const asset = [script, style].find(({ name }) => name === context.params.name);
-      if (!asset) throw new AppError("not_found");
-      return assetReply(asset, context.request);
+    {
+      method: "GET",
+      path: "/admin",
+      summary: "Redirects to `/admin/`.",
+      response: v.string(),
+      statuses: [302],
+      problems: ["not_found"],
+      quiet: true,
+      handler(context) {
+        requireClient(context);
+        return redirect(`${prefixOf(context.request, parts)}/admin/`);
+      },
     },
-    withoutSlash(context) {
-      requireClient(context);
-      return redirect(`${prefixOf(context.request, parts)}/admin/`);
+    {
+      method: "GET",
+      path: "/admin/assets/:name",
+      summary: "Returns the script or the style of the page.",
+      response: v.string(),
+      mediaTypes: { 200: ["text/javascript", "text/css"] },
+      problems: ["not_found"],
+      quiet: true,
+      async handler(context) {
+        requireClient(context);
+        const { script, style } = await readAssets();
+        const asset = [script, style].find(({ name }) => name === context.params.name);
+        if (!asset) throw new AppError("not_found");
+        return assetReply(asset, context.request);
+      },
     },
-  };
+  ];
 }
 
 async function loadAssets({ readFiles }: PageParts): Promise<Assets> {

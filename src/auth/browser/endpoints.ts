@@ -3,7 +3,7 @@ import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
 import { removedPrefix } from "../../http/client-address.ts";
-import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { readForm } from "../../http/form.ts";
 import type { IsToKnownHost } from "../../http/known-hosts.ts";
 import { isNavigation } from "../../http/navigation.ts";
@@ -46,8 +46,100 @@ export interface BrowserParts {
 
 const FORM_LIMIT = 16 * 1024;
 
+/** The query of the login page. */
+const RedirectQuery = v.object({
+  rd: v.optional(v.pipe(v.string(), v.description("Where the browser goes next."))),
+});
+
+/** The fields of the login form. Others are ignored. */
+const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries });
+
+const HTML = "text/html";
+const FORM = ["application/x-www-form-urlencoded"];
+
+/** The pages for browsers, and their forms. */
+export function pageEndpoints(parts: BrowserParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/",
+      summary: "Shows who is logged in, or redirects to the login page.",
+      response: v.string(),
+      statuses: [200, 303],
+      mediaTypes: { 200: HTML },
+      problems: ["store_unavailable"],
+      handler: homeHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/login",
+      audience: "visitors",
+      summary: "Shows the login page. While a session lives it redirects to `rd`.",
+      query: RedirectQuery,
+      response: v.string(),
+      statuses: [200, 303],
+      mediaTypes: { 200: HTML },
+      problems: ["store_unavailable"],
+      handler: loginPageHandler(parts),
+    },
+    {
+      method: "POST",
+      path: "/login",
+      summary:
+        "Logs in with the form fields `email`, `password` and `rd`, sets the cookie and redirects to `rd` or `/`. A refused login is answered with the page, with 400, 401, 429 or 503.",
+      request: LoginFields,
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [303, 400, 401, 429, 503],
+      mediaTypes: { 400: HTML, 401: HTML, 429: HTML, 503: HTML },
+      problems: ["cross_site_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
+      handler: loginFormHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/logout",
+      summary: "Shows a button to log out. Without a session it redirects to the login page.",
+      response: v.string(),
+      statuses: [200, 303],
+      mediaTypes: { 200: HTML },
+      problems: ["store_unavailable"],
+      handler: logoutPageHandler(parts),
+    },
+    {
+      method: "POST",
+      path: "/logout",
+      summary: "Ends the session of the cookie, removes the cookie and redirects to the login page.",
+      request: v.object({}),
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [303],
+      problems: [
+        "cross_site_request",
+        "validation_failed",
+        "payload_too_large",
+        "unsupported_media_type",
+        "store_unavailable",
+      ],
+      handler: logoutFormHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/login/renew",
+      summary:
+        "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here. If `rd` is refused, a page tells it.",
+      query: RedirectQuery,
+      response: v.string(),
+      statuses: [200, 303],
+      mediaTypes: { 200: HTML },
+      problems: ["store_unavailable"],
+      handler: renewSessionHandler(parts),
+      quiet: true,
+    },
+  ];
+}
+
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
-export function loginPageEndpoint(parts: BrowserParts): RequestHandler {
+function loginPageHandler(parts: BrowserParts): RequestHandler {
   const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
   return async (context) => {
     const { request } = context;
@@ -114,7 +206,7 @@ function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers:
  * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A refused login
  * is answered with the page and the reason.
  */
-export function loginFormEndpoint(parts: BrowserParts): RequestHandler {
+function loginFormHandler(parts: BrowserParts): RequestHandler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
@@ -171,7 +263,7 @@ function refusedLogin(error: unknown, page: { texts: Texts; target: string; orig
 }
 
 /** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
-export function logoutPageEndpoint({ authenticate, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
+function logoutPageHandler({ authenticate, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     if (isFramed(request))
@@ -185,7 +277,7 @@ export function logoutPageEndpoint({ authenticate, cookie, rules, trustedProxies
  * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of apps within
  * the domain of the cookie may send it.
  */
-export function logoutFormEndpoint({
+function logoutFormHandler({
   authenticate,
   sessions,
   cookie,
@@ -210,7 +302,7 @@ export function logoutFormEndpoint({
  * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
  * login page.
  */
-export function renewEndpoint(parts: BrowserParts): RequestHandler {
+function renewSessionHandler(parts: BrowserParts): RequestHandler {
   const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;
   const renew = createRenew(parts);
   return async (context) => {
@@ -230,7 +322,7 @@ export function renewEndpoint(parts: BrowserParts): RequestHandler {
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-export function homeEndpoint({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
+function homeHandler({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);
@@ -273,17 +365,3 @@ function queryOf({ url = "" }: IncomingMessage): URLSearchParams {
   const at = url.indexOf("?");
   return new URLSearchParams(at === -1 ? "" : url.slice(at));
 }
-
-/** For the reference: the body of a page. */
-export const PageAnswer = v.string();
-
-/** For the reference: the query of the login page. */
-export const RedirectQuery = v.object({
-  rd: v.optional(v.pipe(v.string(), v.description("Where the browser goes next."))),
-});
-
-/** For the reference: the fields of the login form. Others are ignored. */
-export const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries });
-
-/** For the reference: a form whose fields are ignored. */
-export const NoFields = v.object({});

@@ -1,6 +1,7 @@
 import type { BlockList } from "node:net";
-import { AppError } from "../../errors.ts";
-import type { RequestHandler } from "../../http/endpoint.ts";
+import * as v from "valibot";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/navigation.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import type { Log } from "../../log.ts";
@@ -23,9 +24,40 @@ export interface VerifyParts extends RenewalParts {
 /**
  * How a proxy passes a redirect on: as a 401 with `Location`, which nginx makes a redirect, or as the redirect itself.
  */
-export type RedirectStyle = "unauthorized" | "redirect";
+type RedirectStyle = "unauthorized" | "redirect";
 
 const NOBODY = { "Remote-User": "", "Remote-Email": "" };
+
+const PROBLEMS: ErrorCode[] = ["missing_token", "invalid_token", "session_invalidated", "store_unavailable"];
+
+/** What proxies ask before they let a request pass to an app. */
+export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
+  return [
+    {
+      method: "*",
+      path: "/auth/verify",
+      audience: "proxies",
+      summary:
+        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
+      response: v.string(),
+      statuses: [200, 401],
+      problems: PROBLEMS,
+      handler: verifyHandler(parts, "unauthorized"),
+      quiet: true,
+    },
+    {
+      method: "*",
+      path: "/auth/verify/redirect",
+      audience: "proxies",
+      summary: "Like `/auth/verify`, but redirects a browser that opens a page, with 302 or 303 instead of 401.",
+      response: v.string(),
+      statuses: [200, 302, 303],
+      problems: PROBLEMS,
+      handler: verifyHandler(parts, "redirect"),
+      quiet: true,
+    },
+  ];
+}
 
 /**
  * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is sent to
@@ -33,7 +65,7 @@ const NOBODY = { "Remote-User": "", "Remote-Email": "" };
  * cookie. The answer always has the headers of the user, so
  * that a proxy overwrites those of a client.
  */
-export function verifyEndpoint(parts: VerifyParts, style: RedirectStyle): RequestHandler {
+function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler {
   const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
