@@ -82,7 +82,7 @@ function idOf(endpoint: Endpoint, ids: Set<string>): string {
 function parametersOf({ path, query }: Endpoint): JsonObject[] {
   const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => parameterOf(name as string, "path", STRING));
   // A number in a query is a text there. Its output is described, because clients write numbers as texts by themselves.
-  const properties = query ? schemaOf(query, "output").properties : {};
+  const { properties = {} } = query ? schemaOf(query, "output") : {};
   const inQuery = Object.entries(properties as JsonObject).map(([name, schema]) =>
     parameterOf(name, "query", withTypedDefault(schema as JsonObject)),
   );

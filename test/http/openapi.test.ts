@@ -114,6 +114,11 @@ suite("the OpenAPI description of endpoints", () => {
     for (const { content } of Object.values<{ content: object }>(responses)) assert.ok("text/plain" in content);
   });
 
+  test("names no parameter of a query that may have any", () => {
+    const { get } = describe({ ...ENDPOINT, path: "/any", query: v.record(v.string(), v.string()) }).paths["/any"];
+    assert.equal(get.parameters, undefined);
+  });
+
   test("describes an endpoint of every method once, and says so", () => {
     const { paths } = describe({ ...ENDPOINT, method: "*" });
     assert.deepEqual(Object.keys(paths["/things/{id}/parts"]), ["get"]);
