@@ -17,7 +17,7 @@ import { hostOf, listen, publicUrlOf, urlOf } from "./http/listen.ts";
 import { createReadiness } from "./http/operations.ts";
 import { createRouter } from "./http/router.ts";
 import { createHttpServer } from "./http/server.ts";
-import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/unnamed-proxy.ts";
+import { faultOfUnnamedProxy, watchForUnnamedProxy } from "./http/proxies.ts";
 import { countAppends, countPurged, countRefused, watchAppends } from "./instrument.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";

@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { readJson } from "../http/body.ts";
-import { type ClientAccess, requireAllowedClient } from "../http/client-address.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
-import { readQuery } from "../http/query.ts";
+import { readQuery } from "../http/fields.ts";
+import { type ClientAccess, requireAllowedClient } from "../http/proxies.ts";
 import { parseIsoTime } from "../lib/iso-time.ts";
 
 // What the endpoints of `/admin/api` have in common.

@@ -3,7 +3,7 @@ import { STATUSES } from "../events/event.ts";
 import { detailJson, payloadText, summaryJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import { readQuery } from "../http/query.ts";
+import { readQuery } from "../http/fields.ts";
 import { defined } from "../lib/defined.ts";
 import {
   type AdminGuard,

@@ -6,10 +6,10 @@ import type { GenericSchema } from "valibot";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { discardBody } from "./body.ts";
-import { clientAddress } from "./client-address.ts";
 import { isLatest, markClosing } from "./connections.ts";
 import { commonHeaders, refuseAmbiguous } from "./headers.ts";
 import { problem, type Reply } from "./problem.ts";
+import { clientAddress } from "./proxies.ts";
 
 /** One request, as a handler sees it. */
 export interface RequestContext {

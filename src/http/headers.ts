@@ -64,3 +64,10 @@ function hasUsableCoding({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];
   return coding === undefined || (coding.toLowerCase() === "chunked" && httpVersion === "1.1");
 }
+
+/** Whether a browser opens a page with this request, so that it can show a login page instead of the response. */
+export function isNavigation({ headers }: IncomingMessage): boolean {
+  const { accept = "", "sec-fetch-mode": mode } = headers;
+  if (headers["x-requested-with"]?.toString().toLowerCase() === "xmlhttprequest") return false;
+  return accept.toLowerCase().includes("text/html") && (mode === undefined || mode === "navigate");
+}

@@ -2,12 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP } from "node:net";
 import { hostname } from "node:os";
 import { AppError } from "../errors.ts";
-import { believed } from "./believed-headers.ts";
-import { isTrusted, peerAddress } from "./client-address.ts";
 import type { Audience, RequestContext, RequestHandler } from "./endpoint.ts";
+import { isNavigation } from "./headers.ts";
 import { isLoopback } from "./listen.ts";
-import { isNavigation } from "./navigation.ts";
-import { firstOf } from "./sent-url.ts";
+import { believed, firstOf, isTrusted, peerAddress } from "./proxies.ts";
 
 /** What decides under which names the server answers. */
 export interface HostRules {

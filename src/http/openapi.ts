@@ -3,7 +3,6 @@ import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { type ErrorCode, PROBLEMS } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { PROBLEM_SCHEMA } from "./problem-schema.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -148,3 +147,38 @@ function schemaOf(schema: GenericSchema, typeMode: "input" | "output" = "input")
   });
   return described;
 }
+
+/** The JSON Schema of a problem (RFC 9457). */
+export const PROBLEM_SCHEMA = {
+  type: "object",
+  description: "An error (RFC 9457).",
+  required: ["type", "title", "status", "detail", "code", "requestId"],
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string", description: "Stable, for programs." },
+    requestId: { type: "string" },
+    errors: {
+      type: "array",
+      description: "The faults of a body or a query.",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+    supersededAt: {
+      type: "string",
+      format: "date-time",
+      description: "When a login replaced the session. Only `session_invalidated` has it.",
+    },
+    supersededBy: {
+      type: "object",
+      description: "Where that login came from.",
+      required: ["network", "userAgent"],
+      properties: { network: { type: "string" }, userAgent: { type: ["string", "null"] } },
+    },
+  },
+};

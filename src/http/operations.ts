@@ -4,8 +4,8 @@ import { describeError } from "../errors.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
-import { requireAllowedClient } from "./client-address.ts";
 import { type Endpoint, reply } from "./endpoint.ts";
+import { requireAllowedClient } from "./proxies.ts";
 
 const ReadyAnswer = v.object({
   status: v.picklist(["ready", "unavailable"]),

@@ -1,7 +1,7 @@
 import type { Settings } from "../config/settings.ts";
-import { isTrusted } from "../http/client-address.ts";
 import type { ConnectionLimits } from "../http/connection-limits.ts";
 import { isLoopback } from "../http/listen.ts";
+import { isTrusted } from "../http/proxies.ts";
 import { createTlsFiles } from "../http/tls.ts";
 import type { Metrics } from "../metrics.ts";
 

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
-import { sentOrigin, sentTarget } from "../http/sent-url.ts";
+import { sentOrigin, sentTarget } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
 import type { AddressLists } from "./addresses/address-lists.ts";

@@ -4,10 +4,10 @@ import type { BlockList } from "node:net";
 import { gzipSync } from "node:zlib";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/client-address.ts";
 import type { Endpoint, RequestContext } from "../../http/endpoint.ts";
 import { ICON } from "../../http/icon.ts";
 import type { Reply } from "../../http/problem.ts";
+import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/proxies.ts";
 
 /** What serves the page to browsers. */
 export interface PageParts {

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { believed } from "../../http/believed-headers.ts";
-import { isTrusted, peerAddress } from "../../http/client-address.ts";
-import { forwardedOrigin } from "../../http/sent-url.ts";
+import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
 
 /** The request that a proxy asks about. */
 export interface OriginalRequest {

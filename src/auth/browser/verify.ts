@@ -2,7 +2,7 @@ import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
-import { isNavigation } from "../../http/navigation.ts";
+import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { gather } from "../../src/lib/gather.ts";
+import { gather } from "../../src/http/router.ts";
 
 const MOST = 32;
 
