@@ -3,7 +3,7 @@ import { BlockList, isIP, type Socket, SocketAddress } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { AppError, type Fault } from "../errors.ts";
 import { isIn } from "../lib/address-range.ts";
-import { trimSpace } from "../lib/http-space.ts";
+import { trimSpace } from "../lib/header-value.ts";
 
 /**
  * Returns the canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 as in RFC 5952, without a zone. Returns null

@@ -1,5 +1,5 @@
 import type { AppError } from "../errors.ts";
-import { trimSpace } from "../lib/http-space.ts";
+import { trimSpace } from "../lib/header-value.ts";
 import { validRequestId } from "./endpoint.ts";
 import type { Refusal } from "./router.ts";
 

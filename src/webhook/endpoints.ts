@@ -22,11 +22,9 @@ import {
 import { withoutCredentials } from "./held/held-credentials.ts";
 import { type Holding, isKept } from "./held/holding.ts";
 import { FORM } from "./intake/content.ts";
-import { eventOf } from "./intake/delivered-event.ts";
-import { openBody } from "./intake/encoded-body.ts";
-import { requirePayload } from "./intake/identity.ts";
+import { eventOf, requirePayload } from "./intake/delivered-event.ts";
 import type { Intake } from "./intake/intake.ts";
-import { contentTypeOf, payloadOfQuery } from "./intake/query-payload.ts";
+import { contentTypeOf, openBody, payloadOfQuery } from "./intake/received-body.ts";
 import type { Retirement } from "./secrets/retirement.ts";
 import type { RefusalReason } from "./signature/bound-scheme.ts";
 import { type KeySets, keySetsOf } from "./signature/key-sets.ts";

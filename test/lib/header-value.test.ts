@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { trimSpace } from "../../src/lib/http-space.ts";
+import { trimSpace } from "../../src/lib/header-value.ts";
 
 test("only the white space of HTTP is removed", () => {
   assert.equal(trimSpace(" \ta b\t "), "a b");

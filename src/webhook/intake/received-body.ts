@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { type Coding, decodeBody } from "../../lib/content-coding.ts";
-import type { Source } from "../source.ts";
-import { type Content, openContent } from "./content.ts";
+import { isInQuery, type Source } from "../source.ts";
+import { type Content, FORM, openContent } from "./content.ts";
 
 /** A body as it was received. `coding` is null if it is not encoded. */
 export interface ReceivedBody {
@@ -38,4 +39,19 @@ export async function openBody(
 /** Whether bytes begin as gzip (RFC 1952, 2.3.1). No text in UTF-8 does. */
 function isGzip([first, second]: Buffer): boolean {
   return first === 0x1f && second === 0x8b;
+}
+
+/** The `Content-Type` of a delivery. A query is a form. */
+export function contentTypeOf(method: string, headers: IncomingHttpHeaders): string {
+  return isInQuery(method) ? FORM : (headers["content-type"] ?? "");
+}
+
+/** The query of a delivery without a body, but for the parameters that hold the secret. */
+export function payloadOfQuery({ schemes }: Pick<Source, "schemes">, target = ""): Buffer {
+  const at = target.indexOf("?");
+  const query = at === -1 ? "" : target.slice(at + 1);
+  const secrets = schemes.flatMap((scheme) => (scheme.type === "token" && "query" in scheme ? [scheme.query] : []));
+  const isSecret = (field: string) => secrets.some((name) => new URLSearchParams(field).has(name));
+  const fields = query.split("&").filter((field) => !isSecret(field));
+  return Buffer.from(fields.join("&"), "latin1");
 }
