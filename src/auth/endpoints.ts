@@ -5,10 +5,10 @@ import { type Endpoint, reply } from "../http/endpoint.ts";
 import type { Log } from "../log.ts";
 import { sessionInvalidated } from "./authenticate.ts";
 import type { AuthenticateRequest } from "./browser/guard.ts";
-import { isEmail } from "./email.ts";
 import type { Login } from "./login.ts";
 import { passwordFault } from "./password-text.ts";
 import type { SessionStore } from "./sessions.ts";
+import { isEmail } from "./user.ts";
 
 const LOGIN_BODY_LIMIT = 16 * 1024;
 

@@ -1,13 +1,14 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
+import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import { authenticateRequest } from "./guard.ts";
-import { type OriginalRequest, originalRequest } from "./original-request.ts";
 import { isShort, shortTarget } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
@@ -114,4 +115,30 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
       return { ...refusal, headers: { ...headers, ...NOBODY } };
     }
   };
+}
+
+/** The request that a proxy asks about. */
+export interface OriginalRequest {
+  /** Null if no trusted proxy names it. */
+  url: string | null;
+  method: string;
+}
+
+/**
+ * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
+ * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads to.
+ */
+export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
+  const { headers, method = "GET", socket } = request;
+  if (!isTrusted(peerAddress(socket), trustedProxies)) return { url: null, method };
+  const originalMethod = believed(headers, "x-original-method") ?? believed(headers, "x-forwarded-method") ?? method;
+  return { url: originalUrl(headers), method: originalMethod.toUpperCase() };
+}
+
+function originalUrl(headers: IncomingHttpHeaders): string | null {
+  const whole = believed(headers, "x-original-url");
+  if (whole !== undefined) return whole;
+  const { scheme, host } = forwardedOrigin(headers);
+  if (scheme === undefined || host === undefined) return null;
+  return `${scheme}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }

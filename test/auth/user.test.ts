@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { canonicalEmail, isEmail } from "../../src/auth/email.ts";
+import { canonicalEmail, isEmail } from "../../src/auth/user.ts";
 import { growsLinearly } from "../helpers/growth.ts";
 
 suite("an e-mail address", () => {
