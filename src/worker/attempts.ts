@@ -249,7 +249,7 @@ const NEWEST = 0.1;
 const ASSUMED_RUN_MS = 1000;
 
 /** Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim. */
-export function createPrefetch(): { noteRun(ms: number): void; events(concurrency: number): number } {
+function createPrefetch(): { noteRun(ms: number): void; events(concurrency: number): number } {
   let averageMs = ASSUMED_RUN_MS;
   return {
     noteRun(ms) {
