@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import { sessionInvalidated } from "./authenticate.ts";
 import type { AuthenticateRequest } from "./browser/guard.ts";
 import type { Login } from "./login.ts";
-import { passwordFault } from "./password-text.ts";
+import { passwordFault } from "./password.ts";
 import type { SessionStore } from "./sessions.ts";
 import { isEmail } from "./user.ts";
 
