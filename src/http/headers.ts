@@ -36,9 +36,12 @@ export function refuseAmbiguous(request: IncomingMessage): void {
   if (request.rawHeaders.length > 2 * MAX_HEADER_FIELDS || lengthWithoutCookies(request) > MAX_HEADER_LENGTH)
     throw new AppError("headers_too_large", { headers });
   const { httpVersion } = request;
-  // User info in a request target can disguise its host (RFC 9110, 4.2.4).
-  const hasUserInfo = /^https?:\/\/[^/?#]*@/i.test(request.url ?? "");
-  if (!httpVersion.startsWith("1.") || hasUserInfo || !hasUsableHost(request) || !hasUsableCoding(request))
+  if (
+    !httpVersion.startsWith("1.") ||
+    !hasUsableTarget(request) ||
+    !hasUsableHost(request) ||
+    !hasUsableCoding(request)
+  )
     throw new AppError("bad_request", { headers });
 }
 
@@ -49,6 +52,12 @@ function lengthWithoutCookies({ url = "", rawHeaders, headers }: IncomingMessage
 
 // `uri-host [ ":" port ]` (RFC 9110, 7.2), which may be empty.
 const HOST = /^(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
+
+/** Whether an absolute request target names a host. User info could disguise it (RFC 9110, 4.2.4). */
+function hasUsableTarget({ url = "" }: IncomingMessage): boolean {
+  const [, authority] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
+  return authority === undefined || (authority !== "" && HOST.test(authority));
+}
 
 /** Whether a request has at most one Host, and in HTTP/1.1 exactly one (RFC 9112, 3.2). A proxy may have used another. */
 function hasUsableHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {

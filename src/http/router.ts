@@ -42,11 +42,15 @@ export function createRouter(endpoints: readonly Endpoint[], options: EndpointOp
     params: {},
   };
 
-  const receive = gather((response: ServerResponse) => {
+  async function answer(response: ServerResponse): Promise<void> {
     const { method = "", url = "" } = response.req;
     const { endpoint, params } = find(method, url) ?? unmatched;
+    await handleRequest(endpoint, response, params, options);
+  }
+
+  const receive = gather((response: ServerResponse) => {
     // Handlers do not throw. Any error left means that the connection cannot be written to.
-    handleRequest(endpoint, response, params, options).catch(() => response.destroy());
+    answer(response).catch(() => response.destroy());
   }, MAX_BATCH);
 
   return {
@@ -109,7 +113,7 @@ function withParams(endpoint: Endpoint, params: PathParams = {}): Found | null {
 
 /** The path of a request target as sent, in origin form or absolute form (RFC 9112, 3.2). */
 export function pathOf(target: string): string {
-  const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
+  const path = target.replace(/^https?:\/\/[^/?#\\]*/i, "");
   const query = path.indexOf("?");
   return query === -1 ? path : path.slice(0, query);
 }

@@ -64,6 +64,7 @@ suite("a router", () => {
     ["GET", "/events/evt_1/payload", { id: "evt_1" }],
     ["PUT", "/events/newest", {}],
     ["GET", "/events/newest", { id: "newest" }],
+    ["GET", "/events/:id", { id: ":id" }],
     ["GET", "/page/", {}],
     ["POST", "/verify", {}],
     ["PATCH", "/verify", {}],
@@ -123,6 +124,12 @@ suite("a router", () => {
       const { status, head, json } = await (await asker(t))("GET", target);
       assert.deepEqual([status, json?.code, /^allow:/im.test(head)], [404, "not_found", false]);
       assert.ok(target.length < 3 || !JSON.stringify(json).includes(target));
+    });
+  }
+
+  for (const target of ["http://a@b/events", "http:///events", "http://a]/events", "http://a\\events/events"]) {
+    test(`refuses ${target}, whose host may be another one elsewhere`, async (t) => {
+      assert.equal((await (await asker(t))("GET", target)).status, 400);
     });
   }
 
