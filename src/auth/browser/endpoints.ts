@@ -56,6 +56,14 @@ const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries })
 const HTML = "text/html";
 const FORM = ["application/x-www-form-urlencoded"];
 
+/** What the endpoints of pages have in common. */
+const PAGE: Pick<Endpoint, "response" | "statuses" | "mediaTypes" | "problems"> = {
+  response: v.string(),
+  statuses: [200, 303],
+  mediaTypes: { 200: HTML },
+  problems: ["store_unavailable"],
+};
+
 /** The pages for browsers, and their forms. */
 export function pageEndpoints(parts: BrowserParts): Endpoint[] {
   return [
@@ -63,10 +71,7 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       method: "GET",
       path: "/",
       summary: "Shows who is logged in, or redirects to the login page.",
-      response: v.string(),
-      statuses: [200, 303],
-      mediaTypes: { 200: HTML },
-      problems: ["store_unavailable"],
+      ...PAGE,
       handler: homeHandler(parts),
     },
     {
@@ -75,10 +80,7 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       audience: "visitors",
       summary: "Shows the login page. While a session lives it redirects to `rd`.",
       query: RedirectQuery,
-      response: v.string(),
-      statuses: [200, 303],
-      mediaTypes: { 200: HTML },
-      problems: ["store_unavailable"],
+      ...PAGE,
       handler: loginPageHandler(parts),
     },
     {
@@ -98,10 +100,7 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       method: "GET",
       path: "/logout",
       summary: "Shows a button to log out. Without a session it redirects to the login page.",
-      response: v.string(),
-      statuses: [200, 303],
-      mediaTypes: { 200: HTML },
-      problems: ["store_unavailable"],
+      ...PAGE,
       handler: logoutPageHandler(parts),
     },
     {
@@ -127,10 +126,7 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       summary:
         "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here. If `rd` is refused, a page tells it.",
       query: RedirectQuery,
-      response: v.string(),
-      statuses: [200, 303],
-      mediaTypes: { 200: HTML },
-      problems: ["store_unavailable"],
+      ...PAGE,
       handler: renewSessionHandler(parts),
       quiet: true,
     },
