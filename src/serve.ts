@@ -12,11 +12,11 @@ import { openCaptures } from "./serve/captures.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { openAdmission, openDeliveries } from "./serve/deliveries.ts";
 import { openAddresses, openKeySets } from "./serve/documents.ts";
+import { openEndpoints } from "./serve/endpoints.ts";
 import { openListener } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
 import { createParts, type Parts } from "./serve/parts.ts";
 import { openReadiness } from "./serve/readiness.ts";
-import { openRoutes } from "./serve/routes.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openPurger, openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
@@ -89,8 +89,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const { isAvailable } = worker;
   const listener = openListener(wiring);
   await parts.start(listener);
-  // Nothing may wait between the two starts: a request would find no routes.
-  await parts.start(openRoutes(wiring, { listener, login, admission, deliveries, readiness, isAvailable }));
+  // Nothing may wait between the two starts: a request would find no endpoints.
+  await parts.start(openEndpoints(wiring, { listener, login, admission, deliveries, readiness, isAvailable }));
 
   const url = listener.url();
   const localUrl = listener.url("127.0.0.1");

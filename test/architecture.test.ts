@@ -54,7 +54,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The only place that may import each package. */
 const PACKAGES: Record<string, RegExp> = {
   h3: /^http\/router\.ts$/,
-  srvx: /^http\/router\.ts$/,
   jose: /^auth\/token\.ts$/,
   ioredis: /^redis\//,
   pg: /^postgres\//,
@@ -68,7 +67,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|admin\/schemas\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?routes\.ts$|admin\/page\/answers\.ts$)/,
+    /^(?:config\/|http\/|admin\/[a-z]+\.ts$|auth\/browser\/verify\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,
   "@preact/signals": /^admin\/page\//,
@@ -111,9 +110,9 @@ function faultOf({ from, to }: Import): string | null {
   if (to.startsWith("../test/selftest/") && /^cli\/selftest/.test(from)) return null;
   if (place === target || allowed.includes(target)) return null;
   if (DRIVERS.includes(place) && PORTS.includes(to)) return null;
-  // The routes of a part may use HTTP, and so may the pages, which are routes.
-  const isRoute = from.endsWith("/routes.ts") || from.startsWith("auth/browser/");
-  if (PARTS.includes(place) && isRoute && target === "http") return null;
+  // The endpoints of a part may use HTTP. The pages and the files of the API are endpoints.
+  const isEndpoint = from.endsWith("/endpoints.ts") || /^(?:auth\/browser\/|admin\/[^/]+$)/.test(from);
+  if (PARTS.includes(place) && isEndpoint && target === "http") return null;
   return `${from} imports ${to}`;
 }
 
@@ -139,17 +138,17 @@ suite("the architecture refuses an import", () => {
   for (const [what, from, to] of [
     ["between two drivers", "redis/sessions.ts", "sqlite/database.ts"],
     ["between two parts", "worker/worker.ts", "webhook/intake/intake.ts"],
-    ["from the routes of a part to another part", "webhook/routes.ts", "auth/authenticate.ts"],
+    ["from the endpoints of a part to another part", "webhook/endpoints.ts", "auth/authenticate.ts"],
     ["from a part to serve", "worker/worker.ts", "serve.ts"],
     ["from a part to stores", "auth/login.ts", "stores.ts"],
-    ["from a part to app", "webhook/routes.ts", "app.ts"],
+    ["from a part to app", "webhook/endpoints.ts", "app.ts"],
     ["from a part to a driver", "auth/login.ts", "sqlite/sessions.ts"],
-    ["from a part's logic to http", "auth/login.ts", "http/route.ts"],
+    ["from a part's logic to http", "auth/login.ts", "http/endpoint.ts"],
     ["from a driver to a part's logic", "sqlite/sessions.ts", "auth/login.ts"],
     ["from a part to the settings", "worker/worker.ts", "config/settings.ts"],
     ["from lib to anything above it", "lib/batch.ts", "events/store.ts"],
     ["of a command", "serve.ts", "cli/main.ts"],
-    ["of a provider", "webhook/routes.ts", "webhook/providers/stripe.ts"],
+    ["of a provider", "webhook/endpoints.ts", "webhook/providers/stripe.ts"],
     ["from a provider to what receives deliveries", "webhook/providers/stripe.ts", "webhook/intake/intake.ts"],
     ["from a folder it does not know", "helpers/all.ts", "errors.ts"],
   ] as const) {

@@ -1,4 +1,4 @@
-import { type AppParts, listRoutes } from "../../src/app.ts";
+import { type AppParts, listEndpoints } from "../../src/app.ts";
 import { SETTINGS } from "../../src/config/setting-table.ts";
 import { type ErrorCode, PROBLEMS } from "../../src/errors.ts";
 import { ANY_REQUEST, openApiOf } from "../../src/http/openapi.ts";
@@ -49,7 +49,7 @@ function describedPaths(): Record<string, Record<string, Operation>> {
     checkHost: (_, handler) => handler,
     corsOrigins: [],
   };
-  const { paths } = openApiOf(listRoutes(parts as AppParts), "");
+  const { paths } = openApiOf(listEndpoints(parts as AppParts), "");
   return paths as Record<string, Record<string, Operation>>;
 }
 

@@ -1,9 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { eachPage, type TakePage } from "../events/counted-pages.ts";
-import type { CountedPage, EventFilter, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import type {
+  CountedPage,
+  EventDetail,
+  EventFilter,
+  EventName,
+  EventStore,
+  JobFilter,
+  PageRequest,
+} from "../events/store.ts";
 import { defined } from "../lib/defined.ts";
-import { findEvent } from "./find-event.ts";
 
 /** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
 export interface Action {
@@ -96,4 +103,17 @@ async function takeOne(
     if (error.code === "ambiguous_event") return "several sources have this id: name one";
     throw error;
   }
+}
+
+/** The event with this id. Throws `not_found`, and `ambiguous_event` if several sources have the id. */
+export async function findEvent(
+  events: Pick<EventStore, "get">,
+  eventId: string,
+  source: string | undefined,
+): Promise<EventDetail> {
+  const [event, ...others] = await events.get(eventId, source);
+  if (!event) throw new AppError("not_found");
+  if (others.length === 0) return event;
+  const sources = [event, ...others].map((one) => one.source).join(", ");
+  throw new AppError("ambiguous_event", { errors: [{ path: "source", message: `is needed: one of ${sources}` }] });
 }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { SignJWT } from "jose";
 import { objectIn, splitJws } from "../lib/compact-jws.ts";
 
@@ -107,3 +107,16 @@ function toClaims(claims: Record<string, unknown> | null): AccessClaims | null {
 function isWholeNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
+
+/** How a user logs in: with the API, or with the form of the login page. */
+export type LoginWay = "api" | "form";
+
+const FORM_PREFIX = "form-";
+
+/** Creates the id of a session. It says whether a form opened the session, and it is in the store and in the signed token. */
+export function createSessionId(way: LoginWay): string {
+  return way === "form" ? FORM_PREFIX + randomUUID() : randomUUID();
+}
+
+/** Whether a form opened the session. */
+export const isOfForm = (sid: string) => sid.startsWith(FORM_PREFIX);

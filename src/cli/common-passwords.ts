@@ -1,4 +1,4 @@
-import { canonicalPassword } from "../auth/password-text.ts";
+import { canonicalPassword } from "../auth/password.ts";
 import words from "./common-passwords.json" with { type: "json" };
 
 // Passwords that attackers try first, in lower case. A password also matches without its final digits and symbols.

@@ -1,5 +1,11 @@
-import { calibrate, type HashCost, hashPassword } from "../auth/password.ts";
-import { characterCount, PASSWORD_MIN_CHARACTERS, passwordFault } from "../auth/password-text.ts";
+import {
+  calibrate,
+  characterCount,
+  type HashCost,
+  hashPassword,
+  PASSWORD_MIN_CHARACTERS,
+  passwordFault,
+} from "../auth/password.ts";
 import { parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
 import { isVeryCommon } from "./common-passwords.ts";

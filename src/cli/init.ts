@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { isEmail } from "../auth/email.ts";
 import { hashPassword } from "../auth/password.ts";
+import { isEmail } from "../auth/user.ts";
 import type { Environment } from "../config/settings.ts";
 import { type Fault, OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../lib/files.ts";

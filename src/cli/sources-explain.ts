@@ -2,7 +2,7 @@ import { readEnvironment } from "../config/env-file.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError } from "../errors.ts";
-import { canonicalAddress } from "../http/client-address.ts";
+import { canonicalAddress } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { createLog } from "../log.ts";

@@ -1,9 +1,9 @@
-import { canonicalEmail } from "../auth/email.ts";
 import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import { bucketsFor } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
+import { canonicalEmail } from "../auth/user.ts";
 import { OperatorError } from "../errors.ts";
-import { canonicalAddress } from "../http/client-address.ts";
+import { canonicalAddress } from "../http/proxies.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import * as v from "valibot";
-import { isEmail } from "../auth/email.ts";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
+import { isEmail } from "../auth/user.ts";
 import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { isLoopback } from "../http/listen.ts";
 import { blockListOf, parseRange } from "../lib/address-range.ts";

@@ -1,5 +1,5 @@
 import { DEFAULT_ROUTE } from "../events/job.ts";
-import type { RetryPolicy } from "../worker/backoff.ts";
+import type { RetryPolicy } from "../worker/decide.ts";
 import type { HandlerConfig, Route } from "../worker/route.ts";
 import type { ConfigFile } from "./file/config-file.ts";
 import type { RetryEntry, RouteEntry } from "./file/route-entry.ts";

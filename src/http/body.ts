@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { BodyBuffer } from "../lib/body-buffer.ts";
 import { type Coding, codingIn } from "../lib/content-coding.ts";
-import { isInRanges, isJson } from "../lib/media-type.ts";
-import { parseStrictJson } from "../lib/strict-json.ts";
+import { isInRanges, isJson } from "../lib/header-value.ts";
+import { parseStrictJson } from "../lib/json.ts";
 import { headerValues } from "./headers.ts";
 
 // A client may read the response only after it has sent its body. So the rest of a refused body is read and discarded, up

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { createCounts } from "../lib/counts.ts";
 import { networkOf } from "../lib/network.ts";
-import { peerAddress } from "./client-address.ts";
+import { peerAddress } from "./proxies.ts";
 
 /** The limit that refused a connection. */
 export type ConnectionRefusal = "all" | "address";

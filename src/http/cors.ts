@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import * as v from "valibot";
 import { AppError } from "../errors.ts";
-import { type Handler, reply } from "./route.ts";
+import { type Endpoint, type RequestHandler, reply } from "./endpoint.ts";
 
 /** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
 export type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
@@ -21,8 +22,26 @@ export function createCorsHeaders(origins: readonly string[]): CorsHeaders {
   };
 }
 
+/** Lets pages of these origins call endpoints. */
+export function withCors(endpoints: readonly Endpoint[], origins: readonly string[]): Endpoint[] {
+  if (origins.length === 0) return [...endpoints];
+  const headersFor = createCorsHeaders(origins);
+  return endpoints.flatMap((endpoint) => [
+    { ...endpoint, headersFor },
+    {
+      method: "OPTIONS",
+      path: endpoint.path,
+      summary: "Answers the preflight request of an origin in `CORS_ALLOWED_ORIGINS`.",
+      response: v.string(),
+      handler: preflightHandler(origins, endpoint.method),
+      quiet: true,
+      headersFor,
+    },
+  ]);
+}
+
 /** Answers the preflight request of an allowed origin for a path with this method (Fetch, CORS protocol). */
-export function preflightRoute(origins: readonly string[], method: string): Handler {
+function preflightHandler(origins: readonly string[], method: string): RequestHandler {
   return ({ request: { headers } }) => {
     const isPreflight = headers["access-control-request-method"] !== undefined;
     if (!isPreflight || headers.origin === undefined || !origins.includes(headers.origin))

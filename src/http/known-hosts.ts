@@ -2,12 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP } from "node:net";
 import { hostname } from "node:os";
 import { AppError } from "../errors.ts";
-import { believed } from "./believed-headers.ts";
-import { isTrusted, peerAddress } from "./client-address.ts";
+import type { Audience, RequestContext, RequestHandler } from "./endpoint.ts";
+import { isNavigation } from "./headers.ts";
 import { isLoopback } from "./listen.ts";
-import { isNavigation } from "./navigation.ts";
-import type { Handler, RequestContext } from "./route.ts";
-import { firstOf } from "./sent-url.ts";
+import { believed, firstOf, isTrusted, peerAddress } from "./proxies.ts";
 
 /** What decides under which names the server answers. */
 export interface HostRules {
@@ -18,9 +16,6 @@ export interface HostRules {
   allowedHosts: readonly string[];
   trustedProxies: BlockList | undefined;
 }
-
-/** Who asks for a route: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
-export type Audience = "anybody" | "visitors" | "proxies" | "monitoring";
 
 /** Whether a request asks for a name that is known. */
 export type IsToKnownHost = (request: IncomingMessage) => boolean;
@@ -50,7 +45,7 @@ export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProx
  * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
  * was made to lead to this machine (DNS rebinding) is of the same origin as this service for the browser, and only `Host` tells.
  */
-export function createHostCheck(rules: HostRules): (audience: Audience, handler: Handler) => Handler {
+export function createHostCheck(rules: HostRules): (audience: Audience, handler: RequestHandler) => RequestHandler {
   const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
   const isLocal = isLoopback(listeningHost ?? "");
   const isNamed = publicUrl !== undefined || allowedHosts.length > 0;
@@ -59,6 +54,8 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
   /** Whether a request may have any `Host`. */
   function isExempt(audience: Audience, { request, address }: RequestContext, isOfProxy: boolean): boolean {
     switch (audience) {
+      case "senders":
+        return true;
       // No cookie comes to another name, so that a page learns nothing.
       case "proxies":
         return isOfProxy;

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
-import { canonicalAddress } from "./client-address.ts";
+import { canonicalAddress } from "./proxies.ts";
 
 /** The settings that say where a server listens. */
 export interface Endpoint {

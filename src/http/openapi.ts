@@ -2,8 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { type ErrorCode, PROBLEMS } from "../errors.ts";
-import { PROBLEM_SCHEMA } from "./problem-schema.ts";
-import type { Route } from "./route.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -15,15 +14,15 @@ export const ANY_REQUEST: readonly ErrorCode[] = [
   "internal_error",
 ];
 
-/** Describes routes as OpenAPI 3.1. */
-export function openApiOf(routes: readonly Route[], version: string): JsonObject {
+/** Describes endpoints as OpenAPI 3.1. */
+export function openApiOf(endpoints: readonly Endpoint[], version: string): JsonObject {
   const paths: Record<string, JsonObject> = {};
   const ids = new Set<string>();
-  for (const route of routes) {
+  for (const endpoint of endpoints) {
     // OPTIONS is the business of browsers, and of senders that ask for consent.
-    if (route.method === "OPTIONS") continue;
-    const path = route.path.replace(/:([A-Za-z]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, ids) };
+    if (endpoint.method === "OPTIONS") continue;
+    const path = endpoint.path.replace(/:([A-Za-z]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [methodOf(endpoint)]: operationOf(endpoint, ids) };
   }
   return {
     openapi: "3.1.0",
@@ -52,37 +51,37 @@ const SECURITY_SCHEMES = {
 
 const SESSION = [{ token: [] }, { cookie: [] }];
 
-/** A route for every method is described by its most usual one. */
-const methodOf = ({ method }: Route) => (method === "*" ? "get" : method.toLowerCase());
+/** An endpoint for every method is described by its most usual one. */
+const methodOf = ({ method }: Endpoint) => (method === "*" ? "get" : method.toLowerCase());
 
-function operationOf(route: Route, ids: Set<string>): JsonObject {
-  const { method, summary, needs, isGuarded = false, request } = route;
-  const parameters = parametersOf(route);
+function operationOf(endpoint: Endpoint, ids: Set<string>): JsonObject {
+  const { method, summary, needs, isGuarded = false, request } = endpoint;
+  const parameters = parametersOf(endpoint);
   return {
-    operationId: idOf(route, ids),
+    operationId: idOf(endpoint, ids),
     summary,
     ...(needs ? { description: `Needs ${needs}.` } : {}),
     ...(method === "*" ? { "x-every-method": true } : {}),
     security: isGuarded ? SESSION : [],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(request ? { requestBody: { required: true, content: requestOf(request, route.requestTypes) } } : {}),
-    responses: responsesOf(route),
+    ...(request ? { requestBody: { required: true, content: requestOf(request, endpoint.requestTypes) } } : {}),
+    responses: responsesOf(endpoint),
   };
 }
 
 /** Paths that differ in their punctuation only would get the same id. */
-function idOf(route: Route, ids: Set<string>): string {
-  const words = route.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase());
-  let id = methodOf(route) + words;
-  for (let n = 2; ids.has(id); n++) id = `${methodOf(route)}${words}_${n}`;
+function idOf(endpoint: Endpoint, ids: Set<string>): string {
+  const words = endpoint.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase());
+  let id = methodOf(endpoint) + words;
+  for (let n = 2; ids.has(id); n++) id = `${methodOf(endpoint)}${words}_${n}`;
   ids.add(id);
   return id;
 }
 
-function parametersOf({ path, query }: Route): JsonObject[] {
+function parametersOf({ path, query }: Endpoint): JsonObject[] {
   const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => parameterOf(name as string, "path", STRING));
   // A number in a query is a text there. Its output is described, because clients write numbers as texts by themselves.
-  const properties = query ? schemaOf(query, "output").properties : {};
+  const { properties = {} } = query ? schemaOf(query, "output") : {};
   const inQuery = Object.entries(properties as JsonObject).map(([name, schema]) =>
     parameterOf(name, "query", withTypedDefault(schema as JsonObject)),
   );
@@ -111,14 +110,14 @@ function requestOf(schema: GenericSchema, types: readonly string[] = ["applicati
   return Object.fromEntries(types.map((type) => [type, { schema: type === "application/json" ? strict : described }]));
 }
 
-function responsesOf(route: Route): JsonObject {
-  const { statuses = [200], problems = [], problemStatuses = {} } = route;
+function responsesOf(endpoint: Endpoint): JsonObject {
+  const { statuses = [200], problems = [], problemStatuses = {} } = endpoint;
   const statusOf = (code: ErrorCode): number => problemStatuses[code] ?? PROBLEMS[code].status;
   const codes = Map.groupBy([...problems, ...ANY_REQUEST], statusOf);
   const all = [...new Set([...statuses, ...codes.keys()])].sort((one, other) => one - other);
   const responses = all.map((status) => {
-    const answer = statuses.includes(status) ? answerOf(route, status) : {};
-    const content = { ...answer, ...refusalOf(codes.get(status)), ...(route.isBodiless ? TEXT : {}) };
+    const answer = statuses.includes(status) ? answerOf(endpoint, status) : {};
+    const content = { ...answer, ...refusalOf(codes.get(status)), ...(endpoint.isBodiless ? TEXT : {}) };
     return [status, { description: STATUS_CODES[status], content }];
   });
   return Object.fromEntries(responses);
@@ -126,7 +125,7 @@ function responsesOf(route: Route): JsonObject {
 
 const TEXT = { "text/plain": { schema: STRING } };
 
-function answerOf({ response, mediaTypes = {}, otherType }: Route, status: number): JsonObject {
+function answerOf({ response, mediaTypes = {}, otherType }: Endpoint, status: number): JsonObject {
   const other =
     otherType === undefined ? {} : { [otherType]: otherType === "application/json" ? {} : { schema: STRING } };
   const types = response.type === "string" ? (mediaTypes[status] ?? "text/plain") : "application/json";
@@ -148,3 +147,38 @@ function schemaOf(schema: GenericSchema, typeMode: "input" | "output" = "input")
   });
   return described;
 }
+
+/** The JSON Schema of a problem (RFC 9457). */
+export const PROBLEM_SCHEMA = {
+  type: "object",
+  description: "An error (RFC 9457).",
+  required: ["type", "title", "status", "detail", "code", "requestId"],
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string", description: "Stable, for programs." },
+    requestId: { type: "string" },
+    errors: {
+      type: "array",
+      description: "The faults of a body or a query.",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+    supersededAt: {
+      type: "string",
+      format: "date-time",
+      description: "When a login replaced the session. Only `session_invalidated` has it.",
+    },
+    supersededBy: {
+      type: "object",
+      description: "Where that login came from.",
+      required: ["network", "userAgent"],
+      properties: { network: { type: "string" }, userAgent: { type: ["string", "null"] } },
+    },
+  },
+};

@@ -1,15 +1,13 @@
+import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { describeError } from "../errors.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
-import { type ClientAccess, requireAllowedClient } from "./client-address.ts";
-import type { Reply } from "./problem.ts";
-import { type Handler, type Route, reply } from "./route.ts";
+import { type Endpoint, reply } from "./endpoint.ts";
+import { requireAllowedClient } from "./proxies.ts";
 
-export const HealthAnswer = v.object({ status: v.literal("ok") });
-
-export const ReadyAnswer = v.object({
+const ReadyAnswer = v.object({
   status: v.picklist(["ready", "unavailable"]),
   parts: v.record(v.string(), v.picklist(["ok", "unavailable"])),
   /** Differs at each start of the server. */
@@ -24,12 +22,6 @@ export function instanceOfAnswer(text: string): string | null {
     return null;
   }
 }
-
-export const MetricsAnswer = v.string();
-export const OpenApiAnswer = v.record(v.string(), v.unknown());
-
-/** Answers 200 while the process is running. */
-export const healthRoute: Handler = () => reply(200, { status: "ok" });
 
 // Probes give up after one to five seconds by default.
 const MAX_CHECK_MS = 3000;
@@ -68,33 +60,85 @@ export function createReadiness(parts: ReadyParts): Readiness {
   return () => Promise.all(Object.entries(parts).map(stateOf));
 }
 
-/** Answers 200 when every part is ready, else 503 with those that are not. */
-export function readyRoute(readiness: Readiness, instance: string, log: Log): Handler {
-  return async ({ requestId }): Promise<Reply> => {
-    const states = await readiness();
-    for (const { name, error } of states)
-      if (error !== null) log.warn({ event: "not_ready", requestId, part: name, error }, "not ready");
-    const parts = Object.fromEntries(states.map(({ name, error }) => [name, error === null ? "ok" : "unavailable"]));
-    const isReady = states.every(({ error }) => error === null);
-    const body = { status: isReady ? "ready" : "unavailable", parts, instance };
-    return isReady ? reply(200, body) : { status: 503, body, headers: { "Retry-After": "2" } };
+export interface HealthParts {
+  readiness: Readiness;
+  /** The id of this start of the server. */
+  instance: string;
+  log: Log;
+}
+
+/** What load balancers and supervisors ask. */
+export function healthEndpoints({ readiness, instance, log }: HealthParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/healthz",
+      audience: "senders",
+      summary: "Answers 200 while the process is running.",
+      response: v.object({ status: v.literal("ok") }),
+      quiet: true,
+      handler: () => reply(200, { status: "ok" }),
+    },
+    {
+      method: "GET",
+      path: "/readyz",
+      audience: "senders",
+      summary:
+        "Answers 200 when all stores are available and deliveries are not paused, else 503 with the unavailable parts. `instance` differs at each start of the server.",
+      response: ReadyAnswer,
+      statuses: [200, 503],
+      quiet: true,
+      async handler({ requestId }) {
+        const states = await readiness();
+        for (const { name, error } of states)
+          if (error !== null) log.warn({ event: "not_ready", requestId, part: name, error }, "not ready");
+        const parts = Object.fromEntries(
+          states.map(({ name, error }) => [name, error === null ? "ok" : "unavailable"]),
+        );
+        const isReady = states.every(({ error }) => error === null);
+        const body = { status: isReady ? "ready" : "unavailable", parts, instance };
+        return isReady ? reply(200, body) : { status: 503, body, headers: { "Retry-After": "2" } };
+      },
+    },
+  ];
+}
+
+export interface MetricsParts {
+  metrics: { render(): Promise<Exposition> };
+  metricsAllowedAddresses: BlockList;
+  trustedProxies: BlockList | undefined;
+}
+
+/** The metrics for allowed addresses. */
+export function metricsEndpoint({ metrics, metricsAllowedAddresses, trustedProxies }: MetricsParts): Endpoint {
+  return {
+    method: "GET",
+    path: "/metrics",
+    audience: "monitoring",
+    summary: "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES` only. Others get 404.",
+    response: v.string(),
+    problems: ["not_found"],
+    quiet: true,
+    async handler({ request, address }) {
+      requireAllowedClient(request, address, { allowedAddresses: metricsAllowedAddresses, trustedProxies });
+      const { text, contentType } = await metrics.render();
+      return { status: 200, body: text, headers: { "Content-Type": contentType } };
+    },
   };
 }
 
-/** Returns the metrics to allowed addresses. All others get 404. */
-export function metricsRoute(render: () => Promise<Exposition>, access: ClientAccess): Handler {
-  return async ({ request, address }) => {
-    requireAllowedClient(request, address, access);
-    const { text, contentType } = await render();
-    return { status: 200, body: text, headers: { "Content-Type": contentType } };
-  };
-}
-
-/** Describes routes as OpenAPI 3.1. The description is made at the first request, because few servers are asked. */
-export function openApiRoute(routes: readonly Route[], version: string): Handler {
+/** The description of endpoints. It is made at the first request, because few servers are asked. */
+export function openApiEndpoint(endpoints: readonly Endpoint[], version: string): Endpoint {
   let description: Promise<object> | undefined;
-  return async () => {
-    description ??= import("./openapi.ts").then(({ openApiOf }) => openApiOf(routes, version));
-    return reply(200, await description);
+  return {
+    method: "GET",
+    path: "/openapi.json",
+    summary: "Describes all endpoints as OpenAPI 3.1.",
+    response: v.record(v.string(), v.unknown()),
+    quiet: true,
+    async handler() {
+      description ??= import("./openapi.ts").then(({ openApiOf }) => openApiOf(endpoints, version));
+      return reply(200, await description);
+    },
   };
 }

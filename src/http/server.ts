@@ -13,9 +13,9 @@ import {
   watchConnections,
   watchHandshakes,
 } from "./connections.ts";
+import { requestIdOf } from "./endpoint.ts";
 import { commonHeaders } from "./headers.ts";
 import { problem } from "./problem.ts";
-import { requestIdOf } from "./route.ts";
 import type { Refusal } from "./router.ts";
 import { MIN_TLS_VERSION, type TlsFiles } from "./tls.ts";
 import { type ParseError, refuseUnknownMethod } from "./unknown-method.ts";

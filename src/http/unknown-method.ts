@@ -1,6 +1,6 @@
 import type { AppError } from "../errors.ts";
-import { trimSpace } from "../lib/http-space.ts";
-import { validRequestId } from "./route.ts";
+import { trimSpace } from "../lib/header-value.ts";
+import { validRequestId } from "./endpoint.ts";
 import type { Refusal } from "./router.ts";
 
 /** An error of Node's HTTP parser. */

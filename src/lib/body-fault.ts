@@ -1,5 +1,5 @@
-import { readJsonLines, readLenientJson } from "./lenient-json.ts";
-import { charsetIn, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "./media-type.ts";
+import { charsetIn, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "./header-value.ts";
+import { readJsonLines, readLenientJson } from "./json.ts";
 import { parseMultipart } from "./multipart.ts";
 
 /** Why a body is not what its `Content-Type` says, as the end of a sentence about it; null if it is, or may be. */

@@ -1,4 +1,4 @@
-import { isObject, parseStrictJson } from "./strict-json.ts";
+import { isObject, parseStrictJson } from "./json.ts";
 
 /** The parts of a signed token in the compact form (RFC 7515). Nothing of it is verified. */
 export interface CompactJws {

@@ -2,7 +2,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { AppError } from "../errors.ts";
 import { BodyBuffer } from "./body-buffer.ts";
-import { trimSpace } from "./http-space.ts";
+import { trimSpace } from "./header-value.ts";
 
 /** How a body may be compressed (RFC 9110, 8.4.1). */
 export const CODINGS = ["gzip", "deflate", "br"] as const;

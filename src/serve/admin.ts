@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import packageJson from "../../package.json" with { type: "json" };
-import type { PageParts } from "../admin/host/routes.ts";
-import type { AdminParts } from "../admin/routes.ts";
+import type { AdminParts } from "../admin/endpoints.ts";
+import type { PageParts } from "../admin/host/endpoints.ts";
 import { ALERTS, type AlertName } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";

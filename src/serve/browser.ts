@@ -1,9 +1,9 @@
 import { createMarkCookie, createSessionCookie } from "../auth/browser/cookie.ts";
-import type { BrowserParts } from "../auth/browser/routes.ts";
+import type { BrowserParts } from "../auth/browser/endpoints.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
-import { canonicalEmail } from "../auth/email.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
+import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { publicUrlOf } from "../http/listen.ts";
 import { pageTtlSeconds } from "./login.ts";

@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { join } from "node:path";
 import { sourcesOf } from "../config/sources.ts";
 import { systemCode } from "../errors.ts";
-import { clientAddress, NOBODY } from "../http/client-address.ts";
 import { copyBody } from "../http/copy-body.ts";
+import { clientAddress, NOBODY } from "../http/proxies.ts";
 import { pathOf } from "../http/router.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
@@ -21,8 +21,8 @@ import {
   STATE_FILE,
   writeCaptured,
 } from "../webhook/capture.ts";
+import { pathOfSource } from "../webhook/endpoints.ts";
 import { writeRawRequest } from "../webhook/held/raw-request.ts";
-import { pathOfSource } from "../webhook/routes.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 

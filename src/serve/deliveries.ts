@@ -3,12 +3,12 @@ import { describeError } from "../errors.ts";
 import { countAppends, countRefused, watchAppends } from "../instrument.ts";
 import { readDiskSpace } from "../lib/files.ts";
 import type { AddressLists } from "../webhook/addresses/address-lists.ts";
+import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { createHolding } from "../webhook/held/holding.ts";
 import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 import { createIntake, type Intake } from "../webhook/intake/intake.ts";
 import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
-import type { DeliveryParts } from "../webhook/routes.ts";
 import { keepReceivedSecret } from "../webhook/secrets/received-secrets.ts";
 import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { KeySets } from "../webhook/signature/key-sets.ts";
@@ -26,7 +26,7 @@ interface DeliverySources {
 export interface Deliveries extends Part {
   intake: Intake;
   /** What the routes of the sources use. */
-  routeParts: DeliveryParts;
+  endpointParts: DeliveryParts;
   /** Why the last commit failed; null if it did not. */
   appendError(): string | null;
   /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
@@ -59,7 +59,7 @@ export function openDeliveries(
     intake,
     appendError: appends.error,
     ownRefusals: ownRefusals.count,
-    routeParts: {
+    endpointParts: {
       intake,
       log,
       trustedProxies: settings.TRUSTED_PROXIES,

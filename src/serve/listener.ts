@@ -2,20 +2,19 @@ import type { Server } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { Settings } from "../config/settings.ts";
 import { faultText } from "../errors.ts";
-import { isTrusted } from "../http/client-address.ts";
 import type { ConnectionLimits } from "../http/connection-limits.ts";
 import { closeServer } from "../http/connections.ts";
 import { hostOf, isLoopback, listen, urlOf } from "../http/listen.ts";
+import { faultOfUnnamedProxy, isTrusted, watchForUnnamedProxy } from "../http/proxies.ts";
 import { createRouter, type Router } from "../http/router.ts";
 import { createHttpServer } from "../http/server.ts";
 import { createTlsFiles } from "../http/tls.ts";
-import { faultOfUnnamedProxy, watchForUnnamedProxy } from "../http/unnamed-proxy.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
-/** The HTTP server with its router, which has no routes at first. Its stop answers the requests in flight. */
-export interface Listener extends Part, Pick<Router, "replaceRoutes"> {
+/** The HTTP server with its router, which has no endpoints at first. Its stop answers the requests in flight. */
+export interface Listener extends Part, Pick<Router, "replaceEndpoints"> {
   server: Server;
   /** The URL, once it has started. `anyHost` is the host to show when the server listens on all addresses. */
   url(anyHost?: string): string;
@@ -25,7 +24,7 @@ export interface Listener extends Part, Pick<Router, "replaceRoutes"> {
 export function openListener({ settings, metrics, instance, log }: Wiring): Listener {
   const { PORT, TRUSTED_PROXIES: trustedProxies } = settings;
   const stopping = new AbortController();
-  const { listener, refusal, replaceRoutes } = createRouter([], {
+  const { listener, refusal, replaceEndpoints } = createRouter([], {
     trustedProxies,
     watchForUnnamedProxy: watchForUnnamedProxy(trustedProxies, (address) => {
       log.warn({ event: "proxy_not_trusted", address }, faultText(faultOfUnnamedProxy(address)));
@@ -40,7 +39,7 @@ export function openListener({ settings, metrics, instance, log }: Wiring): List
   let unwatch = () => {};
   return {
     server,
-    replaceRoutes,
+    replaceEndpoints,
     url: (anyHost) => urlOf(settings, port, anyHost),
     async start() {
       port = await listen(server, { port: PORT, host: hostOf(settings) });

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { canonicalEmail } from "../auth/email.ts";
 import { createLogin, type Login } from "../auth/login.ts";
 import { createPasswordVerifier, faultOfLength } from "../auth/password.ts";
 import { createThrottle } from "../auth/throttle/rules.ts";
+import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { countHashes, countLogins } from "../instrument.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";

@@ -4,10 +4,8 @@ import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { AttemptKind, Breaker } from "./breaker.ts";
 import { decide, type Outcome } from "./decide.ts";
-import type { Handler } from "./handler.ts";
-import { createPrefetch } from "./prefetch.ts";
+import { type Handler, isOutOfDescriptors, TargetError } from "./handler.ts";
 import type { Route } from "./route.ts";
-import { runEvent } from "./run.ts";
 import { logFailure, type Settler } from "./settler.ts";
 
 /** What the attempts of a route are made with. A reload replaces it; attempts that run keep theirs. */
@@ -240,4 +238,78 @@ async function makeAttempt(
 /** Whether the target was available, even if it refused the event. */
 function isReached(outcome: Outcome): boolean {
   return outcome.kind === "succeeded" || (outcome.kind === "failed" && !outcome.isUnavailable);
+}
+
+// A round trip to the store. The worker claims ahead as many events as handlers start in this time.
+const AHEAD_MS = 5;
+const MAX_AHEAD = 3;
+/** Weight of the newest run in the average. */
+const NEWEST = 0.1;
+// Nothing is claimed ahead until runs have proved quick.
+const ASSUMED_RUN_MS = 1000;
+
+/** Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim. */
+function createPrefetch(): { noteRun(ms: number): void; events(concurrency: number): number } {
+  let averageMs = ASSUMED_RUN_MS;
+  return {
+    noteRun(ms) {
+      averageMs += NEWEST * (ms - averageMs);
+    },
+    events: (concurrency) => Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency),
+  };
+}
+
+const MAX_ERROR_LENGTH = 1000;
+
+/**
+ * Runs the handler within a time limit and never throws. Waits for the end of a run only if it ends with its signal: another
+ * one may ignore the signal.
+ */
+export async function runEvent(
+  { run, target, endsWithSignal }: Pick<Handler, "run" | "target" | "endsWithSignal">,
+  event: ClaimedJob,
+  timeoutMs: number,
+  interruption: AbortSignal,
+): Promise<Outcome> {
+  // One controller: AbortSignal.any and AbortSignal.timeout cost more time than a quick handler.
+  const abort = new AbortController();
+  let ended: Outcome | undefined;
+  let giveUp: () => void = () => {};
+  const givenUp = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
+  });
+  const end = (outcome: Outcome & { error: string }) => {
+    ended ??= outcome;
+    abort.abort(new Error(outcome.error));
+    if (!endsWithSignal) giveUp();
+  };
+  const onInterruption = () => end({ kind: "interrupted", error: describeError(interruption.reason) });
+  const onTimeout = () => {
+    end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms`, isUnavailable: target !== null });
+  };
+  let late: NodeJS.Immediate | undefined;
+  // After a pause of the process, input that has arrived for the handler is read before the time-out counts.
+  const timer = setTimeout(() => {
+    late = setImmediate(onTimeout);
+  }, timeoutMs);
+  interruption.addEventListener("abort", onInterruption);
+  try {
+    if (interruption.aborted) onInterruption();
+    const response = interruption.aborted ? undefined : await Promise.race([run(event, abort.signal), givenUp]);
+    return ended ?? { kind: "succeeded", response: response ?? undefined };
+  } catch (error) {
+    return ended ?? failure(error);
+  } finally {
+    clearTimeout(timer);
+    clearImmediate(late);
+    interruption.removeEventListener("abort", onInterruption);
+  }
+}
+
+function failure(error: unknown): Outcome {
+  const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
+  if (isOutOfDescriptors(error)) return { kind: "out_of_descriptors", error: text };
+  if (!(error instanceof TargetError)) return { kind: "failed", error: text };
+  const { isUnavailable, retryAfterMs, status, response } = error;
+  return { kind: "failed", error: text, isUnavailable, retryAfterMs, status, response };
 }

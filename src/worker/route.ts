@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "./backoff.ts";
+import type { RetryPolicy } from "./decide.ts";
 
 /** A value of JSON that is neither an object nor an array. */
 export type Scalar = string | number | boolean | null;

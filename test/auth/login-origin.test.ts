@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coarseNetwork, productOf } from "../../src/auth/login-origin.ts";
+import { coarseNetwork, productOf } from "../../src/auth/login.ts";
 
 for (const [address, expected] of [
   ["203.0.113.77", "203.0.113.0/24"],

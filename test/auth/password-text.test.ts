@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { passwordFault } from "../../src/auth/password-text.ts";
+import { passwordFault } from "../../src/auth/password.ts";
 
 test("a password has 6 to 1024 characters, counted in its canonical form", () => {
   for (const password of ["123456", "ñandú!", "ñ".repeat(1024), "ñ".repeat(1024).normalize("NFD"), "💧".repeat(1024)]) {

@@ -3,18 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
-import {
-  AlertsAnswer,
-  ErrorsAnswer,
-  EventAnswer,
-  EventsAnswer,
-  JobsAnswer,
-  SessionAnswer,
-  SourcesAnswer,
-  StatsAnswer,
-  StatusAnswer,
-  TakenAnswer,
-} from "../../src/admin/schemas.ts";
+import { AlertsAnswer } from "../../src/admin/alerts.ts";
+import { EventAnswer, EventsAnswer, TakenAnswer } from "../../src/admin/events.ts";
+import { ErrorsAnswer, JobsAnswer } from "../../src/admin/jobs.ts";
+import { SessionAnswer } from "../../src/admin/session.ts";
+import { SourcesAnswer } from "../../src/admin/sources.ts";
+import { StatsAnswer, StatusAnswer } from "../../src/admin/status.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";

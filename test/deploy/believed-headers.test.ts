@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
-import { BELIEVED_HEADERS } from "../../src/http/believed-headers.ts";
+import { BELIEVED_HEADERS } from "../../src/http/proxies.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, "deploy", file), "utf8");

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { NewEvent } from "../../src/events/store.ts";
 import { createRouter } from "../../src/http/router.ts";
+import { type DeliveryParts, sourceEndpoints } from "../../src/webhook/endpoints.ts";
 import type { HeldDelivery } from "../../src/webhook/held/held-store.ts";
-import { type DeliveryParts, sourceRoutes } from "../../src/webhook/routes.ts";
 import type { Source } from "../../src/webhook/source.ts";
 import { sourceIn } from "./config-file.ts";
 import { recordingLog } from "./log.ts";
@@ -60,7 +60,7 @@ export async function servedSource(
   } as unknown as DeliveryParts;
   const { trustedProxies } = parts;
   const routing = { log, trustedProxies, watchForUnnamedProxy() {}, stopping: new AbortController().signal };
-  const { listener } = createRouter(sourceRoutes(source, parts), routing);
+  const { listener } = createRouter(sourceEndpoints(source, parts), routing);
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   context.after(() => void server.close());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { canonicalAddress, clientAddress, NOBODY, requireAllowedClient } from "../../src/http/client-address.ts";
+import { canonicalAddress, clientAddress, NOBODY, requireAllowedClient } from "../../src/http/proxies.ts";
 import { isIn } from "../../src/lib/address-range.ts";
 import { requestWith } from "../helpers/requests.ts";
 

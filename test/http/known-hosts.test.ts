@@ -3,8 +3,8 @@ import { BlockList } from "node:net";
 import { hostname } from "node:os";
 import { suite, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
-import { type Audience, createHostCheck, type HostRules } from "../../src/http/known-hosts.ts";
-import { reply } from "../../src/http/route.ts";
+import { type Audience, reply } from "../../src/http/endpoint.ts";
+import { createHostCheck, type HostRules } from "../../src/http/known-hosts.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const PROXIES = new BlockList();

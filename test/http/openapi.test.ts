@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as v from "valibot";
+import { type Endpoint, reply } from "../../src/http/endpoint.ts";
 import { openApiOf } from "../../src/http/openapi.ts";
-import { type Route, reply } from "../../src/http/route.ts";
 
 const handler = () => reply(200, {});
 
-const ROUTE: Route = {
+const ENDPOINT: Endpoint = {
   method: "GET",
   path: "/things/:id/parts",
   summary: "Lists the parts of a thing.",
@@ -20,7 +20,7 @@ const ROUTE: Route = {
   handler,
 };
 
-const POST: Route = {
+const POST: Endpoint = {
   method: "POST",
   path: "/things",
   summary: "Adds a thing.",
@@ -30,7 +30,7 @@ const POST: Route = {
   handler,
 };
 
-const FORM: Route = {
+const FORM: Endpoint = {
   method: "POST",
   path: "/form",
   summary: "Takes a form.",
@@ -45,11 +45,11 @@ const FORM: Route = {
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the members are read as they are expected
-const describe = (...routes: Route[]) => openApiOf(routes, "1.2.3") as any;
+const describe = (...endpoints: Endpoint[]) => openApiOf(endpoints, "1.2.3") as any;
 
-suite("the OpenAPI description of routes", () => {
+suite("the OpenAPI description of endpoints", () => {
   test("has the parameters, answers and errors of each", () => {
-    const { paths, openapi, info } = describe(ROUTE, POST);
+    const { paths, openapi, info } = describe(ENDPOINT, POST);
     assert.equal(openapi, "3.1.0");
     assert.equal(info.version, "1.2.3");
     assert.deepEqual(Object.keys(paths), ["/things/{id}/parts", "/things"]);
@@ -74,7 +74,7 @@ suite("the OpenAPI description of routes", () => {
   });
 
   test("names each operation once", () => {
-    const { paths } = describe(ROUTE, POST, { ...POST, path: "/things-" });
+    const { paths } = describe(ENDPOINT, POST, { ...POST, path: "/things-" });
     const ids = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
@@ -82,7 +82,7 @@ suite("the OpenAPI description of routes", () => {
   });
 
   test("describes a number in a query as a number", () => {
-    const [, limit] = describe(ROUTE).paths["/things/{id}/parts"].get.parameters;
+    const [, limit] = describe(ENDPOINT).paths["/things/{id}/parts"].get.parameters;
     assert.deepEqual(limit.schema, { type: "integer", maximum: 9, default: 5 });
   });
 
@@ -101,21 +101,26 @@ suite("the OpenAPI description of routes", () => {
     assert.deepEqual(Object.keys(post.responses["400"].content), ["text/html", "application/problem+json"]);
   });
 
-  test("has a text beside the usual body, and the statuses of errors that a route changes", () => {
-    const { get } = describe({ ...ROUTE, otherType: "text/plain", problemStatuses: { not_found: 410 } }).paths[
+  test("has a text beside the usual body, and the statuses of errors that an endpoint changes", () => {
+    const { get } = describe({ ...ENDPOINT, otherType: "text/plain", problemStatuses: { not_found: 410 } }).paths[
       "/things/{id}/parts"
     ];
     assert.deepEqual(Object.keys(get.responses["200"].content), ["application/json", "text/plain"]);
     assert.deepEqual(Object.keys(get.responses).toSorted(), ["200", "400", "401", "408", "410", "431", "500"]);
   });
 
-  test("has text for every status of a route without bodies", () => {
-    const { responses } = describe({ ...ROUTE, isBodiless: true }).paths["/things/{id}/parts"].get;
+  test("has text for every status of an endpoint without bodies", () => {
+    const { responses } = describe({ ...ENDPOINT, isBodiless: true }).paths["/things/{id}/parts"].get;
     for (const { content } of Object.values<{ content: object }>(responses)) assert.ok("text/plain" in content);
   });
 
-  test("describes a route of every method once, and says so", () => {
-    const { paths } = describe({ ...ROUTE, method: "*" });
+  test("names no parameter of a query that may have any", () => {
+    const { get } = describe({ ...ENDPOINT, path: "/any", query: v.record(v.string(), v.string()) }).paths["/any"];
+    assert.equal(get.parameters, undefined);
+  });
+
+  test("describes an endpoint of every method once, and says so", () => {
+    const { paths } = describe({ ...ENDPOINT, method: "*" });
     assert.deepEqual(Object.keys(paths["/things/{id}/parts"]), ["get"]);
     assert.equal(paths["/things/{id}/parts"].get["x-every-method"], true);
   });

@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { AppError } from "../../src/errors.ts";
-import { type Handler, type Route, reply } from "../../src/http/route.ts";
+import { type Endpoint, type RequestHandler, reply } from "../../src/http/endpoint.ts";
 import { createRouter } from "../../src/http/router.ts";
 import { recordingLog } from "../helpers/log.ts";
 import { sendRaw } from "../helpers/raw-http.ts";
 
-const echo: Handler = ({ request, params }) => reply(200, { method: request.method, params });
+const echo: RequestHandler = ({ request, params }) => reply(200, { method: request.method, params });
 
-const route = (method: Route["method"], path: string, handler = echo): Route => ({
+const endpoint = (method: Endpoint["method"], path: string, handler = echo): Endpoint => ({
   method,
   path,
   summary: "",
@@ -21,17 +21,17 @@ const route = (method: Route["method"], path: string, handler = echo): Route => 
 });
 
 const ROUTES = [
-  route("GET", "/events"),
-  route("GET", "/events/:id"),
-  route("DELETE", "/events/:id"),
-  route("GET", "/events/:id/payload"),
-  route("PUT", "/events/newest"),
-  route("GET", "/page/"),
-  route("*", "/verify"),
-  route("GET", "/broken", () => {
+  endpoint("GET", "/events"),
+  endpoint("GET", "/events/:id"),
+  endpoint("DELETE", "/events/:id"),
+  endpoint("GET", "/events/:id/payload"),
+  endpoint("PUT", "/events/newest"),
+  endpoint("GET", "/page/"),
+  endpoint("*", "/verify"),
+  endpoint("GET", "/broken", () => {
     throw new Error("a defect");
   }),
-  route("GET", "/refused", () => {
+  endpoint("GET", "/refused", () => {
     throw new AppError("queue_full", { retryAfterSeconds: 7 });
   }),
 ];
@@ -64,6 +64,7 @@ suite("a router", () => {
     ["GET", "/events/evt_1/payload", { id: "evt_1" }],
     ["PUT", "/events/newest", {}],
     ["GET", "/events/newest", { id: "newest" }],
+    ["GET", "/events/:id", { id: ":id" }],
     ["GET", "/page/", {}],
     ["POST", "/verify", {}],
     ["PATCH", "/verify", {}],
@@ -82,6 +83,8 @@ suite("a router", () => {
     ["evt:1", "evt:1"],
     ["%C3%A9%20x", "é x"],
     ["a+b", "a+b"],
+    ["a%5Bb%5D", "a[b]"],
+    ["a%26b|c", "a&b|c"],
   ] as const) {
     test(`decodes the parameter ${sent} once`, async (t) => {
       const { status, json } = await (await asker(t))("GET", `/events/${sent}`);
@@ -103,6 +106,12 @@ suite("a router", () => {
     "/events/evt_1/payload/",
     "/events\\evt_1",
     "/events/%ZZ",
+    "/events/a%zz",
+    "/events/%2e",
+    "/events%2Fevt_1",
+    "/events/a\\b",
+    "/without-slash/events",
+    "/with-slash/page/",
     "/events/%FF",
     "/events;x",
     "/page",
@@ -118,6 +127,12 @@ suite("a router", () => {
     });
   }
 
+  for (const target of ["http://a@b/events", "http:///events", "http://a]/events", "http://a\\events/events"]) {
+    test(`refuses ${target}, whose host may be another one elsewhere`, async (t) => {
+      assert.equal((await (await asker(t))("GET", target)).status, 400);
+    });
+  }
+
   for (const [method, target, allow] of [
     ["POST", "/events", "GET, HEAD"],
     ["PUT", "/events/evt_1", "GET, HEAD, DELETE"],
@@ -125,7 +140,7 @@ suite("a router", () => {
     ["POST", "/events/newest", "GET, HEAD, DELETE, PUT"],
     ["OPTIONS", "/page/", "GET, HEAD"],
   ] as const) {
-    test(`answers ${method} ${target} with ${allow === null ? "its route" : `405 and Allow: ${allow}`}`, async (t) => {
+    test(`answers ${method} ${target} with ${allow === null ? "its endpoint" : `405 and Allow: ${allow}`}`, async (t) => {
       const { status, head } = await (await asker(t))(method, target);
       assert.equal(status, allow === null ? 200 : 405);
       if (allow !== null) assert.equal(/^allow: (.*)$/im.exec(head)?.[1], allow);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { sentOrigin } from "../../src/http/sent-url.ts";
+import { sentOrigin } from "../../src/http/proxies.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const PROXIES = new BlockList();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { watchForUnnamedProxy } from "../../src/http/unnamed-proxy.ts";
+import { watchForUnnamedProxy } from "../../src/http/proxies.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const PROXIES = new BlockList();

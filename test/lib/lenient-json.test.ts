@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bodyFault } from "../../src/lib/body-fault.ts";
-import { readJsonLines, readLenientJson } from "../../src/lib/lenient-json.ts";
+import { readJsonLines, readLenientJson } from "../../src/lib/json.ts";
 import { growsLinearly } from "../helpers/growth.ts";
 
 suite("JSON is read as far as it can be", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { parseStrictJson } from "../../src/lib/strict-json.ts";
+import { parseStrictJson } from "../../src/lib/json.ts";
 import { growsLinearly } from "../helpers/growth.ts";
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text, "utf8"));

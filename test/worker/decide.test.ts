@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type RetryPolicy, retryDelayMs } from "../../src/worker/backoff.ts";
-import { decide } from "../../src/worker/decide.ts";
+import { decide, type RetryPolicy, retryDelayMs } from "../../src/worker/decide.ts";
 
 const POLICY: RetryPolicy = { attempts: 5, backoff: "exponential", delayMs: 1000, maxDelayMs: 86_400_000, jitter: 0.2 };
 const NOW = 1_800_000_000_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createRateLimit } from "../../src/worker/rate-limit.ts";
+import { createRateLimit } from "../../src/worker/route-worker.ts";
 
 suite("a rate limit", () => {
   test("without a rate allows any number", () => {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs";
 import { suite, test } from "node:test";
 import type { ClaimedJob } from "../../src/events/job.ts";
+import { runEvent } from "../../src/worker/attempts.ts";
 import type { EventHandler } from "../../src/worker/handler.ts";
-import { runEvent } from "../../src/worker/run.ts";
 import { handlerOf } from "../helpers/route.ts";
 
 const EVENT: ClaimedJob = {

@@ -1,24 +1,27 @@
 import type { InferOutput } from "valibot";
-import type * as schemas from "../schemas.ts";
+import type { AlertItem } from "../alerts.ts";
+import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
+import type { ErrorsAnswer, JobsAnswer } from "../jobs.ts";
+import type { SessionAnswer } from "../session.ts";
+import type { SourceItem } from "../sources.ts";
+import type { StatsAnswer, StatusAnswer } from "../status.ts";
 
 // What the API takes and answers, derived from its schemas.
 
-type Answer<Name extends keyof typeof schemas> = InferOutput<(typeof schemas)[Name]>;
-
-export type Status = Answer<"StatusAnswer">;
+export type Status = InferOutput<typeof StatusAnswer>;
 export type RouteItem = Status["routes"][number];
-export type Stats = Answer<"StatsAnswer">;
-export type EventsPage = Answer<"EventsAnswer">;
+export type Stats = InferOutput<typeof StatsAnswer>;
+export type EventsPage = InferOutput<typeof EventsAnswer>;
 export type EventItem = EventsPage["items"][number];
-export type EventDetail = Answer<"EventAnswer">;
+export type EventDetail = InferOutput<typeof EventAnswer>;
 export type Job = EventDetail["jobs"][number];
-export type JobsPage = Answer<"JobsAnswer">;
-export type ErrorsPage = Answer<"ErrorsAnswer">;
+export type JobsPage = InferOutput<typeof JobsAnswer>;
+export type ErrorsPage = InferOutput<typeof ErrorsAnswer>;
 export type ErrorGroup = ErrorsPage["items"][number];
-export type Source = Answer<"SourceItem">;
-export type Alert = Answer<"AlertItem">;
-export type Session = Answer<"SessionAnswer">;
-export type Taken = Answer<"TakenAnswer">;
+export type Source = InferOutput<typeof SourceItem>;
+export type Alert = InferOutput<typeof AlertItem>;
+export type Session = InferOutput<typeof SessionAnswer>;
+export type Taken = InferOutput<typeof TakenAnswer>;
 
 /** Selects events, as the query of their list does. */
 export interface EventFilter {

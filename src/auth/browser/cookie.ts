@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { trimSpace } from "../../lib/http-space.ts";
+import { trimSpace } from "../../lib/header-value.ts";
 
 /** A cookie of this service. */
 export interface Cookie {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { isFromUnknownClient, isTrusted, peerAddress } from "../../http/client-address.ts";
-import { sentOrigin } from "../../http/sent-url.ts";
+import { isFromUnknownClient, isTrusted, peerAddress, sentOrigin } from "../../http/proxies.ts";
 import { isWithin, type RedirectRules } from "./redirect-target.ts";
 
 /** Whether a browser that reaches this service under an origin keeps its cookie, so that a login there would last. */

@@ -1,6 +1,5 @@
-import { isOfForm } from "../session-id.ts";
 import type { SessionStore } from "../sessions.ts";
-import { type AccessClaims, createSignToken } from "../token.ts";
+import { type AccessClaims, createSignToken, isOfForm } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 
 /** How long tokens and sessions last, in seconds. */

@@ -1,12 +1,14 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { AppError } from "../../errors.ts";
-import { isNavigation } from "../../http/navigation.ts";
+import * as v from "valibot";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
+import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
-import type { Handler } from "../../http/route.ts";
+import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import { authenticateRequest } from "./guard.ts";
-import { type OriginalRequest, originalRequest } from "./original-request.ts";
 import { isShort, shortTarget } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
@@ -23,9 +25,40 @@ export interface VerifyParts extends RenewalParts {
 /**
  * How a proxy passes a redirect on: as a 401 with `Location`, which nginx makes a redirect, or as the redirect itself.
  */
-export type RedirectStyle = "unauthorized" | "redirect";
+type RedirectStyle = "unauthorized" | "redirect";
 
 const NOBODY = { "Remote-User": "", "Remote-Email": "" };
+
+const PROBLEMS: ErrorCode[] = ["missing_token", "invalid_token", "session_invalidated", "store_unavailable"];
+
+/** What proxies ask before they let a request pass to an app. */
+export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
+  return [
+    {
+      method: "*",
+      path: "/auth/verify",
+      audience: "proxies",
+      summary:
+        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
+      response: v.string(),
+      statuses: [200, 401],
+      problems: PROBLEMS,
+      handler: verifyHandler(parts, "unauthorized"),
+      quiet: true,
+    },
+    {
+      method: "*",
+      path: "/auth/verify/redirect",
+      audience: "proxies",
+      summary: "Like `/auth/verify`, but redirects a browser that opens a page, with 302 or 303 instead of 401.",
+      response: v.string(),
+      statuses: [200, 302, 303],
+      problems: PROBLEMS,
+      handler: verifyHandler(parts, "redirect"),
+      quiet: true,
+    },
+  ];
+}
 
 /**
  * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is sent to
@@ -33,7 +66,7 @@ const NOBODY = { "Remote-User": "", "Remote-Email": "" };
  * cookie. The answer always has the headers of the user, so
  * that a proxy overwrites those of a client.
  */
-export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
+function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler {
   const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
@@ -82,4 +115,30 @@ export function verifyRoute(parts: VerifyParts, style: RedirectStyle): Handler {
       return { ...refusal, headers: { ...headers, ...NOBODY } };
     }
   };
+}
+
+/** The request that a proxy asks about. */
+export interface OriginalRequest {
+  /** Null if no trusted proxy names it. */
+  url: string | null;
+  method: string;
+}
+
+/**
+ * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
+ * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads to.
+ */
+export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
+  const { headers, method = "GET", socket } = request;
+  if (!isTrusted(peerAddress(socket), trustedProxies)) return { url: null, method };
+  const originalMethod = believed(headers, "x-original-method") ?? believed(headers, "x-forwarded-method") ?? method;
+  return { url: originalUrl(headers), method: originalMethod.toUpperCase() };
+}
+
+function originalUrl(headers: IncomingHttpHeaders): string | null {
+  const whole = believed(headers, "x-original-url");
+  if (whole !== undefined) return whole;
+  const { scheme, host } = forwardedOrigin(headers);
+  if (scheme === undefined || host === undefined) return null;
+  return `${scheme}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }

@@ -1,13 +1,13 @@
 import { AppError } from "../../errors.ts";
 import { requireCoding, requireEncodableType } from "../../http/body.ts";
 import { codingIn, decodeBody } from "../../lib/content-coding.ts";
-import { mediaTypeIn } from "../../lib/media-type.ts";
+import { mediaTypeIn } from "../../lib/header-value.ts";
+import { findAddress } from "../../webhook/endpoints.ts";
 import type { HandshakeKind } from "../../webhook/handshakes/kind.ts";
 import type { RawRequest } from "../../webhook/held/raw-request.ts";
 import { type Content, openContent } from "../../webhook/intake/content.ts";
-import { type Identity, identify, requirePayload } from "../../webhook/intake/identity.ts";
-import { contentTypeOf, payloadOfQuery } from "../../webhook/intake/query-payload.ts";
-import { findAddress } from "../../webhook/routes.ts";
+import { type Identity, identify, requirePayload } from "../../webhook/intake/delivered-event.ts";
+import { contentTypeOf, payloadOfQuery } from "../../webhook/intake/received-body.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {

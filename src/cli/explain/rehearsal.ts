@@ -3,13 +3,12 @@ import { BlockList } from "node:net";
 import { Duplex } from "node:stream";
 import type { ErrorCode } from "../../errors.ts";
 import type { NewEvent } from "../../events/store.ts";
-import { clientAddress } from "../../http/client-address.ts";
+import { clientAddress, sentOrigin, sentTarget } from "../../http/proxies.ts";
 import { createRouter } from "../../http/router.ts";
-import { sentOrigin, sentTarget } from "../../http/sent-url.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { createLog } from "../../log.ts";
+import { type DeliveryParts, sourceEndpoints } from "../../webhook/endpoints.ts";
 import { pairsOf, type RawRequest } from "../../webhook/held/raw-request.ts";
-import { type DeliveryParts, sourceRoutes } from "../../webhook/routes.ts";
 import type { Source } from "../../webhook/source.ts";
 
 /** The address that a delivery was sent to. */
@@ -46,7 +45,7 @@ export interface RehearsalOptions extends Pick<DeliveryParts, "addressLists" | "
   sentTo: SentTo | undefined;
 }
 
-/** Gives a captured request to the routes of a source, as the server does. Nothing is stored, sent or logged. */
+/** Gives a captured request to the endpoints of a source, as the server does. Nothing is stored, sent or logged. */
 export async function rehearse(source: Source, raw: RawRequest, options: RehearsalOptions): Promise<Rehearsal> {
   const arrival = arrivalOf(cutOff(raw, source.bodyLimitBytes), options);
   const { trustedProxies } = arrival;
@@ -83,7 +82,7 @@ export async function rehearse(source: Source, raw: RawRequest, options: Rehears
     now: () => options.now,
   };
   const routing = { log, trustedProxies, watchForUnnamedProxy() {}, stopping: new AbortController().signal };
-  const { listener, refusal } = createRouter(sourceRoutes(source, parts), routing);
+  const { listener, refusal } = createRouter(sourceEndpoints(source, parts), routing);
   let seen: Pick<Rehearsal, "address" | "sentTo"> = {
     address: null,
     sentTo: options.sentTo ?? { origin: "", target: raw.target },

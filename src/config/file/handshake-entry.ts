@@ -1,5 +1,5 @@
 import { defined } from "../../lib/defined.ts";
-import { isJson } from "../../lib/media-type.ts";
+import { isJson } from "../../lib/header-value.ts";
 import { hasToken, signsChallenges } from "../../webhook/handshakes/kind.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { allProviders, providerOf } from "../../webhook/providers/index.ts";

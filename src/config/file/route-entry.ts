@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { nearest } from "../../lib/nearest.ts";
-import type { StatusRange } from "../../worker/backoff.ts";
+import type { StatusRange } from "../../worker/decide.ts";
 import type { Route } from "../../worker/route.ts";
 import { faultsOf, isMap, type PathFault, shown, unknownKeys } from "./faults.ts";
 import { type KnownRoute, readHandler } from "./handler-entry.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { StatusRange } from "../../worker/backoff.ts";
+import type { StatusRange } from "../../worker/decide.ts";
 import { duration, fraction, integer, LONGEST_WAIT, oneOf, parsed, url } from "../fields.ts";
 import { key, NAME, NAME_EXPECTATION, numberOrText, TEXT, textLike } from "./fields.ts";
 

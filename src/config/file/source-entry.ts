@@ -1,5 +1,5 @@
 import { defined } from "../../lib/defined.ts";
-import { NAMED_JSON } from "../../lib/media-type.ts";
+import { NAMED_JSON } from "../../lib/header-value.ts";
 import { makesSecret } from "../../webhook/handshakes/kind.ts";
 import { methodsOf } from "../../webhook/handshakes/requests.ts";
 import { DEFAULT_HELD_BOUNDS, type HeldBounds } from "../../webhook/held/held-store.ts";

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { BlockList } from "node:net";
 import { systemCode } from "../../errors.ts";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
-import { parseStrictJson } from "../../lib/strict-json.ts";
+import { parseStrictJson } from "../../lib/json.ts";
 import type { FollowedDocument } from "./followed-documents.ts";
 
 /** A list of addresses outside of the configuration file, as data. */

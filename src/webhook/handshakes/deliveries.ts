@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { isObject } from "../../lib/strict-json.ts";
+import { isObject } from "../../lib/json.ts";
 import type { Content } from "../intake/content.ts";
 import type { Handshake, Source } from "../source.ts";
 import { type Answer, json, PRINTABLE, requireChallenge, text } from "./answer.ts";

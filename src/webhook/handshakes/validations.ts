@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { mediaTypeIn } from "../../lib/media-type.ts";
-import { isObject } from "../../lib/strict-json.ts";
+import { mediaTypeIn } from "../../lib/header-value.ts";
+import { isObject } from "../../lib/json.ts";
 import { type Content, FORM } from "../intake/content.ts";
 import type { Handshake } from "../source.ts";
 import { type Answer, PRINTABLE, requireChallenge, text } from "./answer.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { splitJws } from "../../lib/compact-jws.ts";
-import { trimSpace } from "../../lib/http-space.ts";
+import { trimSpace } from "../../lib/header-value.ts";
 import { storedHeaders } from "../intake/delivered-event.ts";
 import { MAX_TOKEN_LENGTH } from "../signature/jwt.ts";
 import {

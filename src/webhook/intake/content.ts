@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
 import { bodyFault } from "../../lib/body-fault.ts";
+import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../../lib/header-value.ts";
+import { type LenientJson, parseStrictJson, readJsonLines, readLenientJson, type StrictJson } from "../../lib/json.ts";
 import { dottedValueAt, valueAt } from "../../lib/json-path.ts";
-import { type LenientJson, readJsonLines, readLenientJson } from "../../lib/lenient-json.ts";
-import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../../lib/media-type.ts";
 import { parseMultipart } from "../../lib/multipart.ts";
-import { parseStrictJson, type StrictJson } from "../../lib/strict-json.ts";
 
 /** The body of a delivery, parsed when it is first asked for. */
 export interface Content {

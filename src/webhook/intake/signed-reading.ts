@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { readJsonLines } from "../../lib/lenient-json.ts";
-import { FORM, isInRanges, isJson, isJsonLines, MULTIPART } from "../../lib/media-type.ts";
+import { FORM, isInRanges, isJson, isJsonLines, MULTIPART } from "../../lib/header-value.ts";
+import { readJsonLines } from "../../lib/json.ts";
 import { boundaryIn, boundaryOf, parseMultipart } from "../../lib/multipart.ts";
 import { beginsAsJson, type Content, openContent } from "./content.ts";
 

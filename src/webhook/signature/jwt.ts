@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { objectIn, splitJws } from "../../lib/compact-jws.ts";
-import { trimSpace } from "../../lib/http-space.ts";
+import { trimSpace } from "../../lib/header-value.ts";
 import { valueAt } from "../../lib/json-path.ts";
 import { isSha256Of } from "../intake/content.ts";
 import type { VerifiedBy } from "../source.ts";

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
-import { isObject } from "../../lib/strict-json.ts";
+import { isObject } from "../../lib/json.ts";
 import type { FollowedDocument } from "../addresses/followed-documents.ts";
 import { type DigestEncoding, keyTypesOf, type PublicKeyScheme } from "./schemes.ts";
 

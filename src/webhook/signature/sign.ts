@@ -7,9 +7,9 @@ import {
   sign,
   X509Certificate,
 } from "node:crypto";
+import { isObject } from "../../lib/json.ts";
 import { valueAt } from "../../lib/json-path.ts";
 import { boundaryIn, formatMultipart } from "../../lib/multipart.ts";
-import { isObject } from "../../lib/strict-json.ts";
 import { type Content, isSha256Of, JSON_FIELDS, MULTIPART, openContent } from "../intake/content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
 import {

@@ -1,6 +1,5 @@
 import type { Secret } from "../source.ts";
-import { createDigestReader, type IsDigest } from "./digest-text.ts";
-import { createHmac, createPrefixHash } from "./hmac.ts";
+import { createDigestReader, createHmac, createPrefixHash, type IsDigest } from "./hmac.ts";
 import { checkSignature, type PublicKey, readSignatureBytes } from "./public-key.ts";
 import type { HmacScheme, PublicKeyScheme, SignedScheme } from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";

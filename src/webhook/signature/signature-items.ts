@@ -1,4 +1,4 @@
-import { trimSpace } from "../../lib/http-space.ts";
+import { trimSpace } from "../../lib/header-value.ts";
 import type { SignedScheme } from "./schemes.ts";
 import type { HeaderItems, SignatureGroup } from "./signed-text.ts";
 

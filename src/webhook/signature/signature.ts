@@ -1,12 +1,25 @@
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { valueAt } from "../../lib/json-path.ts";
+import { type Content, isSha256Of } from "../intake/content.ts";
 import type { Source, VerifiedBy } from "../source.ts";
+import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, Candidate, RefusalReason, Verified } from "./bound-scheme.ts";
 import { bindJws } from "./jws.ts";
 import { bindJwt } from "./jwt.ts";
-import type { Scheme } from "./schemes.ts";
+import { DEFAULT_TOLERANCE_SECONDS, type Scheme, type SignedScheme } from "./schemes.ts";
 import { bindSharedSecret } from "./shared-secret.ts";
-import { bindSigned } from "./signed-scheme.ts";
-import type { SignedRequest } from "./signed-text.ts";
+import { createSignatureCheck } from "./signature-check.ts";
+import { readSignatures } from "./signature-items.ts";
+import {
+  type Covered,
+  type HeaderItems,
+  parseSignedText,
+  queryOf,
+  readSignedText,
+  type SignedRequest,
+} from "./signed-text.ts";
+import { parseTimestamp } from "./timestamp.ts";
 
 /** The signatures of a delivery that may be valid, or why none can be. */
 export type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
@@ -74,4 +87,166 @@ const REASONS: readonly RefusalReason[] = [
 /** The reason of the scheme that came further. */
 function further(one: RefusalReason, other: RefusalReason): RefusalReason {
   return REASONS.indexOf(other) > REASONS.indexOf(one) ? other : one;
+}
+
+type Headers = SignedRequest["headers"];
+
+/** Texts that have the form of signatures, and what belongs to them. */
+interface ReadGroup extends HeaderItems {
+  signatures: readonly unknown[];
+}
+
+/** Prepares a scheme for the secrets and keys of a source. */
+export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
+  const { signature, timestamp, bodyHash, isIdentity } = scheme;
+  const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
+  const check = createSignatureCheck(scheme, source);
+  const signed = parseSignedText(scheme, options);
+  const optional = (scheme.optional ?? []).map((text) => parseSignedText({ ...scheme, signed: text }, options));
+  const hasAddress = [...optional, signed].some((text) => text.hasAddress);
+  const covered = union([...optional, signed].map((text) => text.covered));
+  const covers = bodyHash ? { ...covered, body: true } : covered;
+
+  /** The groups that may be valid, or why there are none. */
+  function readGroups(
+    values: readonly string[],
+    { headers, content }: Pick<SignedRequest, "headers"> & Partial<SignedRequest>,
+    now: number,
+  ): ReadGroup[] | RefusalReason {
+    const groups: ReadGroup[] = [];
+    let reason: RefusalReason = "malformed_signature";
+    for (const group of readSignatures(scheme, values)) {
+      const signatures = group.signatures.map(check.read).filter((read) => read !== null);
+      if (signatures.length === 0) continue;
+      const sent = sentTime(group.timestamp, headers, content);
+      const fault = timestamp ? faultOfTime(sent, now) : null;
+      if (fault === null) groups.push({ signatures, timestamp: sent, pair: group.pair });
+      else reason = fault;
+    }
+    return groups.length > 0 ? groups : reason;
+  }
+
+  /** The timestamp as sent. `inItems` is that of the signature header. */
+  function sentTime(inItems: string, headers: Headers, content: Content | undefined): string {
+    if (timestamp && "header" in timestamp) return textOf(headers[timestamp.header]);
+    return timestamp && "json" in timestamp ? textOf(content?.member(timestamp.json)) : inItems;
+  }
+
+  function faultOfTime(sent: string, now: number): RefusalReason | null {
+    const time = parseTimestamp(sent, timestamp?.unit ?? "s");
+    if (time === null) return "timestamp_missing";
+    const ageSeconds = Math.floor(now / 1000) - Math.floor(time / 1000);
+    if (ageSeconds > toleranceSeconds) return "timestamp_too_old";
+    return ageSeconds < -toleranceSeconds ? "timestamp_in_future" : null;
+  }
+
+  /** Verifies one group of signatures with all credentials. */
+  function verifyGroup(group: ReadGroup, request: SignedRequest): Verified | null {
+    const required = readSignedText(signed, request, group);
+    if (required === null) return null;
+    const pieces = [...optional.flatMap((text) => readSignedText(text, request, group) ?? []), ...required];
+    const secret = check.find(group.signatures, pieces);
+    if (secret === undefined) return null;
+    return { scheme, secret, covers, ...(isIdentity && { digest: hash("sha256", Buffer.concat(pieces)) }) };
+  }
+
+  function verify(request: SignedRequest, groups: readonly ReadGroup[]): Verified | RefusalReason {
+    if (!isBound(request)) return "signature_mismatch";
+    if (bodyHash && !isSha256Of(request.content, lastParameter(request.target, bodyHash.query)))
+      return "signature_mismatch";
+    const requests = hasAddress ? addressesOf(request, source.publicOrigin, scheme.addressForms) : [request];
+    for (const group of groups) {
+      for (const variant of requests) {
+        const verified = verifyGroup(group, variant);
+        if (verified !== null) return verified;
+      }
+    }
+    return "signature_mismatch";
+  }
+
+  function verifyValue(value: unknown, request: SignedRequest, now: number): Verified | RefusalReason {
+    if (typeof value !== "string") return "no_signature";
+    const groups = readGroups([value], request, now);
+    return typeof groups === "string" ? groups : verify(request, groups);
+  }
+
+  /** Verifies each item of a list with the signature in it. One that is not right makes all of them wrong. */
+  function verifyItems(list: string, place: string, request: SignedRequest, now: number): Verified | RefusalReason {
+    const items = request.content.member(list);
+    if (!Array.isArray(items) || items.length === 0) return "no_signature";
+    let verified: Verified | RefusalReason = "no_signature";
+    for (const item of items) {
+      const content = { ...request.content, member: (path: string) => valueAt(item, path) };
+      verified = verifyValue(valueAt(item, place), { ...request, content }, now);
+      if (typeof verified === "string") return verified;
+    }
+    return typeof verified === "string" ? verified : { ...verified, covers: NOTHING };
+  }
+
+  /** Whether a member has the value that the source sets, if it does. */
+  function isBound({ content }: SignedRequest): boolean {
+    const wanted = scheme.bound && options?.[scheme.bound.option];
+    return wanted === undefined || content.member(scheme.bound?.member ?? "") === wanted;
+  }
+
+  function isSignedSo({ content, target }: SignedRequest): boolean {
+    const { only } = scheme;
+    if (only === undefined) return true;
+    if ("mediaType" in only) {
+      const { mediaType, withoutQuery } = only;
+      return content.mediaType === mediaType && !(withoutQuery && queryOf(target).has(withoutQuery));
+    }
+    const value = content.member(only.member);
+    return typeof value === "string" && only.values.includes(value);
+  }
+
+  return {
+    read(headers, now) {
+      if (!("headers" in signature)) {
+        return (request) => {
+          if (!isSignedSo(request)) return "no_signature";
+          if ("form" in signature) return verifyValue(request.content.form().get(signature.form), request, now);
+          const { json, each } = signature;
+          return each === undefined
+            ? verifyValue(request.content.member(json), request, now)
+            : verifyItems(each, json, request, now);
+        };
+      }
+      const values = valuesOf(signature.headers, headers);
+      if (values === null) return "no_signature";
+      const groups = readGroups(values, { headers }, now);
+      if (typeof groups === "string") return groups;
+      return (request) => (isSignedSo(request) ? verify(request, groups) : "no_signature");
+    },
+  };
+}
+
+// What one item covers is not at the same place in the body.
+const NOTHING: Covered = { body: false, members: [], headers: [] };
+
+/** The last parameter of the query, if it has this name. Another text behind it could be the fields of a form that was signed. */
+function lastParameter(target: string, name: string): string | undefined {
+  const [last, value] = [...queryOf(target)].at(-1) ?? [];
+  return last === name ? value : undefined;
+}
+
+/** The values of the headers that are there; null without any. */
+function valuesOf(names: readonly string[], headers: Headers): string[] | null {
+  const present = names.filter((name) => typeof headers[name] === "string");
+  return present.length === 0 ? null : present.map((name) => headers[name] as string);
+}
+
+/** A text, or a number as text; else an empty text. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+function union(parts: readonly Covered[]): Covered {
+  const [only, ...others] = parts;
+  if (only && others.length === 0) return only;
+  return {
+    body: parts.some(({ body }) => body),
+    members: parts.flatMap(({ members }) => members),
+    headers: parts.flatMap(({ headers }) => headers),
+  };
 }

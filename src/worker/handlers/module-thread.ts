@@ -2,8 +2,7 @@ import { pathToFileURL } from "node:url";
 import { workerData } from "node:worker_threads";
 import { describeError } from "../../errors.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
-import { trimSpace } from "../../lib/http-space.ts";
-import { isJson } from "../../lib/media-type.ts";
+import { isJson, trimSpace } from "../../lib/header-value.ts";
 import { isOutOfDescriptors } from "../handler.ts";
 import {
   type FromModule,

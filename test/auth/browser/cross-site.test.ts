@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { suite, test } from "node:test";
-import { isFromOtherScheme, requireSameSite } from "../../../src/auth/browser/cross-site.ts";
+import { isFromOtherScheme, requireSameSite } from "../../../src/auth/browser/guard.ts";
 import { AppError } from "../../../src/errors.ts";
 
 const TRUSTED = ["https://app.example.net"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { isRenewalDue, type RenewalPlace, renewedExpiry } from "../../../src/auth/browser/renewal.ts";
-import { createSessionId } from "../../../src/auth/session-id.ts";
+import { createSessionId } from "../../../src/auth/token.ts";
 
 const LIFETIMES = { ttlSeconds: 900, sessionMaxAgeSeconds: 3600 };
 const IAT = 1_000_000;

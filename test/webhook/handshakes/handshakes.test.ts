@@ -8,7 +8,7 @@ import { GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "../../../src/webhook
 import { VALIDATIONS } from "../../../src/webhook/handshakes/validations.ts";
 import { createReverify } from "../../../src/webhook/held/reverify.ts";
 import { openContent } from "../../../src/webhook/intake/content.ts";
-import { requirePayload } from "../../../src/webhook/intake/identity.ts";
+import { requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
 import type { Secret, Source } from "../../../src/webhook/source.ts";
 
 const secretOf = (value: string): Secret => ({ name: "env:SECRET", value, mark: "" });

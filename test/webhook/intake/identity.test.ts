@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
 import { DEFAULT_SCHEMES } from "../../../src/webhook/default-source.ts";
 import { openContent } from "../../../src/webhook/intake/content.ts";
-import { identify, requirePayload } from "../../../src/webhook/intake/identity.ts";
+import { identify, requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
 import type { Verified } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { IdPlace, Place } from "../../../src/webhook/signature/schemes.ts";

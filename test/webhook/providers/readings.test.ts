@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { FORM, openContent } from "../../../src/webhook/intake/content.ts";
-import { identify, requirePayload } from "../../../src/webhook/intake/identity.ts";
+import { identify, requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
 import type { Provider } from "../../../src/webhook/provider.ts";
 import { allProviders } from "../../../src/webhook/providers/index.ts";
 import { type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";

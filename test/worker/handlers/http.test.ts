@@ -7,8 +7,8 @@ import { suite, type TestContext, test } from "node:test";
 import { describeError } from "../../../src/errors.ts";
 import type { ClaimedJob } from "../../../src/events/job.ts";
 import { findPort } from "../../../src/http/listen.ts";
+import { runEvent } from "../../../src/worker/attempts.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
-import { runEvent } from "../../../src/worker/run.ts";
 import { until } from "../../helpers/until.ts";
 
 const NEVER = new AbortController().signal;

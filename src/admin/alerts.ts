@@ -1,0 +1,89 @@
+import * as v from "valibot";
+import type { Endpoint } from "../http/endpoint.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { type AdminGuard, changeEndpoint, count, cursor, fieldError, readEndpoint, text, timestamp } from "./api.ts";
+
+export interface AlertParts extends AdminGuard {
+  readAlerts: () => Promise<v.InferOutput<typeof AlertItem>[]>;
+  alerts: {
+    /** Returns false if there is no alert of this name. */
+    silence(silence: NewSilence): Promise<boolean>;
+    /** Returns the number of silences that have ended. Null: all. */
+    unsilence(name: string | null): Promise<number>;
+  };
+  now: () => number;
+}
+
+/** Keeps an alert, or with null every alert, from being sent. `until` is in Unix milliseconds. */
+interface NewSilence {
+  name: string | null;
+  labels: Record<string, string>;
+  reason: string | null;
+  until: number;
+}
+
+export const AlertItem = v.object({
+  id: v.string(),
+  name: v.string(),
+  state: v.picklist(["pending", "firing", "resolved"]),
+  severity: v.picklist(["info", "warning", "critical"]),
+  labels: v.record(v.string(), v.string()),
+  summary: v.string(),
+  remedy: v.string(),
+  since: timestamp,
+  startsAt: v.nullable(timestamp),
+  endsAt: v.nullable(timestamp),
+  silencedUntil: v.nullable(timestamp),
+});
+
+export const AlertsAnswer = v.object({ items: v.array(AlertItem), cursor });
+
+const LONGEST_SILENCE_MS = 365 * 86_400_000;
+
+const SilenceBody = v.object({
+  name: v.optional(v.pipe(text, v.description("Default: every alert."))),
+  labels: v.optional(v.record(v.string(), text)),
+  reason: v.optional(text),
+  forMs: v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be above 0"),
+    v.maxValue(LONGEST_SILENCE_MS, "must be at most a year"),
+    v.description("Milliseconds."),
+  ),
+});
+const SilencedAnswer = v.object({ until: timestamp });
+const UnsilenceBody = v.object({ name: v.optional(v.pipe(text, v.description("Default: all."))) });
+const UnsilencedAnswer = v.object({ removed: count });
+
+/** The alerts and their silences. */
+export function alertEndpoints(parts: AlertParts): Endpoint[] {
+  const { alerts, readAlerts, now } = parts;
+  return [
+    readEndpoint(parts, {
+      path: "/admin/api/alerts",
+      summary: "Lists the alerts that fire or wait to fire, and those that were over in the last week.",
+      response: AlertsAnswer,
+      read: async () => ({ items: await readAlerts(), cursor: null }),
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/alerts/silence",
+      summary: "Keeps an alert, or every alert, from being sent for a while.",
+      request: SilenceBody,
+      response: SilencedAnswer,
+      async change({ name = null, labels = {}, reason = null, forMs }) {
+        const until = now() + forMs;
+        if (!(await alerts.silence({ name, labels, reason, until })))
+          throw fieldError("name", "must be the name of an alert");
+        return { until: isoTime(until) };
+      },
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/alerts/unsilence",
+      summary: "Ends the silences of an alert, or all silences.",
+      request: UnsilenceBody,
+      response: UnsilencedAnswer,
+      change: async ({ name = null }) => ({ removed: await alerts.unsilence(name) }),
+    }),
+  ];
+}

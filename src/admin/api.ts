@@ -1,0 +1,148 @@
+import type { IncomingMessage } from "node:http";
+import * as v from "valibot";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { readJson } from "../http/body.ts";
+import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
+import { readQuery } from "../http/fields.ts";
+import { type ClientAccess, requireAllowedClient } from "../http/proxies.ts";
+import { parseIsoTime } from "../lib/iso-time.ts";
+
+// What the endpoints of `/admin/api` have in common.
+
+/** Who may use the API. */
+export interface AdminGuard {
+  /** Throws unless the request has the live session. */
+  authenticate: (request: IncomingMessage) => Promise<unknown>;
+  /** Null: from any address. */
+  access: ClientAccess | null;
+}
+
+const GUARD_PROBLEMS: ErrorCode[] = [
+  "missing_token",
+  "invalid_token",
+  "session_invalidated",
+  "not_found",
+  "store_unavailable",
+];
+const BODY_PROBLEMS: ErrorCode[] = [
+  "malformed_json",
+  "cross_site_request",
+  "payload_too_large",
+  "unsupported_media_type",
+  "validation_failed",
+];
+
+/** Lets a handler run for the live session, from allowed addresses only. All others get 401 or 404. */
+function guarded({ authenticate, access }: AdminGuard, handler: RequestHandler): RequestHandler {
+  return async (context) => {
+    const { request, address } = context;
+    if (access !== null) requireAllowedClient(request, address, access);
+    await authenticate(request);
+    return handler(context);
+  };
+}
+
+type Members = v.ObjectSchema<v.ObjectEntries, undefined>;
+type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint>;
+
+/** An endpoint that reads for the logged-in user. */
+export function guardedGet(
+  guard: AdminGuard,
+  { problems = [], ...described }: Described & Pick<Endpoint, "handler">,
+): Endpoint {
+  return {
+    method: "GET",
+    isGuarded: true,
+    quiet: true,
+    ...described,
+    problems: [...(described.query ? (["validation_failed"] as const) : []), ...GUARD_PROBLEMS, ...problems],
+    handler: guarded(guard, described.handler),
+  };
+}
+
+/** An endpoint that answers the logged-in user with what `read` returns. */
+export function readEndpoint(
+  guard: AdminGuard,
+  { read, ...described }: Described & { read(): Promise<unknown> },
+): Endpoint {
+  return guardedGet(guard, { ...described, handler: async () => reply(200, await read()) });
+}
+
+/** The same for an endpoint with a query. */
+export function queryEndpoint<Query extends Members>(
+  guard: AdminGuard,
+  {
+    query,
+    read,
+    ...described
+  }: Described & { query: Query; read(query: v.InferOutput<Query>, context: RequestContext): Promise<unknown> },
+): Endpoint {
+  const handler: RequestHandler = async (context) => reply(200, await read(readQuery(context.request, query), context));
+  return guardedGet(guard, { ...described, query, handler });
+}
+
+/** An endpoint that changes something for the logged-in user, and answers with what `change` returns. */
+export function changeEndpoint<Body extends Members>(
+  guard: AdminGuard,
+  {
+    request,
+    limitBytes = 16 * 1024,
+    change,
+    ...described
+  }: Described & { request: Body; limitBytes?: number; change(body: v.InferOutput<Body>): Promise<unknown> },
+): Endpoint {
+  return {
+    ...described,
+    method: "POST",
+    isGuarded: true,
+    request,
+    problems: [...BODY_PROBLEMS, ...GUARD_PROBLEMS],
+    handler: guarded(guard, async (context) =>
+      reply(200, await change(await readJson(context.request, request, limitBytes))),
+    ),
+  };
+}
+
+export const fieldError = (path: string, message: string) =>
+  new AppError("validation_failed", { errors: [{ path, message }] });
+
+// The fields of several requests and answers. Texts of errors name what a value must be.
+
+export const text = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(1000, "is too long"));
+export const time = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const parsed = parseIsoTime(dataset.value);
+    if (parsed !== null) return parsed;
+    addIssue({ message: "must be a time, e.g. 2026-01-31T12:00:00Z" });
+    return NEVER;
+  }),
+  v.description("A time in ISO 8601, e.g. 2026-01-31T12:00:00Z."),
+);
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const timestamp = v.pipe(v.string(), v.isoTimestamp());
+export const cursor = v.nullable(v.string());
+
+const MAX_LIMIT = 500;
+export const limit = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{1,3}$/, "must be a whole number"),
+  v.transform(Number),
+  v.number(),
+  v.integer(),
+  v.minValue(1, "must be at least 1"),
+  v.maxValue(MAX_LIMIT, `must be at most ${MAX_LIMIT}`),
+);
+
+export const CONDITIONS_OF_JOBS = {
+  type: v.optional(text),
+  source: v.optional(text),
+  since: v.optional(time),
+  until: v.optional(time),
+  error: v.optional(text),
+};
+export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
+export const bulkCursor = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{1,15}(?:-[0-9]{1,15})?$/, "is not a cursor of this request"),
+);

@@ -1,0 +1,22 @@
+import type { Endpoint } from "../http/endpoint.ts";
+import { type AlertParts, alertEndpoints } from "./alerts.ts";
+import { type EventParts, eventEndpoints } from "./events.ts";
+import { type JobParts, jobEndpoints } from "./jobs.ts";
+import { type SessionParts, sessionEndpoints } from "./session.ts";
+import { type SourceParts, sourceEndpoints } from "./sources.ts";
+import { type StatusParts, statusEndpoints } from "./status.ts";
+
+/** What the API of the page uses. */
+export type AdminParts = StatusParts & EventParts & JobParts & SourceParts & AlertParts & SessionParts;
+
+/** The API of the page, for the logged-in user. */
+export function adminEndpoints(parts: AdminParts): Endpoint[] {
+  return [
+    ...statusEndpoints(parts),
+    ...eventEndpoints(parts),
+    ...jobEndpoints(parts),
+    ...sourceEndpoints(parts),
+    ...alertEndpoints(parts),
+    ...sessionEndpoints(parts),
+  ];
+}

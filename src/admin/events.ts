@@ -1,0 +1,224 @@
+import * as v from "valibot";
+import { STATUSES } from "../events/event.ts";
+import { detailJson, payloadText, summaryJson } from "../events/json.ts";
+import type { EventStore } from "../events/store.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { readQuery } from "../http/fields.ts";
+import { defined } from "../lib/defined.ts";
+import {
+  type AdminGuard,
+  bulkCursor,
+  CONDITIONS,
+  changeEndpoint,
+  count,
+  cursor,
+  fieldError,
+  guardedGet,
+  limit,
+  queryEndpoint,
+  text,
+  timestamp,
+} from "./api.ts";
+import { type Action, findEvent, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
+import { JobItem } from "./jobs.ts";
+
+export interface EventParts extends AdminGuard {
+  events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll">;
+  now: () => number;
+}
+
+/** The query of a list of events. */
+const EventsQuery = v.object({
+  status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(", ")}`)),
+  ...CONDITIONS,
+  limit: v.optional(limit, "50"),
+  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this list"))),
+});
+
+const EventQuery = v.object({
+  source: v.optional(text),
+  id: v.optional(
+    v.pipe(
+      text,
+      v.description("The id of the event, instead of that in the path: no path can have the ids `.` and `..`."),
+    ),
+  ),
+});
+
+const EventItem = v.object({
+  source: v.string(),
+  eventId: v.string(),
+  type: v.string(),
+  status: v.picklist(STATUSES),
+  attempts: count,
+  receivedAt: timestamp,
+  processedAt: v.nullable(timestamp),
+  lastError: v.nullable(v.string()),
+});
+
+export const EventsAnswer = v.object({ items: v.array(EventItem), cursor });
+
+const ConflictItem = v.object({
+  number: count,
+  payloadSha256: v.string(),
+  deliveries: count,
+  firstAt: timestamp,
+  lastAt: timestamp,
+  address: v.string(),
+  payload: v.nullable(v.string()),
+});
+
+const RepeatItem = v.object({
+  number: count,
+  eventId: v.string(),
+  type: v.string(),
+  deliveries: count,
+  firstAt: timestamp,
+  lastAt: timestamp,
+  address: v.string(),
+  headers: v.record(v.string(), v.string()),
+  replayedAs: v.nullable(v.string()),
+});
+
+export const EventAnswer = v.object({
+  ...EventItem.entries,
+  address: v.string(),
+  secret: v.string(),
+  contentType: v.string(),
+  headers: v.record(v.string(), v.string()),
+  /** Why the payload is not what its media type says. */
+  malformed: v.nullable(v.string()),
+  jobs: v.array(JobItem),
+  conflicts: v.array(ConflictItem),
+  repeats: v.array(RepeatItem),
+  /** Null if it is larger than 1 MiB. */
+  payload: v.nullable(v.string()),
+});
+
+export const PayloadAnswer = v.string();
+
+const FILTERED = {
+  filter: v.optional(
+    v.strictObject({
+      status: v.optional(v.picklist(["failed", "queued"], "must be failed or queued")),
+      ...CONDITIONS,
+      route: v.optional(text),
+    }),
+  ),
+  ids: v.optional(v.pipe(v.array(text), v.minLength(1, "must not be empty"), v.maxLength(1000, "has over 1000 ids"))),
+  source: v.optional(text),
+  dryRun: v.optional(v.boolean()),
+  cursor: v.optional(bulkCursor),
+};
+
+const ReplayBody = v.object(FILTERED);
+const DiscardBody = v.object({ ...FILTERED, reason: v.pipe(text, v.trim(), v.nonEmpty("must not be empty")) });
+
+export const TakenAnswer = v.object({
+  matched: count,
+  refused: v.array(v.object({ eventId: v.string(), reason: v.string() })),
+  cursor,
+});
+
+// A larger payload would hang the page. It can be downloaded.
+const MAX_SHOWN_BYTES = 1024 * 1024;
+
+/** Up to 1000 ids. */
+const SELECTION_LIMIT = 256 * 1024;
+
+/** The events, and what is done to them. */
+export function eventEndpoints(parts: EventParts): Endpoint[] {
+  const { events, now } = parts;
+  return [
+    queryEndpoint(parts, {
+      path: "/admin/api/events",
+      summary:
+        "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `limit` (50 by default, at most 500) and `cursor`. A search is limited in time: go on while `cursor` is not null.",
+      query: EventsQuery,
+      response: EventsAnswer,
+      async read({ cursor: before, ...filter }) {
+        const { items, older } = await events.list(defined({ ...filter, before }));
+        return { items: items.map(summaryJson), cursor: older };
+      },
+    }),
+    queryEndpoint(parts, {
+      path: "/admin/api/events/:id",
+      summary:
+        "Shows an event with its jobs, attempts, conflicts and repeats. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
+      query: EventQuery,
+      response: EventAnswer,
+      problems: ["ambiguous_event"],
+      async read({ id, source }, { params }) {
+        const event = await findEvent(events, id ?? params.id ?? "", source);
+        const isShown = event.payload.length <= MAX_SHOWN_BYTES;
+        return { ...detailJson(event), payload: isShown ? payloadText(event.payload) : null };
+      },
+    }),
+    guardedGet(parts, {
+      path: "/admin/api/events/:id/payload",
+      summary: "Returns the bytes of a payload as a file.",
+      query: EventQuery,
+      response: v.string(),
+      mediaTypes: { 200: "application/octet-stream" },
+      problems: ["ambiguous_event"],
+      async handler({ request, params }) {
+        const { id = params.id ?? "", source } = readQuery(request, EventQuery);
+        const event = await findEvent(events, id, source);
+        // Not the sender's media type: a browser must never show it as a page of ours.
+        const headers = {
+          "Content-Type": "application/octet-stream",
+          "Content-Disposition": 'attachment; filename="payload"',
+        };
+        return { status: 200, body: payloadText(event.payload), headers };
+      },
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/events/replay",
+      summary:
+        "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
+      request: ReplayBody,
+      limitBytes: SELECTION_LIMIT,
+      response: TakenAnswer,
+      async change(body) {
+        if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
+        const action: Action = {
+          one: (event) => events.replay(event, now()),
+          page: (filter, page) => events.replayAll(filter, now(), page),
+        };
+        return take(parts, action, body);
+      },
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/events/discard",
+      summary: "Discards the failed or queued jobs of events, selected as for a replay, with a `reason`.",
+      request: DiscardBody,
+      limitBytes: SELECTION_LIMIT,
+      response: TakenAnswer,
+      async change({ reason, ...body }) {
+        const action: Action = {
+          one: (event) => events.discard(event, reason, now()),
+          page: (filter, page) => events.discardAll(filter, reason, now(), page),
+        };
+        return take(parts, action, body);
+      },
+    }),
+  ];
+}
+
+/** Takes the events of a request, by id or by filter. */
+function take(
+  { events }: EventParts,
+  action: Action,
+  { ids, source, filter, dryRun = false, cursor: from }: v.InferOutput<typeof ReplayBody>,
+): Promise<Taken> {
+  if ((ids === undefined) === (filter === undefined)) throw fieldError("", "must have either ids or filter");
+  if (ids === undefined) {
+    const { status = "failed", search, route, ...conditions } = filter ?? {};
+    if (source !== undefined) throw fieldError("source", "is for ids: use filter.source");
+    if (search !== undefined && route !== undefined) throw fieldError("filter.route", "cannot be used with search");
+    const whole = defined({ status, search, route, ...conditions });
+    return takeFiltered(events, action, { filter: whole, cursor: from, dryRun });
+  }
+  if (dryRun || from !== undefined) throw fieldError(dryRun ? "dryRun" : "cursor", "is for a filter");
+  return takeNamed(events, action, ids, source);
+}

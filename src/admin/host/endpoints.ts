@@ -1,0 +1,183 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { gzipSync } from "node:zlib";
+import * as v from "valibot";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import type { Endpoint, RequestContext } from "../../http/endpoint.ts";
+import { ICON } from "../../http/icon.ts";
+import type { Reply } from "../../http/problem.ts";
+import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/proxies.ts";
+
+/** What serves the page to browsers. */
+export interface PageParts {
+  /** Throws unless the request has the live session. */
+  authenticate: (request: IncomingMessage) => Promise<unknown>;
+  /** The script and the style. They are read at the first request. */
+  readFiles: () => Promise<{ script: Buffer; style: Buffer }>;
+  /** The language for an `Accept-Language`. */
+  languageFor: (acceptLanguage: string | undefined) => string;
+  /** Null: from any address. */
+  access: ClientAccess | null;
+  trustedProxies: BlockList | undefined;
+  /** The path before those of this service: empty, or e.g. `/sso`. */
+  base: string;
+}
+
+interface Asset {
+  name: string;
+  type: string;
+  bytes: Buffer;
+  gzipped: Buffer;
+}
+
+interface Assets {
+  script: Asset;
+  style: Asset;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const PROBLEMS: ErrorCode[] = ["not_found", "store_unavailable"];
+
+/** The page itself, for browsers. */
+export function adminPageEndpoints(parts: PageParts): Endpoint[] {
+  let assets: Promise<Assets> | undefined;
+  const readAssets = () => {
+    assets ??= loadAssets(parts).catch((error: unknown) => {
+      assets = undefined;
+      throw error;
+    });
+    return assets;
+  };
+
+  function requireClient({ request, address }: RequestContext): void {
+    if (parts.access !== null) requireAllowedClient(request, address, parts.access);
+  }
+
+  return [
+    {
+      method: "GET",
+      path: "/admin/",
+      summary: "Shows the page. Without the live session it redirects to the login page.",
+      response: v.string(),
+      statuses: [200, 302],
+      mediaTypes: { 200: "text/html" },
+      problems: PROBLEMS,
+      async handler(context) {
+        requireClient(context);
+        const { request } = context;
+        try {
+          await parts.authenticate(request);
+        } catch (error) {
+          if (error instanceof AppError && error.code !== "store_unavailable") return toLogin(request, parts);
+          throw error;
+        }
+        return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
+      },
+    },
+    {
+      method: "GET",
+      path: "/admin",
+      summary: "Redirects to `/admin/`.",
+      response: v.string(),
+      statuses: [302],
+      problems: ["not_found"],
+      quiet: true,
+      handler(context) {
+        requireClient(context);
+        return redirect(`${prefixOf(context.request, parts)}/admin/`);
+      },
+    },
+    {
+      method: "GET",
+      path: "/admin/assets/:name",
+      summary: "Returns the script or the style of the page.",
+      response: v.string(),
+      mediaTypes: { 200: ["text/javascript", "text/css"] },
+      problems: ["not_found"],
+      quiet: true,
+      async handler(context) {
+        requireClient(context);
+        const { script, style } = await readAssets();
+        const asset = [script, style].find(({ name }) => name === context.params.name);
+        if (!asset) throw new AppError("not_found");
+        return assetReply(asset, context.request);
+      },
+    },
+  ];
+}
+
+async function loadAssets({ readFiles }: PageParts): Promise<Assets> {
+  const { script, style } = await readFiles();
+  return { script: assetOf("js", "text/javascript", script), style: assetOf("css", "text/css", style) };
+}
+
+function assetOf(extension: string, type: string, bytes: Buffer): Asset {
+  const name = `app-${hash("sha256", bytes).slice(0, 12)}.${extension}`;
+  return { name, type: `${type}; charset=utf-8`, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
+}
+
+function assetReply({ type, bytes, gzipped }: Asset, { headers }: IncomingMessage): Reply {
+  const takesGzip = /(?:^|,)[ \t]*gzip[ \t]*(?:,|$)/.test(String(headers["accept-encoding"] ?? ""));
+  return {
+    status: 200,
+    body: takesGzip ? gzipped : bytes,
+    headers: { "Content-Type": type, Vary: "Accept-Encoding", ...(takesGzip && { "Content-Encoding": "gzip" }) },
+  };
+}
+
+function pageReply({ script, style }: Assets, lang: string): Reply {
+  // Addresses are relative: a proxy may have removed a part of the path.
+  const body = `<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>authserve</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="assets/${style.name}">
+<script type="module" src="assets/${script.name}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This page needs JavaScript. The same is in the commands: authserve --help</noscript>
+</body>
+</html>
+`;
+  return {
+    status: 200,
+    body,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": POLICY,
+      "Referrer-Policy": "same-origin",
+      "X-Frame-Options": "DENY",
+      Vary: "Accept-Language, Cookie",
+    },
+  };
+}
+
+const prefixOf = (request: IncomingMessage, { base, trustedProxies }: PageParts) =>
+  base || removedPrefix(request, trustedProxies);
+
+function toLogin(request: IncomingMessage, parts: PageParts): Reply {
+  const prefix = prefixOf(request, parts);
+  return redirect(`${prefix}/login?rd=${prefix}/admin/`);
+}
+
+const redirect = (location: string): Reply => ({
+  status: 302,
+  body: "",
+  headers: { "Content-Type": "text/plain", Location: location },
+});

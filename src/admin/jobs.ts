@@ -1,0 +1,176 @@
+import * as v from "valibot";
+import { eachPage } from "../events/counted-pages.ts";
+import { STATUSES } from "../events/event.ts";
+import { openJobJson } from "../events/json.ts";
+import type { EventStore, OpenJob } from "../events/store.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { defined } from "../lib/defined.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import {
+  type AdminGuard,
+  bulkCursor,
+  CONDITIONS_OF_JOBS,
+  count,
+  cursor,
+  limit,
+  queryEndpoint,
+  text,
+  timestamp,
+} from "./api.ts";
+
+export interface JobParts extends AdminGuard {
+  events: Pick<EventStore, "jobs">;
+}
+
+export const JobItem = v.object({
+  route: v.string(),
+  status: v.picklist([...STATUSES, "discarded"]),
+  attempts: count,
+  nextAttemptAt: v.nullable(timestamp),
+  leased: v.boolean(),
+  orderingKey: v.nullable(v.string()),
+  lastError: v.nullable(v.string()),
+  deadLetter: v.nullable(v.object({ failedAt: timestamp, reason: v.string() })),
+  discarded: v.nullable(v.object({ discardedAt: timestamp, reason: v.string() })),
+  history: v.array(
+    v.object({
+      attempt: count,
+      startedAt: timestamp,
+      finishedAt: timestamp,
+      outcome: v.picklist(["succeeded", "failed", "lease_expired"]),
+      error: v.nullable(v.string()),
+      response: v.nullable(v.string()),
+    }),
+  ),
+});
+
+/** The query of a list of jobs. */
+const JobsQuery = v.object({
+  status: v.optional(v.picklist(["failed", "queued"], "must be failed or queued"), "failed"),
+  route: v.optional(text),
+  ...CONDITIONS_OF_JOBS,
+  limit: v.optional(limit, "50"),
+  cursor: v.optional(bulkCursor),
+});
+
+export const JobsAnswer = v.object({
+  items: v.array(
+    v.object({
+      source: v.string(),
+      eventId: v.string(),
+      type: v.string(),
+      receivedAt: timestamp,
+      ...v.omit(JobItem, ["discarded", "history"]).entries,
+    }),
+  ),
+  cursor,
+});
+
+/** The query of groups of dead letters. */
+const ErrorsQuery = v.object({ cursor: v.optional(bulkCursor) });
+
+export const ErrorsAnswer = v.object({
+  items: v.array(
+    v.object({
+      route: v.string(),
+      error: v.string(),
+      count,
+      oldestAt: timestamp,
+      newestAt: timestamp,
+      eventId: v.string(),
+      source: v.string(),
+    }),
+  ),
+  cursor,
+});
+
+/** The jobs that failed or wait. */
+export function jobEndpoints(parts: JobParts): Endpoint[] {
+  const { events } = parts;
+  return [
+    queryEndpoint(parts, {
+      path: "/admin/api/jobs",
+      summary:
+        "Lists the jobs that failed, or with `status=queued` those that wait, in the order of arrival of their events. A request compares a limited number of jobs: go on while `cursor` is not null.",
+      query: JobsQuery,
+      response: JobsAnswer,
+      async read({ cursor, limit, ...filter }) {
+        const { items, next } = await events.jobs(defined(filter), { cursor, limit });
+        return { items: items.map(openJobJson), cursor: next };
+      },
+    }),
+    queryEndpoint(parts, {
+      path: "/admin/api/jobs/errors",
+      summary:
+        "Groups the dead letters by route and error. If `cursor` is not null, ask again with it, and add the groups up.",
+      query: ErrorsQuery,
+      response: ErrorsAnswer,
+      async read({ cursor }) {
+        const found = await groupErrors(events, cursor);
+        const items = found.groups.map(({ oldestAt, newestAt, ...group }) => ({
+          ...group,
+          oldestAt: isoTime(oldestAt),
+          newestAt: isoTime(newestAt),
+        }));
+        return { items, cursor: found.cursor };
+      },
+    }),
+  ];
+}
+
+/** Dead letters of a route with the same error. Times are Unix milliseconds. */
+interface ErrorGroup {
+  route: string;
+  error: string;
+  count: number;
+  /** When the first and the last of their events were received. */
+  oldestAt: number;
+  newestAt: number;
+  /** The last of their events. */
+  eventId: string;
+  source: string;
+}
+
+// A request ends after this time, and its sender continues with the cursor.
+const BUDGET_MS = 3000;
+const PAGE = 500;
+
+/** Groups the dead letters by route and error, for a limited time. `cursor` continues it; null when all is done. */
+async function groupErrors(
+  events: Pick<EventStore, "jobs">,
+  cursor: string | undefined,
+): Promise<{ groups: ErrorGroup[]; cursor: string | null }> {
+  const deadline = performance.now() + BUDGET_MS;
+  const groups = new Map<string, ErrorGroup>();
+  const { next } = await eachPage(
+    async (page) => {
+      const { items, next } = await events.jobs({ status: "failed" }, page);
+      for (const job of items) addTo(groups, job);
+      return { count: items.length, next };
+    },
+    { cursor, limit: PAGE },
+    async () => performance.now() < deadline,
+  );
+  return { groups: [...groups.values()].sort((a, b) => b.count - a.count), cursor: next };
+}
+
+function addTo(
+  groups: Map<string, ErrorGroup>,
+  { route, lastError, deadLetter, receivedAt, eventId, source }: OpenJob,
+): void {
+  const error = lastError ?? deadLetter?.reason ?? "";
+  const name = JSON.stringify([route, error]);
+  const known = groups.get(name) ?? {
+    route,
+    error,
+    count: 0,
+    oldestAt: receivedAt,
+    newestAt: receivedAt,
+    eventId,
+    source,
+  };
+  known.count++;
+  known.oldestAt = Math.min(known.oldestAt, receivedAt);
+  if (receivedAt >= known.newestAt) Object.assign(known, { newestAt: receivedAt, eventId, source });
+  groups.set(name, known);
+}

@@ -1,0 +1,153 @@
+import * as v from "valibot";
+import { AppError } from "../errors.ts";
+import { chartRange, readChart, STEPS } from "../events/chart.ts";
+import { chartJson } from "../events/json.ts";
+import type { EventStore } from "../events/store.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import {
+  type AdminGuard,
+  changeEndpoint,
+  count,
+  fieldError,
+  queryEndpoint,
+  readEndpoint,
+  text,
+  time,
+  timestamp,
+} from "./api.ts";
+
+export interface StatusParts extends AdminGuard {
+  events: Pick<EventStore, "stats" | "pauseRoute" | "resumeRoute">;
+  readStatus: () => Promise<v.InferOutput<typeof StatusAnswer>>;
+  readRoutes: () => Promise<v.InferOutput<typeof StatusAnswer>["routes"]>;
+  now: () => number;
+}
+
+export const StatusAnswer = v.object({
+  version: v.string(),
+  startedAt: timestamp,
+  store: v.picklist(["sqlite", "postgres"]),
+  nodes: v.pipe(count, v.description("The live servers on this database.")),
+  disk: v.object({
+    freeBytes: v.pipe(v.nullable(count), v.description("Null if it is unknown or has no limit.")),
+    minFreeBytes: v.nullable(count),
+  }),
+  /** Why deliveries are refused now; null if they are taken. */
+  paused: v.nullable(v.string()),
+  events: v.object({
+    queued: count,
+    processed: count,
+    failed: count,
+    unrouted: count,
+    conflicts: count,
+    unreadable: count,
+    oldestQueuedAt: v.nullable(timestamp),
+    ids: count,
+    bytes: count,
+  }),
+  routes: v.array(
+    v.object({
+      name: v.string(),
+      configured: v.boolean(),
+      handler: v.nullable(v.picklist(["http", "exec", "module", "log"])),
+      target: v.nullable(v.string()),
+      queued: count,
+      processed: count,
+      failed: count,
+      discarded: count,
+      pausedAt: v.nullable(timestamp),
+      available: v.boolean(),
+    }),
+  ),
+});
+
+/** The query of statistics. */
+const StatsQuery = v.object({
+  since: v.optional(time),
+  until: v.optional(time),
+  step: v.optional(v.picklist(STEPS, `must be one of ${STEPS.join(", ")}`)),
+  source: v.optional(text),
+  route: v.optional(text),
+});
+
+const COUNTS = {
+  received: count,
+  duplicate: count,
+  conflict: count,
+  repeat: count,
+  refused: count,
+  unrouted: count,
+  processed: count,
+  retried: count,
+  deadLettered: count,
+};
+const latency = v.nullable(v.object({ p50: count, p95: count, p99: count }));
+
+export const StatsAnswer = v.object({
+  since: timestamp,
+  until: timestamp,
+  step: v.picklist(STEPS),
+  items: v.array(v.object({ at: timestamp, ...COUNTS, latency })),
+  total: v.object({ ...COUNTS, latency }),
+  sums: v.array(v.object({ source: v.string(), route: v.string(), ...COUNTS })),
+});
+
+const RouteBody = v.object({ route: text });
+const ChangedAnswer = v.object({ changed: v.boolean() });
+
+/** The state of the server, what it has counted over time, and the routes of events. */
+export function statusEndpoints(parts: StatusParts): Endpoint[] {
+  const { events, readStatus, readRoutes, now } = parts;
+
+  async function requireRoute(route: string): Promise<void> {
+    if (!(await readRoutes()).some(({ name }) => name === route)) throw new AppError("not_found");
+  }
+
+  return [
+    readEndpoint(parts, {
+      path: "/admin/api/status",
+      summary: "Shows the server, the numbers of events in each status, and the routes.",
+      response: StatusAnswer,
+      read: readStatus,
+    }),
+    queryEndpoint(parts, {
+      path: "/admin/api/stats",
+      summary:
+        "Counts deliveries and attempts by minute (kept for two days), hour (kept for 400 days) or day, in all and by source and route. `since` is a day before `until` by default. Latency is from receipt to the end of processing in milliseconds, estimated within a factor of two.",
+      query: StatsQuery,
+      response: StatsAnswer,
+      async read(query) {
+        const range = chartRange(query, now());
+        if ("fault" in range) throw fieldError(range.member, range.fault);
+        const { since, until, step } = range;
+        return {
+          since: isoTime(since),
+          until: isoTime(until),
+          step,
+          ...chartJson(await readChart(events, range, query)),
+        };
+      },
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/routes/pause",
+      summary: "Pauses a route: its jobs wait, and running attempts end as usual.",
+      request: RouteBody,
+      response: ChangedAnswer,
+      async change({ route }) {
+        await requireRoute(route);
+        return { changed: await events.pauseRoute(route, now()) };
+      },
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/routes/resume",
+      summary: "Ends the pause of a route.",
+      request: RouteBody,
+      response: ChangedAnswer,
+      async change({ route }) {
+        await requireRoute(route);
+        return { changed: await events.resumeRoute(route) };
+      },
+    }),
+  ];
+}

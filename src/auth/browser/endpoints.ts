@@ -1,0 +1,362 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import * as v from "valibot";
+import { AppError } from "../../errors.ts";
+import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import { readForm } from "../../http/fields.ts";
+import { isNavigation } from "../../http/headers.ts";
+import type { IsToKnownHost } from "../../http/known-hosts.ts";
+import type { Reply } from "../../http/problem.ts";
+import { removedPrefix } from "../../http/proxies.ts";
+import type { Log } from "../../log.ts";
+import type { Authenticate } from "../authenticate.ts";
+import { LoginBody } from "../endpoints.ts";
+import type { Login } from "../login.ts";
+import type { SessionStore, Supersession } from "../sessions.ts";
+import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
+import type { AccessClaims } from "../token.ts";
+import type { Cookie } from "./cookie.ts";
+import { authenticateCookie, isFromOtherScheme, requireSameSite } from "./guard.ts";
+import { redirect } from "./html.ts";
+import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
+import { keepsCookie, reachedOrigin } from "./reached-origin.ts";
+import { isOfDomain, type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
+import { createRenew, isRenewalDue, type Lifetimes } from "./renewal.ts";
+import { type Texts, textsFor } from "./texts.ts";
+
+/** What the pages use. `now` is in Unix milliseconds. */
+export interface BrowserParts {
+  login: Login;
+  authenticate: Authenticate;
+  sessions: SessionStore;
+  cookie: Cookie;
+  /** The marks of browsers that have logged in, and their cookie. */
+  marks: BrowserMarks;
+  markCookie: Cookie;
+  rules: RedirectRules;
+  lifetimes: Lifetimes;
+  /** Signs renewed tokens. */
+  secret: string;
+  trustedProxies: BlockList | undefined;
+  isToKnownHost: IsToKnownHost;
+  log: Log;
+  now: () => number;
+}
+
+const FORM_LIMIT = 16 * 1024;
+
+/** The query of the login page. */
+const RedirectQuery = v.object({
+  rd: v.optional(v.pipe(v.string(), v.description("Where the browser goes next."))),
+});
+
+/** The fields of the login form. Others are ignored. */
+const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries });
+
+const HTML = "text/html";
+const FORM = ["application/x-www-form-urlencoded"];
+
+/** What the endpoints of pages have in common. */
+const PAGE: Pick<Endpoint, "response" | "statuses" | "mediaTypes" | "problems"> = {
+  response: v.string(),
+  statuses: [200, 303],
+  mediaTypes: { 200: HTML },
+  problems: ["store_unavailable"],
+};
+
+/** The pages for browsers, and their forms. */
+export function pageEndpoints(parts: BrowserParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/",
+      summary: "Shows who is logged in, or redirects to the login page.",
+      ...PAGE,
+      handler: homeHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/login",
+      audience: "visitors",
+      summary: "Shows the login page. While a session lives it redirects to `rd`.",
+      query: RedirectQuery,
+      ...PAGE,
+      handler: loginPageHandler(parts),
+    },
+    {
+      method: "POST",
+      path: "/login",
+      summary:
+        "Logs in with the form fields `email`, `password` and `rd`, sets the cookie and redirects to `rd` or `/`. A refused login is answered with the page, with 400, 401, 429 or 503.",
+      request: LoginFields,
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [303, 400, 401, 429, 503],
+      mediaTypes: { 400: HTML, 401: HTML, 429: HTML, 503: HTML },
+      problems: ["cross_site_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
+      handler: loginFormHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/logout",
+      summary: "Shows a button to log out. Without a session it redirects to the login page.",
+      ...PAGE,
+      handler: logoutPageHandler(parts),
+    },
+    {
+      method: "POST",
+      path: "/logout",
+      summary: "Ends the session of the cookie, removes the cookie and redirects to the login page.",
+      request: v.object({}),
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [303],
+      problems: [
+        "cross_site_request",
+        "validation_failed",
+        "payload_too_large",
+        "unsupported_media_type",
+        "store_unavailable",
+      ],
+      handler: logoutFormHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/login/renew",
+      summary:
+        "Prolongs the session of the cookie, and redirects to `rd`. `/auth/verify` sends browsers here. If `rd` is refused, a page tells it.",
+      query: RedirectQuery,
+      ...PAGE,
+      handler: renewSessionHandler(parts),
+      quiet: true,
+    },
+  ];
+}
+
+/** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
+function loginPageHandler(parts: BrowserParts): RequestHandler {
+  const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
+  return async (context) => {
+    const { request } = context;
+    const texts = textsFor(request.headers["accept-language"]);
+    const query = queryOf(request);
+    const rd = query.get("rd");
+    // A proxy may write another Host than the browser, so the browser is sent to the right address only once.
+    const mayMove = !query.has(MOVED) && isNavigation(request);
+    // Under a name that is not known, only this page answers.
+    if (mayMove && !isToKnownHost(request)) return redirect(ownLoginUrl(rules, rd, true));
+    const target = targetOf(rd, context, { rules, log });
+    const { claims, ended } = await sessionOf(request, cookie, authenticate);
+    if (claims) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
+    if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
+      return redirect(ownLoginUrl(rules, rd, true));
+    if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
+    const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
+    if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
+    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes });
+  };
+}
+
+/** The path before those of this service, as browsers see it. */
+const prefixOf = (request: IncomingMessage, trustedProxies: BlockList | undefined, { base }: RedirectRules) =>
+  base || removedPrefix(request, trustedProxies);
+
+/** Whether a page is opened in a frame of another one. */
+const isFramed = ({ headers }: IncomingMessage) =>
+  ["iframe", "frame", "embed", "object"].includes(String(headers["sec-fetch-dest"]));
+
+/** The apps whose pages may show a page of this service in a frame, as sources of a content security policy. */
+function framersOf({ origin, allowedOrigins, cookieDomain }: RedirectRules): string[] {
+  const ofDomain = cookieDomain === undefined ? [] : [`https://${cookieDomain}:*`, `https://*.${cookieDomain}:*`];
+  return [origin, ...allowedOrigins, ...ofDomain];
+}
+
+/** Marks the address of the login page to which a browser was sent from another address. */
+const MOVED = "moved";
+
+/** The login page at the address of this service, where browsers keep the cookie. */
+function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved: boolean): string {
+  const query = new URLSearchParams({ ...(rd === null ? {} : { rd }), ...(isMoved ? { [MOVED]: "1" } : {}) });
+  return `${origin}${base}/login${query.size === 0 ? "" : `?${query}`}`;
+}
+
+/** Where a login leads to. What is refused is logged. */
+function targetOf(
+  rd: string | null,
+  { requestId, address }: Pick<RequestContext, "requestId" | "address">,
+  { rules, log }: Pick<BrowserParts, "rules" | "log">,
+): Target {
+  const target = redirectTarget(rd, rules);
+  if (target.refused)
+    log.warn({ event: "redirect_refused", requestId, address, ...target.refused }, refusalText(target.refused));
+  return target;
+}
+
+/** Leads a user with a session to the target. If it was refused, a page tells it. */
+function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers: Reply["headers"] = {}): Reply {
+  return refused ? refusedTargetPage(texts, refused, `${prefix}/`, headers) : redirect(url, headers);
+}
+
+/**
+ * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A refused login
+ * is answered with the page and the reason.
+ */
+function loginFormHandler(parts: BrowserParts): RequestHandler {
+  const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
+  return async (context) => {
+    const { request, requestId, address } = context;
+    const from = request.headers.origin;
+    // Without the cookie the login would only end the session elsewhere. "null" hides the address.
+    const isElsewhere = from !== undefined && from !== "null" && !keepsCookie(from, rules);
+    // Such a page of this service is told where to go, and nothing else is done.
+    if (!isElsewhere || !isFromOtherScheme(request)) requireSameSite(request, [], rules.origin);
+    const texts = textsFor(request.headers["accept-language"]);
+    const fields = await readForm(request, FORM_LIMIT);
+    const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
+    const email = fields.get("email") ?? "";
+    const page = { texts, target, origin: rules.origin, email };
+    if (isElsewhere) {
+      const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
+      parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
+      return loginPage(400, {
+        ...page,
+        areFieldsWrong: false,
+        error: texts.errors.elsewhere(ownLoginUrl(rules, fields.get("rd") ?? null, false)),
+      });
+    }
+    const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
+    if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
+    try {
+      const browser = await marks.read(markCookie.read(request));
+      const requester = { address, requestId, userAgent: request.headers["user-agent"], way: "form" as const, browser };
+      const { accessToken } = await login(output, requester);
+      const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
+      return redirect(target, { "Set-Cookie": [cookie.set(accessToken, lifetimes.ttlSeconds), mark] });
+    } catch (error) {
+      return refusedLogin(error, page);
+    }
+  };
+}
+
+/** The login page with the reason of a refused login. Throws errors of another kind. */
+function refusedLogin(error: unknown, page: { texts: Texts; target: string; origin: string; email: string }): Reply {
+  if (!(error instanceof AppError)) throw error;
+  const { errors } = page.texts;
+  const seconds = error.retryAfterSeconds ?? 1;
+  const retry = { "Retry-After": String(seconds) };
+  switch (error.code) {
+    case "invalid_credentials":
+      return loginPage(401, { ...page, error: errors.invalid_credentials }, { "WWW-Authenticate": "Bearer" });
+    case "too_many_attempts":
+      return loginPage(429, { ...page, error: errors.too_many_attempts(seconds) }, retry);
+    case "login_busy":
+    case "store_unavailable":
+      return loginPage(503, { ...page, error: errors.unavailable }, retry);
+    default:
+      throw error;
+  }
+}
+
+/** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
+function logoutPageHandler({ authenticate, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
+  return async ({ request }) => {
+    const texts = textsFor(request.headers["accept-language"]);
+    if (isFramed(request))
+      return framedPage(texts, `${rules.origin}${rules.base}/logout`, texts.logOut, framersOf(rules));
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    return claims ? logoutPage(texts, claims.email) : redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
+  };
+}
+
+/**
+ * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of apps within
+ * the domain of the cookie may send it.
+ */
+function logoutFormHandler({
+  authenticate,
+  sessions,
+  cookie,
+  rules,
+  trustedProxies,
+  log,
+}: BrowserParts): RequestHandler {
+  return async ({ request, requestId, address }) => {
+    const from = request.headers.origin;
+    const sender = from === undefined ? null : URL.parse(from);
+    const isOfApp = sender !== null && sender.origin === from && isOfDomain(sender, rules);
+    requireSameSite(request, isOfApp ? [sender.origin] : [], rules.origin);
+    await readForm(request, FORM_LIMIT);
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
+      log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
+    return redirect(`${prefixOf(request, trustedProxies, rules)}/login`, { "Set-Cookie": cookie.clear() });
+  };
+}
+
+/**
+ * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
+ * login page.
+ */
+function renewSessionHandler(parts: BrowserParts): RequestHandler {
+  const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;
+  const renew = createRenew(parts);
+  return async (context) => {
+    const { request } = context;
+    const texts = textsFor(request.headers["accept-language"]);
+    const rd = queryOf(request).get("rd");
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    const prefix = prefixOf(request, trustedProxies, rules);
+    const toLogin = redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
+    if (!claims) return toLogin;
+    const target = targetOf(rd, context, parts);
+    const at = now() / 1000;
+    if (!(await isRenewalDue(claims, lifetimes, sessions, at, "page"))) return leadTo(target, texts, prefix);
+    const renewed = await renew(claims, at, "page");
+    return renewed === null ? toLogin : leadTo(target, texts, prefix, { "Set-Cookie": renewed });
+  };
+}
+
+/** Answers `GET /` with the page of the session, or with a redirect to the login page. */
+function homeHandler({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
+  return async ({ request }) => {
+    const texts = textsFor(request.headers["accept-language"]);
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    if (!claims) return redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
+    const record = await sessions.find(claims.sub);
+    const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
+    const since = claims.iat === undefined ? null : claims.iat * 1000;
+    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom });
+  };
+}
+
+interface BrowserSession {
+  claims: AccessClaims | null;
+  /** Why the session of a genuine cookie has ended. */
+  ended?: AppError;
+}
+
+async function sessionOf(
+  request: IncomingMessage,
+  cookie: Cookie,
+  authenticate: Authenticate,
+): Promise<BrowserSession> {
+  try {
+    return { claims: await authenticateCookie(request, cookie, authenticate) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
+    return error.code === "session_invalidated" ? { claims: null, ended: error } : { claims: null };
+  }
+}
+
+/** The supersession that a `session_invalidated` names. */
+function supersessionIn({ members }: AppError): Supersession | null {
+  if (!members) return null;
+  const { supersededAt, supersededBy } = members as { supersededAt: string; supersededBy: Supersession["by"] };
+  return { at: Date.parse(supersededAt), by: supersededBy };
+}
+
+/** The query of a request target. */
+function queryOf({ url = "" }: IncomingMessage): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : url.slice(at));
+}

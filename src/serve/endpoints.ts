@@ -1,0 +1,87 @@
+import { listEndpoints } from "../app.ts";
+import { createAuthenticate } from "../auth/authenticate.ts";
+import { createRequestGuard } from "../auth/browser/guard.ts";
+import type { Login } from "../auth/login.ts";
+import type { ConfigFile } from "../config/file/config-file.ts";
+import { sourcesOf } from "../config/sources.ts";
+import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
+import { hostOf } from "../http/listen.ts";
+import type { Readiness } from "../http/operations.ts";
+import type { Admission } from "../webhook/intake/admission.ts";
+import { openAdmin, openPage } from "./admin.ts";
+import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
+import { openBrowser } from "./browser.ts";
+import type { Wiring } from "./configuration.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { Listener } from "./listener.ts";
+import type { Part } from "./parts.ts";
+
+/** What the endpoints use of other parts. */
+interface EndpointSources {
+  listener: Listener;
+  login: Login;
+  admission: Admission;
+  deliveries: Deliveries;
+  readiness: Readiness;
+  isAvailable: (route: string) => boolean;
+}
+
+/** Creates all endpoints of a server that listens, and serves them from its start. */
+export function openEndpoints(wiring: Wiring, sources: EndpointSources): Part {
+  const { settings, config, stores, metrics, instance, log } = wiring;
+  const { listener, login, admission, deliveries, readiness, isAvailable } = sources;
+  const { events, sessions, throttle, logBytes, now } = stores;
+  const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
+  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
+  const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
+  const authenticate = createAuthenticate(user, sessions, secrets, now);
+  const hostRules = {
+    listeningHost: hostOf(settings),
+    publicUrl: settings.PUBLIC_URL,
+    allowedHosts: settings.ALLOWED_HOSTS,
+    trustedProxies,
+  };
+  const checkHost = createHostCheck(hostRules);
+  const isToKnownHost = knownHosts(hostRules);
+  const browser = openBrowser(settings, listener.url(), {
+    ...{ login, authenticate, sessions, secrets, throttle, isToKnownHost, log, now },
+  });
+  const guard = createRequestGuard(authenticate, browser, corsOrigins);
+  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable });
+  const page = openPage(wiring, admin, browser !== null);
+  const metricsText = metrics.exposition({
+    events,
+    isAvailable,
+    intake: deliveries.intake,
+    queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+    logBytes,
+    admission,
+    sources: () => readWatchedSources(wiring),
+    readiness,
+    appendError: deliveries.appendError,
+    certificateEndsAt: () => readCertificateEnd(settings),
+    now,
+  });
+  const apply = (file: ConfigFile | null) =>
+    listener.replaceEndpoints(
+      listEndpoints({
+        log,
+        login,
+        authenticate: guard,
+        sessions,
+        browser,
+        admin,
+        page,
+        corsOrigins,
+        sources: sourcesOf(settings, file),
+        deliveries: deliveries.endpointParts,
+        readiness,
+        instance: instance.id,
+        metrics: metricsText,
+        metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
+        trustedProxies,
+        checkHost,
+      }),
+    );
+  return { start: () => apply(config.current), apply };
+}

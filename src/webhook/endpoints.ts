@@ -1,0 +1,327 @@
+import type { BlockList } from "node:net";
+import * as v from "valibot";
+import { AppError, type ErrorCode } from "../errors.ts";
+import type { Appended, NewEvent } from "../events/store.ts";
+import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
+import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
+import { sentOrigin, sentTarget } from "../http/proxies.ts";
+import { isIn } from "../lib/address-range.ts";
+import type { Log } from "../log.ts";
+import type { AddressLists } from "./addresses/address-lists.ts";
+import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
+import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts";
+import {
+  deliveryAnswerOf,
+  describeHandshake,
+  type HandshakeParts,
+  handshakeEndpoints,
+  testAnswerOf,
+  unsignedAnswerOf,
+  validationOf,
+} from "./handshakes/endpoints.ts";
+import { withoutCredentials } from "./held/held-credentials.ts";
+import { type Holding, isKept } from "./held/holding.ts";
+import { FORM } from "./intake/content.ts";
+import { eventOf, requirePayload } from "./intake/delivered-event.ts";
+import type { Intake } from "./intake/intake.ts";
+import { contentTypeOf, openBody, payloadOfQuery } from "./intake/received-body.ts";
+import type { Retirement } from "./secrets/retirement.ts";
+import type { RefusalReason } from "./signature/bound-scheme.ts";
+import { type KeySets, keySetsOf } from "./signature/key-sets.ts";
+import { asksForCredentials, headersOf, isInPath } from "./signature/schemes.ts";
+import { createVerifier } from "./signature/signature.ts";
+import type { Credential } from "./signature/signature-check.ts";
+import { type DeliveryMethod, isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
+
+/** A delivery's body, as the sender writes it. The source `default` takes objects only. */
+const ObjectBody = v.record(v.string(), v.unknown());
+const AnyBody = v.unknown();
+const Query = v.record(v.string(), v.string());
+
+export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
+
+/** What the endpoints of sources use. */
+export interface DeliveryParts extends ConfirmationParts {
+  intake: Intake;
+  trustedProxies: BlockList | undefined;
+  addressLists: Pick<AddressLists, "find">;
+  keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
+  /** Keeps a refused delivery if its source asks for that. */
+  hold: Holding["hold"];
+  /** See {@link HandshakeParts}. */
+  keepSecret: HandshakeParts["keepSecret"];
+  /** Whether a secret that has verified a delivery is not retired. */
+  acceptsSecret: Retirement["accepts"];
+  /** Called for each stored delivery, also a duplicate. */
+  onReceived(source: string, secret: Credential, at: number, appended: Appended): void;
+  /** Called for each refused delivery. */
+  onRefused(source: string, code: ErrorCode, reason?: string): void;
+  now?(): number;
+}
+
+/** The endpoints of a source: the one of its deliveries, and those of its handshake. */
+export function sourceEndpoints(source: Source, parts: DeliveryParts): Endpoint[] {
+  return placesOf(source).flatMap((place) =>
+    endpointsAt({ ...source, path: place }, parts).map((endpoint) => ({
+      ...endpoint,
+      audience: "senders" as const,
+      loggedPath: withoutSecret(endpoint.path),
+    })),
+  );
+}
+
+/** Which of the paths of a source a path is, with a secret in it replaced. Undefined if it is none. */
+export function pathOfSource(source: Source, path: string): string | undefined {
+  const patterns = placesOf(source).flatMap((place) => Object.values(pathsOf({ ...source, path: place })).flat());
+  const found = [source.path, ...patterns].find((pattern) => isLike(path.split("/"), pattern.split("/")));
+  return found && withoutSecret(found);
+}
+
+const isLike = (path: readonly string[], pattern: readonly string[]) =>
+  path.length === pattern.length &&
+  pattern.every((segment, index) => (segment === SECRET_IN_PATH ? path[index] !== "" : segment === path[index]));
+
+const SECRET_IN_PATH = ":secret";
+const withoutSecret = (path: string) => path.replace(SECRET_IN_PATH, "…");
+
+/** The path of a source, and that with a secret behind it, as its schemes need. */
+function placesOf({ path, schemes }: Source): string[] {
+  const withSecret = schemes.some(isInPath) ? [`${path}/${SECRET_IN_PATH}`] : [];
+  return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
+}
+
+function endpointsAt(source: Source, parts: DeliveryParts): Endpoint[] {
+  const handshakes = handshakeEndpoints(source, parts);
+  const methods = source.methods ?? ["POST"];
+  return [
+    ...pathsOf(source).deliveries.flatMap((path) =>
+      methods.map((method) => deliveryEndpoint(source, { method, path }, parts)),
+    ),
+    ...handshakes.map((endpoint) => ({ ...endpoint, handler: withAllowedAddress(source, parts, endpoint.handler) })),
+  ];
+}
+
+function deliveryEndpoint(
+  source: Source,
+  { method, path }: { method: DeliveryMethod; path: string },
+  parts: DeliveryParts,
+): Endpoint {
+  const problems: ErrorCode[] = [
+    "invalid_payload",
+    "address_not_allowed",
+    "signature_mismatch",
+    "payload_too_large",
+    "unsupported_media_type",
+    "intake_paused",
+    "queue_full",
+    "store_unavailable",
+  ];
+  return {
+    method,
+    path,
+    summary: `Receives a delivery, and answers when the event is on disk. \`duplicate\` is true if it was stored before. ${originOf(source)}`,
+    needs: needsOfDelivery(source),
+    ...(isInQuery(method)
+      ? { query: Query }
+      : { request: source.isEnvelope ? ObjectBody : AnyBody, requestTypes: source.contentTypes }),
+    response: DeliveryAnswer,
+    problems,
+    ...(source.needsEmptyAnswers && { isBodiless: true }),
+    ...(source.acknowledgement && {
+      statuses: [source.acknowledgement.status],
+      otherType: source.acknowledgement.type,
+    }),
+    ...(source.refusedStatus && { problemStatuses: { signature_mismatch: source.refusedStatus } }),
+    ...(method === "POST" && describeHandshake(source, { response: DeliveryAnswer, problems })),
+    handler: withValidation(source, parts, receive(source, parts)),
+    quiet: true,
+    onProblem: (code, reason) => parts.onRefused(source.name, code, reason),
+  };
+}
+
+/** What makes the endpoint of a source. */
+function originOf({ name }: Source): string {
+  if (name !== DEFAULT_SOURCE_NAME) return `The configuration file has it as the source \`${name}\`.`;
+  return "`WEBHOOK_PATH` sets the path. Without `WEBHOOK_SECRET` this route does not exist. The configuration file adds routes like this.";
+}
+
+function needsOfDelivery({ schemes }: Source): string {
+  const headers = new Set(schemes.flatMap(headersOf).map((name) => `\`${name}\``));
+  const isElsewhere = schemes.some((scheme) => headersOf(scheme).length === 0);
+  const places = [
+    ...(headers.size > 0 ? [`in one of the headers ${[...headers].join(", ")}`] : []),
+    ...(isElsewhere ? ["in the body or the address"] : []),
+  ];
+  return `a signature ${places.join(", or ")}`;
+}
+
+/** Answers requests for a handshake that are no deliveries before the handler. */
+function withValidation(source: Source, parts: DeliveryParts, handler: RequestHandler): RequestHandler {
+  const validation = validationOf(source, parts);
+  if (!validation) return handler;
+  const validate = withAllowedAddress(source, parts, validation.handler);
+  return (context) => (validation.asks(context) ? validate(context) : handler(context));
+}
+
+function withAllowedAddress(source: Source, parts: DeliveryParts, handler: RequestHandler): RequestHandler {
+  return (context) => {
+    requireAllowedAddress(source, context, parts);
+    return handler(context);
+  };
+}
+
+const UNKNOWN_RETRY_SECONDS = 60;
+
+/** Whether a source accepts an address. `unknown`: it is in no list, but one of them has never been read. */
+export function findAddress(
+  { allowedAddresses, addressLists = [] }: Pick<Source, "allowedAddresses" | "addressLists">,
+  address: string,
+  lists: DeliveryParts["addressLists"],
+): "listed" | "not listed" | "unknown" {
+  if (!allowedAddresses || isIn(allowedAddresses, address)) return "listed";
+  return lists.find(addressLists, address);
+}
+
+/**
+ * Throws `address_not_allowed` for a client outside of `allowedAddresses`, or logs it if `addressMode` is `watch`. Throws
+ * `intake_paused` if a list that may have the address has never been read: by the next delivery it may have been.
+ */
+function requireAllowedAddress(
+  source: Source,
+  { requestId, address }: RequestContext,
+  { addressLists, log }: DeliveryParts,
+): void {
+  const found = findAddress(source, address, addressLists);
+  if (found === "listed") return;
+  const isEnforced = source.addressMode === "enforce";
+  if (found === "unknown") {
+    if (!isEnforced) return;
+    throw new AppError("intake_paused", { reason: "addresses_unknown", retryAfterSeconds: UNKNOWN_RETRY_SECONDS });
+  }
+  if (isEnforced) throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
+  log.warn(
+    { event: "delivery_from_other_address", requestId, source: source.name, address },
+    "accepted, because addressMode is watch",
+  );
+}
+
+/** A stored delivery, with what is wrong with its body. */
+interface Stored {
+  event: NewEvent;
+  appended: Appended;
+  fault: string | null;
+  requestId: string;
+}
+
+/** Logs what is unusual about a stored delivery. */
+function logStored({ event, appended, fault, requestId }: Stored, log: Log): void {
+  const { source, eventId, address } = event;
+  if (fault !== null && !appended.duplicate) {
+    log.warn(
+      { event: "delivery_malformed", requestId, source, eventId: appended.eventId ?? eventId, fault },
+      `the body ${fault}; it is stored as it is`,
+    );
+  }
+  if (appended.conflict) {
+    log.warn(
+      { event: "delivery_conflict", requestId, source, eventId, address },
+      "a stored event has the same id and other bytes",
+    );
+  }
+  if (appended.repeat) {
+    log.info(
+      { event: "delivery_repeat", requestId, source, eventId: appended.eventId, deliveredId: eventId, address },
+      "a stored event has the same bytes and another id",
+    );
+  }
+}
+
+const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
+
+/**
+ * Whether the sender has published other keys since a signature matched none. Throws `intake_paused` if its keys have never
+ * been read: by the next delivery they may have been.
+ */
+async function mayHaveNewKey(
+  source: Source,
+  reason: RefusalReason,
+  keySets: DeliveryParts["keySets"],
+): Promise<boolean> {
+  if (reason !== "signature_mismatch" || keySetsOf(source).length === 0) return false;
+  const hasChanged = await keySets.renew(source);
+  if (keySets.isMissing(source))
+    throw new AppError("intake_paused", { reason: "keys_unknown", retryAfterSeconds: UNKNOWN_RETRY_SECONDS });
+  return hasChanged;
+}
+
+/**
+ * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
+ * So no body is read without a plausible signature, unless it is kept, and none is parsed before it is verified, unless the
+ * signature is in it.
+ * The answer 200 is sent when the event is on disk.
+ */
+function receive(source: Source, parts: DeliveryParts): RequestHandler {
+  const { intake, log, trustedProxies, keySets, hold, acceptsSecret, onReceived, now = Date.now } = parts;
+  const { acknowledgement, encoding = [] } = source;
+  const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);
+  const isLenient = !isDefault(source);
+  const answerUnsigned = unsignedAnswerOf(source, parts);
+  const answerTest = testAnswerOf(source, parts);
+  const answerHandshake = deliveryAnswerOf(source, parts);
+  const confirm = confirmOf(source, parts);
+  const challenge = asksForCredentials(source.schemes) ? BASIC_CHALLENGE : {};
+  const notGenuine = (reason: RefusalReason) =>
+    new AppError("signature_mismatch", { reason, status: source.refusedStatus, headers: challenge });
+  return async (context) => {
+    const { request, requestId, address } = context;
+    const { headers, method = "" } = request;
+    const query = isInQuery(method) ? payloadOfQuery(source, request.url) : undefined;
+    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes, { isLenient }) : FORM;
+    const coding = query === undefined ? requireCoding(request, encoding) : null;
+    requireAllowedAddress(source, context, parts);
+    let read = verifier.read(headers, now());
+    if ("reason" in read && (await mayHaveNewKey(source, read.reason, keySets))) read = verifier.read(headers, now());
+    if ("reason" in read && !isKept(source, read.reason)) {
+      const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
+      if (answer) return answer;
+      throw notGenuine(read.reason);
+    }
+    const bytes = query ?? (await readRawBody(request, source.bodyLimitBytes, address));
+    const body = await openBody(source, { bytes, coding, contentType: contentTypeOf(method, headers), address });
+    const receivedAt = now();
+    const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
+    const target = sentTarget(request, trustedProxies);
+    const sent = { method, origin, target, headers, content: body.signed };
+    const judge = () => ("reason" in read ? read.reason : verifier.verify(sent, read.candidates));
+    const first = judge();
+    const found = typeof first === "string" && (await mayHaveNewKey(source, first, keySets)) ? judge() : first;
+    const mayBeRetired = typeof found === "object" && source.retireMs !== undefined;
+    const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
+    const verified = isRetired ? "secret_retired" : found;
+    if (typeof verified === "string") {
+      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, body.signed));
+      if (answer) return answer;
+      if (isKept(source, verified)) {
+        const kept = { method, origin, mediaType, ...withoutCredentials(source, { headers, target }), body: bytes };
+        await hold(source, { source: source.name, reason: verified, address, receivedAt, ...kept });
+      }
+      throw notGenuine(verified);
+    }
+    const content = await body.content();
+    requirePayload(source, content);
+    const answer = answerHandshake?.(context, content, verified.secret.name);
+    if (answer) return answer;
+    const fault = content.fault();
+    const event = eventOf({ source, verified, headers, content, address, receivedAt });
+    const appended = await intake.append(event);
+    const { eventId } = event;
+    onReceived(source.name, verified.secret, receivedAt, appended);
+    logStored({ event, appended, fault, requestId }, log);
+    if (confirm) await intake.write(content.bytes.length, () => confirm(context, content));
+    if (acknowledgement) {
+      const { status, type, text } = acknowledgement;
+      return { status, body: text, headers: { "Content-Type": type } };
+    }
+    return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
+  };
+}
