@@ -2,7 +2,8 @@ import { DEFAULT_ROUTE } from "../events/job.ts";
 import type { RetryPolicy } from "../worker/backoff.ts";
 import type { HandlerConfig, Route } from "../worker/route.ts";
 import type { ConfigFile } from "./file/config-file.ts";
-import type { RetryEntry, RouteEntry } from "./file/route-entry.ts";
+import type { RetryEntry } from "./file/retry.ts";
+import type { RouteEntry } from "./file/route.ts";
 import type { Settings } from "./settings.ts";
 import { signingKeyOf } from "./signing-key.ts";
 

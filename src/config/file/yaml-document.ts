@@ -45,7 +45,10 @@ export function parseYaml(text: string): YamlDocument {
   const documents = parseAllDocuments(text, { ...OPTIONS, lineCounter });
   const [document, second] = "empty" in documents ? [] : documents;
   const root = document?.contents ?? null;
-  const faults = [...(document?.errors ?? []), ...(document?.warnings ?? [])].map(
+  const errors = [...(document?.errors ?? []), ...(document?.warnings ?? [])];
+  // What follows another error may look like a key.
+  const own = errors.filter(({ code }) => code !== "NON_STRING_KEY");
+  const faults = (own.length > 0 ? own : errors).map(
     (error): YamlFault => ({ offset: error.pos[0], path: [], message: messageOf(error) }),
   );
   if (second) {
