@@ -2,7 +2,7 @@ import { eachPage } from "../events/counted-pages.ts";
 import type { EventStore, OpenJob } from "../events/store.ts";
 
 /** Dead letters of a route with the same error. Times are Unix milliseconds. */
-export interface ErrorGroup {
+interface ErrorGroup {
   route: string;
   error: string;
   count: number;

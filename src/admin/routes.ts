@@ -10,7 +10,7 @@ import { readQuery } from "../http/query.ts";
 import { type Handler, reply } from "../http/route.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type Action, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
+import { type Action, type BulkResult, takeFiltered, takeNamed } from "./bulk.ts";
 import { groupErrors } from "./error-groups.ts";
 import { findEvent } from "./find-event.ts";
 import {
@@ -64,7 +64,7 @@ export interface AdminParts {
 }
 
 /** Keeps an alert, or with null every alert, from being sent. `until` is in Unix milliseconds. */
-export interface NewSilence {
+interface NewSilence {
   name: string | null;
   labels: Record<string, string>;
   reason: string | null;
@@ -214,7 +214,7 @@ function take(
   { events }: AdminParts,
   action: Action,
   { ids, source, filter, dryRun = false, cursor: from }: InferOutput<typeof ReplayBody>,
-): Promise<Taken> {
+): Promise<BulkResult> {
   if ((ids === undefined) === (filter === undefined)) throw fieldError("", "must have either ids or filter");
   if (ids === undefined) {
     const { status = "failed", search, route, ...conditions } = filter ?? {};

@@ -66,7 +66,7 @@ function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
 }
 
 /** The parts of a token, without regard to time. Header and claims are read only if the signature is valid. */
-export interface TokenReading {
+interface TokenReading {
   isWellFormed: boolean;
   /** Index of the secret that signed it; -1 when none did. */
   signedBy: number;

@@ -19,7 +19,7 @@ export const ROUTE_SETTING_NAMES = [
   "HANDLER_TIMEOUT",
 ] as const;
 
-export type RouteSettings = Pick<Settings, (typeof ROUTE_SETTING_NAMES)[number]>;
+type RouteSettings = Pick<Settings, (typeof ROUTE_SETTING_NAMES)[number]>;
 
 /** All routes: those of the configuration file, or without any in it the route `default`, which takes every event. */
 export function routesOf(settings: RouteSettings, file: ConfigFile | null): Route[] {

@@ -3,7 +3,7 @@ import { AppError } from "../errors.ts";
 import { type Handler, reply } from "./route.ts";
 
 /** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
-export type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
+type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
 
 const EXPOSED = "Retry-After, WWW-Authenticate, X-Request-ID";
 

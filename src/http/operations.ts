@@ -35,10 +35,10 @@ export const healthRoute: Handler = () => reply(200, { status: "ok" });
 const MAX_CHECK_MS = 3000;
 
 /** The checks that must succeed, by name. */
-export type ReadyParts = Record<string, () => Promise<void>>;
+type ReadyParts = Record<string, () => Promise<void>>;
 
 /** A part, and why it is not ready; null if it is. */
-export interface PartState {
+interface PartState {
   name: string;
   error: string | null;
 }

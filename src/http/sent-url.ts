@@ -28,7 +28,7 @@ interface Arrival {
 }
 
 /** The origin of a request with these headers, see {@link sentOrigin}. */
-export function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
+function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
   const { scheme, host } = isForwarded ? forwardedOrigin(headers) : {};
   if (host === undefined && publicOrigin !== undefined) return publicOrigin;
   return `${scheme ?? (isEncrypted ? "https" : "http")}://${host ?? headers.host ?? ""}`;

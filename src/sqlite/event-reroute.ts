@@ -4,7 +4,7 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import { jobRequeue, type OpenJob } from "./requeue.ts";
+import { type ChangeableJob, jobRequeue } from "./requeue.ts";
 
 /** Gives events to the present routes anew, for a forced replay. */
 export function eventReroute(database: Database): SyncPort<Pick<EventStore, "reroute" | "rerouted" | "addRerouted">> {
@@ -12,7 +12,7 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const reroute = database.prepare(sql.REROUTE);
   const rerouted = database.prepare<unknown[], UnroutedEvent>(sql.REROUTED);
   const remove = database.prepare(sql.REMOVE_REROUTE);
-  const jobsOf = database.prepare<[number], OpenJob>(sql.JOBS_TO_CHANGE);
+  const jobsOf = database.prepare<[number], ChangeableJob>(sql.JOBS_TO_CHANGE);
   const hasJobs = database.prepare(sql.JOB_STATUSES);
   const countRerouted = database.prepare(sql.TALLY_REROUTED);
   const addJob = database.prepare(sql.ADD_REPLAYED_JOB);

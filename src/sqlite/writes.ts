@@ -7,7 +7,7 @@ import { createMetadata } from "./metadata.ts";
 import type { Reserve } from "./reserve.ts";
 
 /** Runs transactions and remembers a failed one. Reads succeed on a full disk, so they cannot show the failure. */
-export interface MonitoredWrites {
+interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
@@ -41,7 +41,7 @@ interface LostChange {
   changes: unknown;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Throws when a file of the database is not in its place. */
   inPlace(): void;
   /** `MIN_FREE_DISK`; undefined for the default. */

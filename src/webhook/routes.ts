@@ -40,7 +40,7 @@ const ObjectBody = v.record(v.string(), v.unknown());
 const AnyBody = v.unknown();
 const Query = v.record(v.string(), v.string());
 
-export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
+const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
 /** What the routes of sources use. */
 export interface DeliveryParts extends ConfirmationParts {

@@ -3,7 +3,7 @@ import type { ClaimedJob, Settlement } from "../events/job.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { AttemptKind, Breaker } from "./breaker.ts";
-import { decide, type Outcome } from "./decide.ts";
+import { decide, type HandlerOutcome } from "./decide.ts";
 import type { Handler } from "./handler.ts";
 import { createPrefetch } from "./prefetch.ts";
 import type { Route } from "./route.ts";
@@ -18,7 +18,7 @@ export interface AttemptTools {
 }
 
 /** Options of the attempts. Members with the same name mean the same as in the worker's options. */
-export interface AttemptsOptions {
+interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release">;
   tools: AttemptTools;
   leaseMs: number;
@@ -33,7 +33,7 @@ export interface AttemptsOptions {
 }
 
 /** The jobs of a route that a worker holds: claimed and not yet settled, running or waiting to run. */
-export interface Attempts {
+interface Attempts {
   /** Runs claimed jobs, each as soon as there is capacity. */
   start(jobs: readonly ClaimedJob[]): void;
   /** Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has ended. */
@@ -238,6 +238,6 @@ async function makeAttempt(
 }
 
 /** Whether the target was available, even if it refused the event. */
-function isReached(outcome: Outcome): boolean {
+function isReached(outcome: HandlerOutcome): boolean {
   return outcome.kind === "succeeded" || (outcome.kind === "failed" && !outcome.isUnavailable);
 }

@@ -1,5 +1,5 @@
 /** Limits how many attempts begin per second. Times are milliseconds of a clock that is never set. */
-export interface RateLimit {
+interface RateLimit {
   /** How many may begin now. */
   available(now: number): number;
   /** When the next one may begin. */

@@ -1,6 +1,6 @@
 import { describeError } from "../errors.ts";
 import type { ClaimedJob } from "../events/job.ts";
-import type { Outcome } from "./decide.ts";
+import type { HandlerOutcome } from "./decide.ts";
 import { type Handler, isOutOfDescriptors, TargetError } from "./handler.ts";
 
 const MAX_ERROR_LENGTH = 1000;
@@ -14,15 +14,15 @@ export async function runEvent(
   event: ClaimedJob,
   timeoutMs: number,
   interruption: AbortSignal,
-): Promise<Outcome> {
+): Promise<HandlerOutcome> {
   // One controller: AbortSignal.any and AbortSignal.timeout cost more time than a quick handler.
   const abort = new AbortController();
-  let ended: Outcome | undefined;
+  let ended: HandlerOutcome | undefined;
   let giveUp: () => void = () => {};
   const givenUp = new Promise<undefined>((resolve) => {
     giveUp = () => resolve(undefined);
   });
-  const end = (outcome: Outcome & { error: string }) => {
+  const end = (outcome: HandlerOutcome & { error: string }) => {
     ended ??= outcome;
     abort.abort(new Error(outcome.error));
     if (!endsWithSignal) giveUp();
@@ -50,7 +50,7 @@ export async function runEvent(
   }
 }
 
-function failure(error: unknown): Outcome {
+function failure(error: unknown): HandlerOutcome {
   const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
   if (isOutOfDescriptors(error)) return { kind: "out_of_descriptors", error: text };
   if (!(error instanceof TargetError)) return { kind: "failed", error: text };

@@ -15,7 +15,7 @@ async function request(url: string, init: RequestInit): Promise<{ status: number
 }
 
 /** Senders that deliver all the time, each the events of a key of its own, the next one when the one before is acknowledged. */
-export interface Senders {
+interface Senders {
   /** The acknowledged ids, in order of their numbers. */
   acknowledged: string[];
   /** How often a delivery was sent, and how often it was not acknowledged. */
@@ -63,7 +63,7 @@ export function startSenders(url: string, count: number): Senders {
 }
 
 /** A user that logs in again and again. Each login must end the session before it, everywhere. */
-export interface Logins {
+interface Logins {
   /** What was seen that must not be. */
   problems: string[];
   counts: { logins: number; checks: number; unanswered: number };

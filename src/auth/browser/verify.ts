@@ -23,7 +23,7 @@ export interface VerifyParts extends RenewalParts {
 /**
  * How a proxy passes a redirect on: as a 401 with `Location`, which nginx makes a redirect, or as the redirect itself.
  */
-export type RedirectStyle = "unauthorized" | "redirect";
+type RedirectStyle = "unauthorized" | "redirect";
 
 const NOBODY = { "Remote-User": "", "Remote-Email": "" };
 

@@ -28,7 +28,7 @@ import { explainRouting, type RouteVerdict } from "../../worker/routing.ts";
 import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
-export interface DeliveryCheck {
+interface DeliveryCheck {
   name:
     | "method"
     | "path"

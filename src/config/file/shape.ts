@@ -72,7 +72,7 @@ function partsOf(schema: object): Parts {
 }
 
 /** The faults of the issues that a schema found at a path. Private values are not shown. */
-export function faultsOf(issues: readonly v.BaseIssue<unknown>[], base: Path): PathFault[] {
+function faultsOf(issues: readonly v.BaseIssue<unknown>[], base: Path): PathFault[] {
   return issues.flatMap((issue): PathFault[] => {
     const path = [...base, ...(issue.path ?? []).map(({ key }) => key as string | number)];
     // A list may be right where one of its items is not.

@@ -15,7 +15,7 @@ import {
 export type Path = readonly (string | number)[];
 
 /** Something wrong at an offset of the file. */
-export interface YamlFault {
+interface YamlFault {
   offset: number;
   path: Path;
   message: string;

@@ -7,7 +7,7 @@ import type { Content } from "./content.ts";
 import { identify } from "./identity.ts";
 
 /** A verified delivery. `receivedAt` is in Unix milliseconds. */
-export interface VerifiedDelivery {
+interface VerifiedDelivery {
   source: Source;
   verified: Verified;
   headers: IncomingHttpHeaders;

@@ -88,7 +88,7 @@ function requireEnvelope(body: Record<string, unknown>): void {
 }
 
 /** What an event is identified by. */
-export interface IdentifiedBy {
+interface IdentifiedBy {
   source: Pick<Source, "id" | "type" | "preset" | "dedupe" | "contentTypes">;
   verified: Verified;
   headers: IncomingHttpHeaders;

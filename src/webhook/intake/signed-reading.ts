@@ -5,7 +5,7 @@ import { boundaryIn, boundaryOf, parseMultipart } from "../../lib/multipart.ts";
 import { beginsAsJson, type Content, openContent } from "./content.ts";
 
 /** How a signed body is read. */
-export interface SignedReading {
+interface SignedReading {
   content: Content;
   /** The `Content-Type` of the bytes, where they were sent under another one that cannot be read; else null. */
   contentType: string | null;

@@ -3,7 +3,7 @@ import type { SourceRecord } from "../intake/source-store.ts";
 import type { Secret } from "../source.ts";
 
 /** What is left to do of a rotation of secrets. The texts name secrets, and never have their values. */
-export interface RotationFinding {
+interface RotationFinding {
   found: string;
   remedy: string;
 }
