@@ -2,7 +2,7 @@ import type { NewJob } from "../events/job.ts";
 import type { EventName, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { eventTally } from "./event-tally.ts";
+import { eventTally, type TallyMoves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import { type ChangeableJob, jobRequeue } from "./requeue.ts";
 
@@ -20,6 +20,19 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const requeue = jobRequeue(database);
   const tally = eventTally(database);
 
+  /** Queues a job, which may be an ended one. */
+  function queue({ event, route, orderingKey }: NewJob, now: number, moves: TallyMoves): void {
+    const job = jobsOf.all(event).find((known) => known.route === route);
+    if (job?.status === "queued") return;
+    if (job) {
+      requeue(event, job, orderingKey, now, moves);
+      return;
+    }
+    addJob.run({ event, route, orderingKey, dueAt: orderingKey === null ? now : null });
+    if (orderingKey !== null) promote.run({ route, orderingKey, now });
+    moves.job(route, null, "queued");
+  }
+
   return {
     reroute({ eventId, source }: EventName) {
       const event = find.get(eventId, source) as number | undefined;
@@ -30,16 +43,7 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
       const statuses = new Map(events.map((event) => [event, tally.statusOf(event)]));
       const unrouted = events.filter((event) => hasJobs.get(event) === undefined);
       tally.count((moves) => {
-        for (const { event, route, orderingKey } of jobs) {
-          const job = jobsOf.all(event).find((known) => known.route === route);
-          if (job?.status === "queued") continue;
-          if (job) requeue(event, job, orderingKey, now, moves);
-          else {
-            addJob.run({ event, route, orderingKey, dueAt: orderingKey === null ? now : null });
-            if (orderingKey !== null) promote.run({ route, orderingKey, now });
-            moves.job(route, null, "queued");
-          }
-        }
+        for (const job of jobs) queue(job, now, moves);
         for (const [event, before] of statuses) {
           moves.event(event, before, tally.statusOf(event));
           remove.run(event);

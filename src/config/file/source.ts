@@ -335,15 +335,15 @@ function sourceOf(
     isEnvelope: preset.isEnvelope ?? false,
     addressMode: entry.addressMode,
     bodyLimitBytes: entry.bodyLimit ?? limitOf(preset, context.bodyLimitBytes),
-    ...(keepRejected && {
-      keepRejected: { count: keepRejected.count, bytes: keepRejected.bytes, forMs: keepRejected.for },
+    ...defined({
+      keepRejected: keepRejected && { count: keepRejected.count, bytes: keepRejected.bytes, forMs: keepRejected.for },
+      expectEveryMs: entry.expectEvery,
+      methods: entry.methods,
+      retireMs: entry.retire,
     }),
-    ...(entry.expectEvery !== undefined && { expectEveryMs: entry.expectEvery }),
-    ...(entry.methods !== undefined && { methods: entry.methods }),
     ...(asksForCredentials(schemes) ? { refusedStatus: 401 } : defined({ refusedStatus: preset.refusedStatus })),
     ...(preset.needsEmptyAnswers && { needsEmptyAnswers: true }),
     ...acknowledgementOf(entry, preset),
-    ...(entry.retire !== undefined && { retireMs: entry.retire }),
   };
 }
 
