@@ -12,8 +12,8 @@ interface MonitoredWrites {
   run<T>(group: () => T): T;
   /**
    * Called inside {@link run} before deliveries of this size are stored. Throws `intake_paused` below `MIN_FREE_DISK`, which
-   * the admission notices only within a second, and `store_unavailable` unless the disk also has room for a checkpoint of the
-   * write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
+   * the admission notices only within a second. Throws `store_unavailable` unless the disk also has room for a checkpoint of
+   * the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
    * database any more.
    */
   requireRoom(bytes: number): void;

@@ -257,7 +257,7 @@ async function mayHaveNewKey(
 
 /**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
- * So no body is read without a plausible signature, unless it is kept, and none is parsed before it is verified, unless the
+ * So no body is read without a plausible signature, unless it is kept. None is parsed before it is verified, unless the
  * signature is in it.
  * The answer 200 is sent when the event is on disk.
  */
