@@ -38,7 +38,7 @@ export async function playLogins(target: Target, inFlight: number, seconds: numb
   return (logins * 1e6) / durationUs;
 }
 
-export interface Client {
+interface Client {
   /** Sends a login. Resolves with its status, body, and time from the first byte sent to the last byte received. */
   login(credentials?: object, headers?: Record<string, string>): Promise<{ status: number; text: string; ms: number }>;
   /** The time of one `/auth/me`. */

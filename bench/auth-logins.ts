@@ -13,7 +13,7 @@ const ME_PAUSE_MS = 5;
 // At a few hundred logins per second, the JIT compiler needs this long.
 const WARM_UP_SECONDS = 6;
 
-export interface LoginFigures {
+interface LoginFigures {
   barePerSecond: Spread;
   loginsPerSecond: Spread;
   /** Calculated for each round. */

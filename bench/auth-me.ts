@@ -5,7 +5,7 @@ import { startCeiling, startNest, startProduct, type Target } from "./targets.ts
 
 const CONNECTIONS = 64;
 
-export interface MeRow {
+interface MeRow {
   name: string;
   perSecond: Spread;
   p99Ms: Spread;

@@ -5,7 +5,7 @@ import { openClient } from "./auth-load.ts";
 import { spreadOf } from "./load.ts";
 import { startProduct } from "./targets.ts";
 
-export interface TimingFigures {
+interface TimingFigures {
   pairs: number;
   unknownMedianMs: number;
   wrongMedianMs: number;

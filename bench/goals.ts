@@ -1,5 +1,5 @@
 /** A goal for a figure, compared with the median of the rounds. */
-export interface Goal {
+interface Goal {
   least?: number;
   most?: number;
 }

@@ -39,7 +39,7 @@ export interface Exposition {
 type PauseReason = keyof (typeof LABELS)["intake_paused"]["values"];
 
 /** Values that are read at each request for the metrics. */
-export interface MetricSources {
+interface MetricSources {
   events: {
     backlog(): Promise<
       Pick<Backlog, "queued" | "processed" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes">
@@ -167,7 +167,7 @@ export const LABELS = {
 } as const satisfies Record<string, LabelDescription>;
 
 /** All values of a label. */
-export function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
+function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
   return [...Object.keys(values), ...codes];
 }
 

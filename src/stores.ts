@@ -55,7 +55,7 @@ export interface ServerStores extends Stores {
 }
 
 /** The stores that only several servers on one database need. */
-export interface SharedStores {
+interface SharedStores {
   nodes: NodeStore;
   leases: Leases;
 }

@@ -10,7 +10,7 @@ import { stripElf } from "./strip.ts";
 import { ownTarget, type Target } from "./targets.ts";
 
 /** Texts that the program reads at runtime, by file name. */
-export type Texts = Record<string, string>;
+type Texts = Record<string, string>;
 
 // Node records this path in the executable. A fixed path makes builds of a commit identical on all machines.
 const STAGE = "/tmp/authserve-build";
@@ -21,7 +21,7 @@ import { run } from "./cli/main.ts";
 void run();
 `;
 
-export interface BuildOptions {
+interface BuildOptions {
   texts: Texts;
   output: string;
   /** The folder for downloaded packages of other platforms. */

@@ -39,7 +39,7 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Makes the directory of a shop whose server has had a day of events, more by day than by night, and an outage of its app. */
+/** Makes the directory of a shop whose server has had events for a day, fewer by night, and an outage of its app. */
 export function makeShop(now: number): string {
   const dir = workingDir();
   writeFileSync(join(dir, "authserve.yaml"), FILE);

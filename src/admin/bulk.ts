@@ -19,10 +19,10 @@ export interface Action {
 }
 
 /** Selects events for an action. A search looks into payloads. */
-export interface BulkFilter extends JobFilter, Pick<EventFilter, "search"> {}
+interface BulkFilter extends JobFilter, Pick<EventFilter, "search"> {}
 
 /** What an action has taken. `cursor` continues it; null when all is done. */
-export interface Taken {
+export interface BulkResult {
   matched: number;
   refused: { eventId: string; reason: string }[];
   cursor: string | null;
@@ -43,7 +43,7 @@ export async function takeFiltered(
   events: BulkStore,
   action: Action,
   { filter, cursor, dryRun }: { filter: BulkFilter; cursor: string | undefined; dryRun: boolean },
-): Promise<Taken> {
+): Promise<BulkResult> {
   const deadline = performance.now() + BUDGET_MS;
   const { search, ...jobs } = filter;
   const take: TakePage = (page) => {
@@ -78,8 +78,8 @@ export async function takeNamed(
   action: Action,
   ids: readonly string[],
   source: string | undefined,
-): Promise<Taken> {
-  const taken: Taken = { matched: 0, refused: [], cursor: null };
+): Promise<BulkResult> {
+  const taken: BulkResult = { matched: 0, refused: [], cursor: null };
   for (const eventId of new Set(ids)) {
     const reason = await takeOne(events, action, eventId, source);
     if (reason === null) taken.matched++;

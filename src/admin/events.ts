@@ -19,7 +19,7 @@ import {
   text,
   timestamp,
 } from "./api.ts";
-import { type Action, findEvent, type Taken, takeFiltered, takeNamed } from "./bulk.ts";
+import { type Action, findEvent, type BulkResult, takeFiltered, takeNamed } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {
@@ -210,7 +210,7 @@ function take(
   { events }: EventParts,
   action: Action,
   { ids, source, filter, dryRun = false, cursor: from }: v.InferOutput<typeof ReplayBody>,
-): Promise<Taken> {
+): Promise<BulkResult> {
   if ((ids === undefined) === (filter === undefined)) throw fieldError("", "must have either ids or filter");
   if (ids === undefined) {
     const { status = "failed", search, route, ...conditions } = filter ?? {};

@@ -7,7 +7,7 @@ import type { AlertChanges, AlertStore, QueuedMessage } from "./store.ts";
 type WatchedStore = Pick<AlertStore, "read" | "save" | "nextMessages" | "removeMessage" | "delayMessage">;
 
 /** A store of alerts that goes on from memory while the one behind it fails. */
-export interface AlertMemory extends WatchedStore {
+interface AlertMemory extends WatchedStore {
   /** Why changes wait to be saved; null if none does. */
   readonly fault: string | null;
 }

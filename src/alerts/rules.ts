@@ -22,7 +22,7 @@ export interface AlertRules {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-export const DEFAULT_RULES: AlertRules = {
+export const DEFAULT_RULES = {
   failureRate: { above: 0.5, overMs: 5 * MINUTE_MS, atLeast: 20 },
   queue: { olderThanMs: 5 * MINUTE_MS, growingForMs: 15 * MINUTE_MS, atLeast: 10 },
   deadLetters: { above: 0 },
@@ -33,7 +33,7 @@ export const DEFAULT_RULES: AlertRules = {
   refused: { above: 0 },
   writes: { afterMs: 15_000 },
   unreadable: { above: 0 },
-};
+} satisfies AlertRules;
 
 /** What is watched of a source. Times are Unix milliseconds. */
 export interface WatchedSource {

@@ -1,17 +1,17 @@
 import { minuteOf, type RouteAttempts } from "../events/stats.ts";
 
 /** What was measured at a time (Unix milliseconds). */
-export interface Sample {
+export interface AlertSample {
   at: number;
   queued: number;
   attempts: readonly RouteAttempts[];
 }
 
 /** Earlier measurements, the oldest first. */
-export type Samples = readonly Sample[];
+export type Samples = readonly AlertSample[];
 
 /** Measurements with one more, without those that a window of this length no longer needs. */
-export function withSample(samples: Samples, sample: Sample, keptMs: number): Samples {
+export function withSample(samples: Samples, sample: AlertSample, keptMs: number): Samples {
   // One more is kept: it tells what was before the window.
   const first = samples.findLastIndex(({ at }) => at <= sample.at - keptMs);
   // The clock may have been set back.

@@ -15,13 +15,13 @@ export interface AlertConfig {
 }
 
 /** Compares what is measured with the rules every 5 seconds, from `start` to `stop`. */
-export interface AlertWatch {
+interface AlertWatch {
   start(): void;
   apply(config: AlertConfig): void;
   stop(): Promise<void>;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   store: Pick<AlertStore, "read" | "save">;
   /** Measures, with the attempts since a time (Unix milliseconds). */
   readFacts: (attemptsSince: number) => Promise<Facts>;

@@ -90,7 +90,7 @@ function bearerToken([header = "", ...others]: readonly string[]): string {
 }
 
 /** Creates the error for a request without a token. */
-export function missingToken(): AppError {
+function missingToken(): AppError {
   return new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 

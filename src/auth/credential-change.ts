@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import type { SessionStore } from "./sessions.ts";
 
 /** What a user logs in with. */
-export interface Credential {
+interface Credential {
   userId: string;
   email: string;
   passwordHash: string;

@@ -10,13 +10,13 @@ interface TokenCheck {
 }
 
 /** Whether a token is accepted, with the checks in the order in which they are made. */
-export interface TokenExplanation {
+interface TokenExplanation {
   accepted: boolean;
   checks: TokenCheck[];
 }
 
 /** What a token is checked against. */
-export interface ExplainParts {
+interface ExplainParts {
   user: User;
   secret: string;
   previousSecret: string | undefined;

@@ -25,7 +25,7 @@ interface Requester {
 }
 
 /** What the login depends on. `now` is in Unix milliseconds. */
-export interface LoginParts {
+interface LoginParts {
   user: User;
   verifyPassword: PasswordVerifier;
   /** Limits concurrent attempts. */

@@ -1,5 +1,5 @@
 /** The record of a user's active session. */
-export interface SessionRecord {
+interface SessionRecord {
   sid: string;
   /** Unix milliseconds. */
   expiresAt: number;

@@ -28,8 +28,9 @@ export function createSignToken(secret: string): (claims: Required<AccessClaims>
 }
 
 /**
- * Verifies a token strictly (RFC 7515, RFC 8725) and without I/O. It must have the compact form, canonical base64url, exactly
- * the header and claims that {@link createSignToken} writes, an HS256 signature with one of the secrets, and valid times.
+ * Verifies a token strictly (RFC 7515, RFC 8725) and without I/O. It must have the compact form in canonical base64url,
+ * and exactly the header and claims that {@link createSignToken} writes. One of the secrets must have signed it, and
+ * its times must be valid.
  * The library is not used: it accepts other headers and claims, and it would wait in the thread
  * pool for password hashes. Returns the claims, or null.
  */
@@ -66,7 +67,7 @@ function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {
 }
 
 /** The parts of a token, without regard to time. Header and claims are read only if the signature is valid. */
-export interface TokenReading {
+interface TokenReading {
   isWellFormed: boolean;
   /** Index of the secret that signed it; -1 when none did. */
   signedBy: number;

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
+import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
+import type { HeldDelivery, HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import { createReverify, type Reverified } from "../webhook/held/reverify.ts";
 import { findSource } from "./find-source.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -62,29 +63,55 @@ export function runEventsReverify({ source: name, since, dryRun = false, json }:
     const totals = { genuine: 0, admitted: 0, duplicates: 0, refused: 0 };
     for await (const page of pagesOf(held, filterOf(name, since, now()))) {
       for await (const part of partsOf(held, page)) {
-        const results: ({ id: number } & Reverified)[] = [];
-        for (const delivery of part) results.push({ id: delivery.id, ...(await reverify(delivery)) });
-        const genuine = results.filter(
-          (result): result is { id: number } & Extract<Reverified, { event: object }> => "event" in result,
-        );
+        const genuine = await genuineOf(part, reverify);
         totals.genuine += genuine.length;
-        totals.refused += results.length - genuine.length;
+        totals.refused += part.length - genuine.length;
         if (dryRun || genuine.length === 0) continue;
-        const appended = await events.append(genuine.map(({ event }) => event));
-        const isStored = (_: unknown, place: number) => appended[place]?.error === undefined;
-        // After a break in between they are duplicates the next time.
-        await held.remove(genuine.filter(isStored).map(({ id }) => id));
-        totals.duplicates += appended.filter(({ duplicate }) => duplicate).length;
-        totals.admitted += appended.filter(({ duplicate, error }) => !duplicate && error === undefined).length;
+        const { admitted, duplicates } = await admit(genuine, held, events);
+        totals.duplicates += duplicates;
+        totals.admitted += admitted;
       }
       if (!dryRun) await delay(PAUSE_MS);
     }
-    const { genuine, admitted, duplicates, refused } = totals;
-    if (json)
-      return printJson(dryRun ? { matched: genuine, refused } : { matched: genuine, admitted, duplicates, refused });
-    if (dryRun) say(`${counted(genuine, "delivery", "deliveries")} would be admitted, and ${refused} would stay held.`);
-    else say(`Admitted ${counted(admitted, "event")}. ${duplicates} were stored before, and ${refused} stay held.`);
+    report(totals, { dryRun, json });
   });
+}
+
+type Genuine = { id: number } & Extract<Reverified, { event: object }>;
+
+/** The deliveries that the present secrets verify, as events. */
+async function genuineOf(
+  part: readonly ({ id: number } & HeldDelivery)[],
+  reverify: ReturnType<typeof createReverify>,
+) {
+  const genuine: Genuine[] = [];
+  for (const delivery of part) {
+    const result = await reverify(delivery);
+    if ("event" in result) genuine.push({ id: delivery.id, ...result });
+  }
+  return genuine;
+}
+
+/** Stores genuine deliveries, and holds them no longer. */
+async function admit(genuine: readonly Genuine[], held: HeldStore, events: EventStore) {
+  const appended = await events.append(genuine.map(({ event }) => event));
+  // After a break in between they are duplicates the next time.
+  await held.remove(genuine.filter((_, place) => appended[place]?.error === undefined).map(({ id }) => id));
+  return {
+    duplicates: appended.filter(({ duplicate }) => duplicate).length,
+    admitted: appended.filter(({ duplicate, error }) => !duplicate && error === undefined).length,
+  };
+}
+
+function report(
+  { genuine, admitted, duplicates, refused }: Record<"genuine" | "admitted" | "duplicates" | "refused", number>,
+  { dryRun, json }: { dryRun: boolean; json: boolean | undefined },
+): void {
+  if (json && dryRun) printJson({ matched: genuine, refused });
+  else if (json) printJson({ matched: genuine, admitted, duplicates, refused });
+  else if (dryRun)
+    say(`${counted(genuine, "delivery", "deliveries")} would be admitted, and ${refused} would stay held.`);
+  else say(`Admitted ${counted(admitted, "event")}. ${duplicates} were stored before, and ${refused} stay held.`);
 }
 
 function filterOf(source: string | undefined, since: string | undefined, now: number): Omit<HeldFilter, "limit"> {

@@ -31,19 +31,23 @@ const SEARCH_MS = 10_000;
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
   return withStores(async ({ events }) => {
-    const { items, older, newer } = await listOrSearch(events, filter);
-    if (options.follow) {
-      for (const event of items.reverse()) printLine(event, options);
-      return follow(events, { ...filter, after: newer }, options);
-    }
-    const isUnfinished = older !== null && items.length < filter.limit;
-    if (isUnfinished) say(`Not all payloads were searched. Continue with --cursor ${older}`);
-    if (options.json) return printJson(items.map(summaryJson));
-    if (items.length === 0 && !isUnfinished)
-      return say(isFiltered(filter) ? "No events match." : "There are no events yet.");
-    if (items.length > 0) printEvents(items, options);
-    if (older !== null && !isUnfinished) say(`More than ${filter.limit} events match. Continue with --cursor ${older}`);
+    const page = await listOrSearch(events, filter);
+    if (!options.follow) return printPage(page, filter, options);
+    for (const event of page.items.reverse()) printLine(event, options);
+    return follow(events, { ...filter, after: page.newer }, options);
   });
+}
+
+function printPage({ items, older }: EventPage, filter: EventFilter, options: ListOptions): void {
+  const isUnfinished = older !== null && items.length < filter.limit;
+  if (isUnfinished) say(`Not all payloads were searched. Continue with --cursor ${older}`);
+  if (options.json) {
+    printJson(items.map(summaryJson));
+    return;
+  }
+  if (items.length > 0) printEvents(items, options);
+  else if (!isUnfinished) say(isFiltered(filter) ? "No events match." : "There are no events yet.");
+  if (older !== null && !isUnfinished) say(`More than ${filter.limit} events match. Continue with --cursor ${older}`);
 }
 
 /** Lists events. A search of payloads goes on for some time, in short steps. */

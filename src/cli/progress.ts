@@ -4,7 +4,7 @@ const REDRAW_MS = 100;
 const MIN_RATE_MS = 500;
 
 /** Shows the progress of a long command. */
-export interface ProgressBar {
+interface ProgressBar {
   /** Redraws the bar. */
   update(done: number, total: number): void;
   /** Ends the line and leaves the bar as it is. */

@@ -20,7 +20,7 @@ export function askHidden(question: string): Promise<string> {
   const restoreEcho = disableEcho(() => stderr.write(question));
   stdin.setEncoding("utf8");
   return new Promise((resolve, reject) => {
-    let typed: string[] = [];
+    let typed: readonly string[] = [];
     const onData = (text: string) => {
       const characters = [...(endedByCr ? text.replace(/^\n/, "") : text)];
       if (text !== "") endedByCr = false;
@@ -31,9 +31,7 @@ export function askHidden(question: string): Promise<string> {
           return finish(() => resolve(typed.join("")));
         }
         if (character === CTRL_C) return finish(() => reject(new OperatorError("Cancelled. Nothing was changed.", 1)));
-        if (character === CTRL_U) typed = [];
-        else if (BACKSPACE.includes(character)) typed = typed.slice(0, -1);
-        else typed.push(character);
+        typed = withTyped(typed, character);
       }
     };
     function finish(end: () => void): void {
@@ -50,6 +48,12 @@ export function askHidden(question: string): Promise<string> {
     typedAhead = "";
     onData(ahead);
   });
+}
+
+/** What is typed after one more character, which may remove some. */
+function withTyped(typed: readonly string[], character: string): readonly string[] {
+  if (character === CTRL_U) return [];
+  return BACKSPACE.includes(character) ? typed.slice(0, -1) : [...typed, character];
 }
 
 /**

@@ -5,12 +5,12 @@ import { instanceOfAnswer } from "../http/operations.ts";
 import { sendRequest } from "../lib/send-request.ts";
 
 /** The server on a data directory, with the status of its `/readyz`. */
-export interface RunningServer extends Instance {
+export interface ProbedServer extends Instance {
   status: number;
 }
 
 /** Requests `/readyz` of the server on a data directory. Throws {@link OperatorError} if it, or another server, does not answer as expected. */
-export async function probeServer(dataDir: string, timeoutMs: number): Promise<RunningServer> {
+export async function probeServer(dataDir: string, timeoutMs: number): Promise<ProbedServer> {
   const instance = readInstance(dataDir);
   if (instance === null) {
     const found = `${join(dataDir, INSTANCE_FILE)} does not exist`;

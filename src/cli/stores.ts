@@ -19,7 +19,7 @@ import { faultOfServedLog } from "./served-dir.ts";
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;
 
 /** The stores and settings of a command. */
-export interface CommandStores<More extends SettingName> extends Stores {
+interface CommandStores<More extends SettingName> extends Stores {
   settings: Pick<Settings, (typeof NAMES)[number] | More>;
 }
 

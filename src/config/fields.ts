@@ -29,7 +29,7 @@ function typeIn(expectation: string): string {
 }
 
 /** Text that matches a form. `expectation` is the message for other text. */
-export function matching(form: RegExp, expectation: string) {
+function matching(form: RegExp, expectation: string) {
   return v.pipe(v.string(expectation), v.regex(form, expectation), v.description(typeIn(expectation)));
 }
 
@@ -159,9 +159,6 @@ export const url = v.pipe(
   v.description(typeIn(URL_EXPECTATION)),
 );
 
-const ORIGIN_EXPECTATION =
-  "expected an https origin without a path, e.g. https://auth.example.com, or an http one on loopback";
-
 /** The origin of an https URL, or of an http URL on loopback. As browsers write it: in lower case, without a default port. */
 function toOrigin(value: string): string | null {
   const url = URL.parse(value);
@@ -170,9 +167,6 @@ function toOrigin(value: string): string | null {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) return null;
   return url.origin;
 }
-
-/** An origin that browsers use: https, or http on loopback. */
-export const origin = parsed(toOrigin, ORIGIN_EXPECTATION);
 
 /** An origin that browsers use, and perhaps the path before those of this service. Without a final `/`. */
 export const publicUrl = parsed((value) => {

@@ -2,7 +2,8 @@ import { DEFAULT_ROUTE } from "../events/job.ts";
 import type { RetryPolicy } from "../worker/decide.ts";
 import type { HandlerConfig, Route } from "../worker/route.ts";
 import type { ConfigFile } from "./file/config-file.ts";
-import type { RetryEntry, RouteEntry } from "./file/route-entry.ts";
+import type { RetryEntry } from "./file/retry.ts";
+import type { RouteEntry } from "./file/route.ts";
 import type { Settings } from "./settings.ts";
 import { signingKeyOf } from "./signing-key.ts";
 
@@ -18,7 +19,7 @@ export const ROUTE_SETTING_NAMES = [
   "HANDLER_TIMEOUT",
 ] as const;
 
-export type RouteSettings = Pick<Settings, (typeof ROUTE_SETTING_NAMES)[number]>;
+type RouteSettings = Pick<Settings, (typeof ROUTE_SETTING_NAMES)[number]>;
 
 /** All routes: those of the configuration file, or without any in it the route `default`, which takes every event. */
 export function routesOf(settings: RouteSettings, file: ConfigFile | null): Route[] {

@@ -90,21 +90,19 @@ export function readSettings<const Name extends SettingName = SettingName>(
     reported.add(name);
   }
 
-  for (const name of SECRET_NAMES) {
+  for (const name of SECRET_NAMES.filter((secret) => names.includes(secret as Name))) {
     const file = environment[`${name}_FILE`];
-    if (!file || !names.includes(name as Name)) continue;
+    if (!file) continue;
     if (values[name] !== undefined) {
       faults.push({ found: `${name} and ${name}_FILE are both set`, remedy: "remove one" });
       continue;
     }
-    try {
-      values[name] = readSecretFile(file);
-      if (values[name] !== "") continue;
-      faults.push({ found: `${name}_FILE names an empty file`, remedy: "put the value in it" });
-    } catch (error) {
-      faults.push({ found: `${name}_FILE cannot be read (${systemCode(error)})`, remedy: "name a readable file" });
+    const read = readSecretSetting(name, file);
+    if (typeof read === "string") values[name] = read;
+    else {
+      faults.push(read);
+      reported.add(name);
     }
-    reported.add(name);
   }
   for (const name of names) {
     if (!values[name]?.includes(REPLACEMENT_CHARACTER)) continue;
@@ -121,6 +119,16 @@ export function readSettings<const Name extends SettingName = SettingName>(
   faults.push(...contradictions((name) => (names.includes(name as Name) ? values[name] : undefined)));
   if (faults.length > 0) throw new SettingsError(faults);
   return result.output as Pick<Settings, Name>;
+}
+
+/** The value of a secret in a file, or the fault of the file. */
+function readSecretSetting(name: string, file: string): string | Fault {
+  try {
+    const value = readSecretFile(file);
+    return value === "" ? { found: `${name}_FILE names an empty file`, remedy: "put the value in it" } : value;
+  } catch (error) {
+    return { found: `${name}_FILE cannot be read (${systemCode(error)})`, remedy: "name a readable file" };
+  }
 }
 
 /** Turns the message of a schema into a fault. It is either "expected …", or "FINDING: REMEDY" to follow the name. */

@@ -5,7 +5,7 @@ import { type ConfigFile, readConfigFile } from "./file/config-file.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 
 /** The settings that make the source `default`. */
-export const SOURCE_SETTING_NAMES = [
+const SOURCE_SETTING_NAMES = [
   "WEBHOOK_SECRET",
   "WEBHOOK_SECRET_PREVIOUS",
   "WEBHOOK_PATH",

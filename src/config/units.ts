@@ -25,3 +25,15 @@ export function parseSizeBytes(text: string): number | null {
   if (!match) return null;
   return Number(match[1]) * SIZE_BYTES[match[2] as keyof typeof SIZE_BYTES];
 }
+
+/** A duration as {@link parseDurationMs} reads it, in the largest unit that divides it. */
+export function formatDuration(ms: number): string {
+  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, size]) => ms % size === 0) ?? ["ms", 1];
+  return `${ms / unitMs}${unit}`;
+}
+
+/** A size as {@link parseSizeBytes} reads it, in the largest unit that divides it. */
+export function formatSize(bytes: number): string {
+  const [unit, unitBytes] = Object.entries(SIZE_BYTES).findLast(([, size]) => bytes % size === 0) ?? ["", 1];
+  return `${bytes / unitBytes}${unit}`;
+}

@@ -17,7 +17,7 @@ export interface ChartRequest {
 }
 
 /** What a chart shows, with every default. `since` is the beginning of a step. */
-export interface ChartRange {
+interface ChartRange {
   since: number;
   until: number;
   step: Step;

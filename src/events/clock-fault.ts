@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const LONG_AFTER_DAYS = 30;
 
 /** What is wrong with a clock. `isCertain`: it is wrong now, or was wrong when the newest event came. */
-export interface ClockFault {
+interface ClockFault {
   found: string;
   remedy: string;
   isCertain: boolean;

@@ -21,21 +21,21 @@ export interface ListedJobRow {
 }
 
 /** A job with why it has ended. */
-export interface JobRow extends ListedJobRow {
+export interface DetailJob extends ListedJobRow {
   failedAt: number | null;
   failReason: string | null;
   discardedAt: number | null;
   discardReason: string | null;
 }
 
-export type AttemptRow = AttemptRecord & { route: string };
+export type DetailAttempt = AttemptRecord & { route: string };
 export type ConflictRow = Omit<Conflict, "number">;
 export type RepeatRow = Omit<Repeat, "headers"> & { headers: string };
 
 /** What belongs to an event. `jobs` is null before fan-out. */
 interface Belongings {
-  jobs: readonly JobRow[] | null;
-  history: readonly AttemptRow[];
+  jobs: readonly DetailJob[] | null;
+  history: readonly DetailAttempt[];
   conflicts: readonly ConflictRow[];
   repeats: readonly RepeatRow[];
 }
@@ -65,8 +65,8 @@ export function detailOf(
 const parsed = (headers: string) => JSON.parse(headers) as Record<string, string>;
 
 function jobOf(
-  { endedAt: _, leased, failedAt, failReason, discardedAt, discardReason, ...job }: JobRow,
-  history: readonly AttemptRow[],
+  { endedAt: _, leased, failedAt, failReason, discardedAt, discardReason, ...job }: DetailJob,
+  history: readonly DetailAttempt[],
 ): JobDetail {
   return {
     ...job,

@@ -24,7 +24,7 @@ export type TotalsRow = Record<
 >;
 
 /** An event, or an id, that a purge looks at. */
-export interface Candidate {
+export interface PurgeRow {
   event: number;
   receivedAt: number;
   bytes: number;
@@ -36,7 +36,7 @@ interface EndedJob {
 }
 
 /** An event to remove, as it was when it was read. */
-export interface Expired<Job extends EndedJob = EndedJob> extends Candidate {
+export interface Expired<Job extends EndedJob = EndedJob> extends PurgeRow {
   status: Exclude<Status, "queued">;
   endedAt: number;
   jobs: readonly Job[];
@@ -50,7 +50,7 @@ interface Page<Job extends EndedJob> {
 
 /** Chooses the events of a page to remove, with the cursor of the next page. */
 export function chooseEvents<Job extends EndedJob>(
-  rows: readonly Candidate[],
+  rows: readonly PurgeRow[],
   { timeOf, jobsOf }: Page<Job>,
   { retention, now, limit, isDryRun }: PurgeRequest,
   { after, taken, totals }: Position & { totals: TotalsRow },
@@ -87,7 +87,7 @@ function withoutTaken(found: TotalsRow, { processed, failed }: Taken): StoredTot
 
 /** An event with its jobs if a rule takes it, else null. */
 function expiry<Job extends EndedJob>(
-  row: Candidate,
+  row: PurgeRow,
   jobs: readonly Job[],
   rule: ReturnType<typeof createPurgeRule>,
 ): Expired<Job> | null {
@@ -98,7 +98,7 @@ function expiry<Job extends EndedJob>(
 
 /** Chooses the ids of a page to remove: those whose events are removed. `then` is the phase after the last page. */
 export function chooseIds(
-  rows: readonly (Candidate & { hasContents: boolean | number })[],
+  rows: readonly (PurgeRow & { hasContents: boolean | number })[],
   { timeOf, jobsOf }: Page<EndedJob>,
   { retention, now, limit, isDryRun }: PurgeRequest,
   position: Position,
@@ -109,7 +109,7 @@ export function chooseIds(
   const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
   const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0 }, now);
   // In a dry run the expired events are still there.
-  const isExpired = (row: Candidate & { at: number }) =>
+  const isExpired = (row: PurgeRow & { at: number }) =>
     expiry({ ...row, receivedAt: row.at }, jobsOf(row.event) ?? [], rule) !== null;
   const ids = timed
     .filter((row) => row.at <= cutoff && (!row.hasContents || (isDryRun && isExpired(row))))

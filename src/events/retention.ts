@@ -36,7 +36,7 @@ export interface StoredTotals {
 }
 
 /** An event that a purge may remove. `endedAt` is when the last of its jobs ended, or its receipt if it has none. */
-export interface PurgeCandidate {
+interface PurgeCandidate {
   status: Status;
   endedAt: number;
   bytes: number;
@@ -70,7 +70,7 @@ export function endOf(
 }
 
 /** Chooses the events to remove among all events, oldest first. */
-export interface PurgeRule {
+interface PurgeRule {
   /** Whether to remove an event. Then it counts as removed. */
   takes(event: PurgeCandidate): boolean;
   /** Whether no event received at this time or later is to be removed. */

@@ -12,7 +12,7 @@ export interface Listed {
 }
 
 /** Asks for the events of a window: as many before one as can be searched at once, none older than the oldest. */
-export interface Window {
+interface Window {
   before: number;
   oldest: number;
   /** The filter of the events from one on. */

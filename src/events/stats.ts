@@ -122,14 +122,14 @@ export interface RouteAttempts {
 type Counts = Record<Outcome, number>;
 
 /** Latencies in milliseconds that half, 95 and 99 of 100 events did not exceed. Estimated: classes are known, not each value. */
-export interface Latency {
+interface Latency {
   p50: number;
   p95: number;
   p99: number;
 }
 
 /** A part of a chart: the counts and the latency of the time from `at` on. */
-export interface ChartPoint extends Counts {
+interface ChartPoint extends Counts {
   at: number;
   latency: Latency | null;
 }

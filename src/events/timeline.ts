@@ -20,8 +20,8 @@ export interface PlausibleTime {
 
 /**
  * Returns a function that tells the time of each event of a page, in the order of the ids. Ids grow, so that an event is no older
- * than those before it and no newer than those after it. A clock that was ahead must not stop retention at an event, and
- * one that was behind must not make an event too old at once.
+ * than those before it and no newer than those after it. A clock that was ahead must not stop retention at an event.
+ * One that was behind must not make an event too old at once.
  */
 export function createTimeline({ earlier, later }: TimesAround, now: number): (receivedAt: number) => PlausibleTime {
   const latest = Math.min(now, later ?? now);

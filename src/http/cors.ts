@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import { type Endpoint, type RequestHandler, reply } from "./endpoint.ts";
 
 /** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
-export type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
+type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
 
 const EXPOSED = "Retry-After, WWW-Authenticate, X-Request-ID";
 

@@ -42,8 +42,9 @@ export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProx
 }
 
 /**
- * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. A page whose name
- * was made to lead to this machine (DNS rebinding) is of the same origin as this service for the browser, and only `Host` tells.
+ * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. With DNS
+ * rebinding, the name of a page is made to lead to this machine. For the browser it is then of the same origin as this
+ * service, and only `Host` tells.
  */
 export function createHostCheck(rules: HostRules): (audience: Audience, handler: RequestHandler) => RequestHandler {
   const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;

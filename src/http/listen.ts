@@ -3,7 +3,7 @@ import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { canonicalAddress } from "./proxies.ts";
 
 /** The settings that say where a server listens. */
-export interface Endpoint {
+interface Endpoint {
   HOST?: string | undefined;
   /** If set, the server speaks TLS. */
   TLS_CERT_FILE?: string | undefined;

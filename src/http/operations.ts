@@ -27,10 +27,10 @@ export function instanceOfAnswer(text: string): string | null {
 const MAX_CHECK_MS = 3000;
 
 /** The checks that must succeed, by name. */
-export type ReadyParts = Record<string, () => Promise<void>>;
+type ReadyParts = Record<string, () => Promise<void>>;
 
 /** A part, and why it is not ready; null if it is. */
-export interface PartState {
+interface PartState {
   name: string;
   error: string | null;
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
 /** The addresses that begin with the same bits. */
-export interface AddressRange {
+interface AddressRange {
   address: string;
   /** The number of these bits. */
   bits: number;

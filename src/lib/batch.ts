@@ -1,5 +1,5 @@
 /** Groups single items into shared batches. While one batch runs, the next one fills. */
-export interface Batches<Item> {
+interface Batches<Item> {
   /** Adds an item to the batch that starts next. */
   add(item: Item): void;
   /** Items whose batch has not started, in order of arrival. */
@@ -68,7 +68,7 @@ export function createBatches<Item>(
 }
 
 /** Groups single calls into shared ones. */
-export interface Batcher<Item, Result> {
+interface Batcher<Item, Result> {
   /** Adds an item. Resolves with its own result, or rejects with its batch's error. */
   add(item: Item): Promise<Result>;
   /** Resolves when no item waits and no batch runs. */

@@ -6,7 +6,7 @@ export function coalesce<T>(read: (key: string) => Promise<T>): (key: string) =>
   const pending = new Map<string, Promise<T>>();
   return (key) => {
     const waiting = pending.get(key);
-    if (waiting) return waiting;
+    if (waiting !== undefined) return waiting;
     const answer = new Promise<T>((resolve) => {
       setImmediate(() => {
         pending.delete(key);

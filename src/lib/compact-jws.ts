@@ -1,7 +1,7 @@
 import { isObject, parseStrictJson } from "./json.ts";
 
 /** The parts of a signed token in the compact form (RFC 7515). Nothing of it is verified. */
-export interface CompactJws {
+interface CompactJws {
   /** The text that the signature covers. */
   signed: string;
   header: Buffer;

@@ -9,7 +9,7 @@ export interface Rank {
 }
 
 /** How many tasks may run and wait. */
-export interface ConcurrencyBounds {
+interface ConcurrencyBounds {
   /** Tasks that run at once. */
   width: number;
   /** Tasks that wait in each of the two queues. */

@@ -1,5 +1,5 @@
 /** Counts by name. A count of 0 takes no memory. */
-export interface Counts {
+interface Counts {
   of(name: string): number;
   add(name: string, number: number): void;
 }

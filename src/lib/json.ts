@@ -97,9 +97,9 @@ export interface LenientJson {
 }
 
 /**
- * Reads JSON as senders write it: also with a byte order mark, in another charset, with a member twice, of which the last one
- * counts, with line ends in strings, a comma behind the last item, or with NaN and Infinity, which become null. A charset that is
- * not known is read as UTF-8. `parseStrict` is for callers that may have parsed the bytes before.
+ * Reads JSON as senders write it: also with a byte order mark, in another charset, with line ends in strings, or with a
+ * comma behind the last item. Of a member that is there twice, the last one counts. NaN and Infinity become null. A
+ * charset that is not known is read as UTF-8. `parseStrict` is for callers that may have parsed the bytes before.
  */
 export function readLenientJson(
   bytes: Buffer,
@@ -164,8 +164,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * The text with null for numbers that JSON lacks, with line ends and other control characters of strings escaped, and without
- * the comma that templates leave behind the last item.
+ * The text with null for numbers that JSON lacks, and with line ends and other control characters of strings escaped. The
+ * comma that templates leave behind the last item is left out.
  */
 function mended(text: string): string {
   let isInString = false;

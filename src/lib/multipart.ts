@@ -1,5 +1,5 @@
 /** A part of a `multipart/form-data` body (RFC 7578). */
-export interface FormPart {
+interface FormPart {
   name: string;
   /** Undefined for a field that is no file. */
   filename: string | undefined;

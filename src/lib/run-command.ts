@@ -14,7 +14,7 @@ export interface Command {
 }
 
 /** How a program has ended: its exit code or the signal that ended it, and the beginning of its output. */
-export interface EndedCommand {
+interface EndedCommand {
   code: number | null;
   killedBy: NodeJS.Signals | null;
   output: string | undefined;

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-export interface OutgoingRequest {
+interface OutgoingRequest {
   url: string;
   /** The server is on this machine. Its certificate is not verified: it names the public host, not this address. */
   isLocal: boolean;
@@ -15,7 +15,7 @@ export interface OutgoingRequest {
 }
 
 /** An answer. `isCut` if it was longer than was read. */
-export interface Answer {
+interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;

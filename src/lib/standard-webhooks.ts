@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 /** The headers of a signature of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, spec 1.0). */
-export interface StandardSignature {
+interface StandardSignature {
   "webhook-id": string;
   "webhook-timestamp": string;
   "webhook-signature": string;

@@ -12,7 +12,7 @@ export interface StoreFault {
 }
 
 /** Writes to every table, and takes it back. Returns what was refused. Throws `store_unavailable` without an answer. */
-export type Trial = () => Promise<StoreFault[]>;
+type Trial = () => Promise<StoreFault[]>;
 
 /** A check of each part, which throws `store_unavailable` when its tables cannot be written. */
 export type StoreChecks = Partial<Record<StorePart, () => Promise<void>>>;

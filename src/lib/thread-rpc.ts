@@ -18,7 +18,7 @@ type Failure = { message: string } & (
 );
 
 /** The objects whose methods a thread serves, by target name. */
-export type RpcTargets = Record<string, object>;
+type RpcTargets = Record<string, object>;
 
 /** The names of their methods: `target.name`. */
 type MethodName<Targets> = {

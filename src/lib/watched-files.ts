@@ -6,7 +6,7 @@ import { repeat } from "./repeat.ts";
 const WATCH_INTERVAL_MS = 1000;
 
 /** Files that may change at any time, in every way: by a rename, a new symbolic link or a rewrite in place. */
-export interface WatchedFiles {
+interface WatchedFiles {
   /** Runs a function that reads the files. A change during it counts as a change after it. */
   reading<T>(read: () => T): T;
   /** Calls `onChange` within a second of each change since the last read. Returns a function that ends this. */

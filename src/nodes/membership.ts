@@ -12,7 +12,7 @@ export interface Membership {
 }
 
 /** Options of a membership. `now` is the database's clock, `clock` this machine's; both in Unix milliseconds. */
-export interface MembershipOptions {
+interface MembershipOptions {
   store: NodeStore;
   node: Node;
   log: Log;

@@ -19,7 +19,7 @@ export interface NodeRecord extends Node {
 }
 
 /** A sign of life. `dueAt` is by the database's clock, `clock` by the server's own; Unix milliseconds. */
-export interface Heartbeat {
+interface Heartbeat {
   node: Node;
   dueAt: number;
   clock: number;

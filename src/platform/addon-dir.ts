@@ -7,7 +7,7 @@ import { exitCodeOf, SettingsError, systemCode } from "../errors.ts";
 import { makeDir } from "../lib/files.ts";
 
 /** A directory where the native add-ons may be unpacked, and the setting that names it. */
-export interface Candidate {
+export interface AddonDir {
   dir: string;
   from: string;
 }
@@ -19,10 +19,10 @@ const STICKY = 0o1000;
  * The directories for the native add-ons, best first. If `ADDON_DIR` is set, it is the only one. Otherwise the caches
  * come first, then `DATA_DIR`, because some services can write nothing else, and the temporary directory last.
  */
-export function addonDirs(environment: Environment = readableEnvironment()): Candidate[] {
+export function addonDirs(environment: Environment = readableEnvironment()): AddonDir[] {
   const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, DATA_DIR } = environment;
   if (ADDON_DIR !== undefined) return [{ dir: resolve(ADDON_DIR), from: "ADDON_DIR" }];
-  const found: Candidate[] = [];
+  const found: AddonDir[] = [];
   const add = (from: string, dir: string | undefined, ...below: string[]) => {
     if (dir) found.push({ dir: resolve(dir, ...below), from });
   };

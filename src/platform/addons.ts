@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
-import { addonDirs, addonFile, type Candidate, prepareAddonDir } from "./addon-dir.ts";
+import { type AddonDir, addonDirs, addonFile, prepareAddonDir } from "./addon-dir.ts";
 import { readAsset } from "./assets.ts";
 import type { AddonReport } from "./checkout.ts";
 
@@ -53,7 +53,7 @@ function isTooNew(error: unknown): boolean {
 }
 
 /** Unpacks an add-on unless its file is there with the right content. Returns its path. */
-function unpack(name: string, { dir }: Candidate): string {
+function unpack(name: string, { dir }: AddonDir): string {
   const { sha256 } = known(name);
   const file = addonFile(prepareAddonDir(dir), name, sha256);
   const problem = problemOf(name, file);

@@ -7,7 +7,7 @@ export interface PostgresHost {
 }
 
 /** How connections are encrypted. `verified` checks the certificate; `encrypted` does not. */
-export type TlsMode = "off" | "encrypted" | "verified";
+type TlsMode = "off" | "encrypted" | "verified";
 
 /** What a `DATABASE_URL` names. */
 export interface DatabaseAddress {

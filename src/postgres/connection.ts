@@ -76,17 +76,19 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
         outages.succeeded();
         return result;
       } catch (error) {
-        if (error instanceof AppError || error instanceof OperatorError) throw error;
-        const state = sqlState(error) ?? "";
-        if (LOST_STATEMENTS.includes(state)) useNoNames();
-        const isLate = isPast(deadline);
-        if (RETRIED.includes(state) && tries < MAX_TRIES && !isLate) continue;
-        // A server that answers others is busy, not away.
-        const isBusy = isLate && pool.answeredSince(startedAt);
-        if (isOutage(error) && !isBusy && !isClosed) outages.failed(error as Error);
-        throw new AppError("store_unavailable", { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+        const mayRetry = tries < MAX_TRIES && !isPast(deadline) && RETRIED.includes(sqlState(error) ?? "");
+        afterError(error, mayRetry, isPast(deadline) && pool.answeredSince(startedAt));
       }
     }
+  }
+
+  /** Throws the error of a step, translated, unless the step may be tried again. A server that answers others is busy, not away. */
+  function afterError(error: unknown, mayRetry: boolean, isBusy: boolean): void {
+    if (error instanceof AppError || error instanceof OperatorError) throw error;
+    if (LOST_STATEMENTS.includes(sqlState(error) ?? "")) useNoNames();
+    if (mayRetry) return;
+    if (isOutage(error) && !isBusy && !isClosed) outages.failed(error as Error);
+    throw new AppError("store_unavailable", { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
   }
 
   function useNoNames(): void {

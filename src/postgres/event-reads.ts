@@ -1,10 +1,10 @@
 import {
-  type AttemptRow,
   type ConflictRow,
+  type DetailAttempt,
+  type DetailJob,
   type DetailRow,
   detailOf,
   type EventRow,
-  type JobRow,
   type RepeatRow,
 } from "../events/detail.ts";
 import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
@@ -119,11 +119,11 @@ async function readRows(queries: Queries, filter: EventFilter): Promise<ListedEv
 }
 
 /** Reads the jobs of events; null before fan-out. */
-async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<(event: number) => JobRow[] | null> {
+async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<(event: number) => DetailJob[] | null> {
   if (events.length === 0) return () => null;
   const ids = integers(events.map(({ id }) => id));
   const [jobs, unrouted] = await Promise.all([
-    queries.rows<Of<JobRow>>(JOBS, [ids]),
+    queries.rows<Of<DetailJob>>(JOBS, [ids]),
     queries.rows<{ event: number }>(UNROUTED, [ids]),
   ]);
   const jobsOf = byEvent(jobs);
@@ -142,7 +142,7 @@ async function getIn(queries: Queries, eventId: string, source: string | undefin
   const jobsOf = await readJobs(queries, rows);
   const ids = integers(rows.map(({ id }) => id));
   const [history, conflicts, repeats] = await Promise.all([
-    queries.rows<Of<AttemptRow>>(HISTORY, [ids]),
+    queries.rows<Of<DetailAttempt>>(HISTORY, [ids]),
     queries.rows<Of<ConflictRow>>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
     queries.rows<Of<RepeatRow>>(REPEATS, [ids]),
   ]);

@@ -1,6 +1,6 @@
 import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import { createMoves } from "../events/moves.ts";
-import { type Candidate, chooseEvents, chooseIds, type Expired, positionOf } from "../events/purge-choice.ts";
+import { chooseEvents, chooseIds, type Expired, type PurgeRow, positionOf } from "../events/purge-choice.ts";
 import { endOf } from "../events/retention.ts";
 import type { Backlog, EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import { createTimeline, type PlausibleTime, type TimesAround } from "../events/timeline.ts";
@@ -38,7 +38,7 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
 async function purgeContents(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
   const [found] = await postgres.rows<Totals>(TOTALS);
   const totals = { ...(found as Totals), databaseBytes: (found as Totals).bytes, bytesPerEvent: BYTES_PER_EVENT };
-  const rows = await postgres.rows<Candidate & { isUnrouted: boolean }>(sql.CANDIDATES, [
+  const rows = await postgres.rows<PurgeRow & { isUnrouted: boolean }>(sql.CANDIDATES, [
     position.after,
     MAX_COMPARED_EVENTS,
   ]);
@@ -56,7 +56,7 @@ async function purgeContents(postgres: Postgres, request: PurgeRequest, position
 /** Returns what tells the times of a page of events. */
 async function readTimeline(
   queries: Queries,
-  [first]: readonly Candidate[],
+  [first]: readonly PurgeRow[],
   now: number,
 ): Promise<(receivedAt: number) => PlausibleTime> {
   const [around] = await queries.rows<TimesAround>(sql.TIMES_AROUND, [first?.event ?? 0, Math.round(now)]);
@@ -65,7 +65,7 @@ async function readTimeline(
 
 async function readEndedJobs(
   queries: Queries,
-  events: readonly Candidate[],
+  events: readonly PurgeRow[],
 ): Promise<(event: number) => readonly EndedJob[]> {
   const rows = await queries.rows<EndedJob>(sql.ENDED_JOBS, [integers(events.map(({ event }) => event))]);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
@@ -115,7 +115,7 @@ function countRemoved(queries: Queries, removed: readonly Expired[], jobs: reado
 
 /** Finds and removes the next ids whose events are removed. */
 async function purgeIds(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
-  const rows = await postgres.rows<Candidate & { hasContents: boolean }>(sql.OLD_IDS, [
+  const rows = await postgres.rows<PurgeRow & { hasContents: boolean }>(sql.OLD_IDS, [
     position.after,
     MAX_COMPARED_EVENTS,
   ]);

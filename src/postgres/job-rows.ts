@@ -40,7 +40,7 @@ export interface AttemptRow {
 }
 
 /** Why a job has ended without success, and when. */
-export interface EndRow {
+interface EndRow {
   event: number;
   route: string;
   at: number;

@@ -4,7 +4,7 @@ import type { EventFilter } from "../events/store.ts";
 export const EVENT = `events.id, events.source, events.event_id AS "eventId", events.type, events.received_at AS "receivedAt"`;
 
 /** A statement with its parameters. */
-export interface Statement {
+interface Statement {
   text: string;
   values: unknown[];
 }

@@ -17,7 +17,7 @@ export interface OutageWatcher {
 }
 
 /** Tells a watcher of outages from the outcomes of operations. */
-export interface Outages {
+interface Outages {
   /** A new connection is open, and its server accepts writes. */
   admitted(facts: ServerFacts): void;
   /** An operation has succeeded. */

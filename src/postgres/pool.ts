@@ -14,7 +14,7 @@ export interface PostgresOptions extends Pick<DatabaseAddress, "hosts" | "user" 
 }
 
 /** Connections to the host that accepts writes. */
-export interface HostPool {
+interface HostPool {
   /** Runs a step on a connection. Connecting ends at the deadline, a time of `performance.now()`; the step must do so itself. */
   use<T>(step: (client: PoolClient) => Promise<T>, deadline: number): Promise<T>;
   /** Whether the server has answered after this time of `performance.now()`. */

@@ -53,7 +53,7 @@ const LOCK_TIMEOUT_MS = 1000;
 const STORE_EVERY_MS = 5000;
 
 /** Tries to write. */
-export interface PostgresTrial {
+interface PostgresTrial {
   /**
    * Asks for the rights and the locks that writes to each table need, and stores a delivery, in a transaction that is rolled back.
    * Returns what was refused. After a stored delivery the next seconds go without one.

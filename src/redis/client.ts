@@ -34,7 +34,7 @@ export const RETRY_MAX_MS = 500;
 // How long to wait for the end of a connection: a server that hangs never acknowledges it.
 const DISCONNECT_MS = 50;
 
-export interface OpenedClient {
+interface OpenedClient {
   /** The driver's client. It reconnects after each outage. */
   client: Redis | Cluster;
   /** Closes the client and its sentinel connections. */

@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 500;
 const RECONNECT_MS = 500;
 
 /** Watches sentinels for a master other than the one that the driver uses. */
-export interface SentinelWatch {
+interface SentinelWatch {
   /** Driver options for finding the master. */
   driverOptions: Required<Pick<RedisOptions, "Connector" | "natMap">>;
   /** Sets the function that makes the driver reconnect. */

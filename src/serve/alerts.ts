@@ -6,7 +6,7 @@ import { createAlertMemory } from "../alerts/memory.ts";
 import { createNotify } from "../alerts/notifiers.ts";
 import type { Facts, WatchedSource } from "../alerts/rules.ts";
 import { createAlertWatch } from "../alerts/watch.ts";
-import { DEFAULT_ALERTS } from "../config/file/alerts-entry.ts";
+import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { handlerEnvironment } from "../config/handler-environment.ts";
 import type { Settings } from "../config/settings.ts";

@@ -155,7 +155,7 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
   };
 }
 
-/** Lets a body be copied to one byte above its limit, so that it still is too large, and as long as the capture has room. */
+/** Copies a body as long as the capture has room. One byte above the limit shows that it was too large. */
 function roomIn(capture: Capture, limitBytes: number): (chunk: Buffer) => Buffer | null {
   let left = limitBytes + 1;
   return (chunk) => {

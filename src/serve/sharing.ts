@@ -4,7 +4,7 @@ import { ALONE, createMembership, type Membership } from "../nodes/membership.ts
 import type { Wiring } from "./configuration.ts";
 
 /** How a server shares its database with others. */
-export interface Sharing {
+interface Sharing {
   /** Announces the server at its URL. Until then it has no share of rates. */
   join(url: string): Promise<void>;
   /** The part of each route's rate that this server has now. */

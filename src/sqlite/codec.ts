@@ -70,7 +70,7 @@ export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEve
 }
 
 /** Points of statistics as they are sent from the reading thread. Thousands of objects would take longer to send than to read. */
-export interface PackedPoints {
+interface PackedPoints {
   times: number[];
   outcomes: Outcome[];
   slots: number[];

@@ -5,7 +5,7 @@ import { OUTCOME_OF } from "../events/stats.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
+import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import { eventReader } from "./stored-event.ts";
 
@@ -87,7 +87,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
     let expired = 0;
     let bytes = 0;
 
-    function expire(row: DueRow, leaseOwner: string, name: EventName, moves: Moves): void {
+    function expire(row: DueRow, leaseOwner: string, name: EventName, moves: TallyMoves): void {
       const { event, attempts: attempt, claimedAt } = row;
       const next = afterExpiredLease(attempt - row.attemptsBeforeReplay, request);
       const end = { startedAt: claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED };
@@ -96,7 +96,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       else deadLettered.push({ ...name, route, attempt, error: LEASE_EXPIRED });
     }
 
-    function setAsideJob(event: number, eventId: string | null, fault: string, moves: Moves): void {
+    function setAsideJob(event: number, eventId: string | null, fault: string, moves: TallyMoves): void {
       setAside.run(now, fault, blocks ? 1 : 0, event, route);
       addDeadLetter.run(event, route, now, fault, 1);
       promoteNext(route, endedJob(event, route).orderingKey, now);
@@ -106,7 +106,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
     }
 
     /** False when no more payloads fit. */
-    function take(row: DueRow, moves: Moves): boolean {
+    function take(row: DueRow, moves: TallyMoves): boolean {
       const { event, attempts, leaseOwner } = row;
       if (leaseOwner === owner && holding.includes(event)) {
         renew.run(leaseEndsAt, event, route, owner, attempts);
@@ -139,7 +139,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
 }
 
 /** Ends one attempt and records it. Returns false, and changes nothing, when its claim is no longer held. */
-type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: Moves) => boolean;
+type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: TallyMoves) => boolean;
 
 function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(sql.SETTLE);

@@ -1,10 +1,10 @@
 import {
-  type AttemptRow,
   type ConflictRow,
+  type DetailAttempt,
+  type DetailJob,
   type DetailRow,
   detailOf,
   type EventRow,
-  type JobRow,
   type ListedJobRow,
   type RepeatRow,
 } from "../events/detail.ts";
@@ -19,7 +19,7 @@ import * as sql from "./events-sql.ts";
 import * as lists from "./lists-sql.ts";
 
 /** Queries on stored events. Each reads one snapshot. */
-export type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
+type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
 
 /** Prepares the reads of a database. */
 export function eventReads(database: Database): EventReads {
@@ -59,8 +59,8 @@ export function eventReads(database: Database): EventReads {
 
 /** Prepares the reading of what belongs to an event. It has no jobs before fan-out. */
 function details(database: Database): (row: DetailRow, isRouted: boolean) => EventDetail {
-  const jobs = database.prepare<[number], JobRow>(sql.JOBS_IN_DETAIL);
-  const history = database.prepare<[number], AttemptRow>(sql.HISTORY);
+  const jobs = database.prepare<[number], DetailJob>(sql.JOBS_IN_DETAIL);
+  const history = database.prepare<[number], DetailAttempt>(sql.HISTORY);
   const conflicts = database.prepare<[number], ConflictRow & { id: number; bytes: number }>(sql.CONFLICTS);
   const repeats = database.prepare<[number], RepeatRow>(sql.REPEATS);
   const conflictPayload = database.prepare<[number], Buffer>(sql.CONFLICT_PAYLOAD).pluck();

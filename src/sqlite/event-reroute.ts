@@ -2,9 +2,9 @@ import type { NewJob } from "../events/job.ts";
 import type { EventName, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { eventTally } from "./event-tally.ts";
+import { eventTally, type TallyMoves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
-import { jobRequeue, type OpenJob } from "./requeue.ts";
+import { type ChangeableJob, jobRequeue } from "./requeue.ts";
 
 /** Gives events to the present routes anew, for a forced replay. */
 export function eventReroute(database: Database): SyncPort<Pick<EventStore, "reroute" | "rerouted" | "addRerouted">> {
@@ -12,13 +12,26 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const reroute = database.prepare(sql.REROUTE);
   const rerouted = database.prepare<unknown[], UnroutedEvent>(sql.REROUTED);
   const remove = database.prepare(sql.REMOVE_REROUTE);
-  const jobsOf = database.prepare<[number], OpenJob>(sql.JOBS_TO_CHANGE);
+  const jobsOf = database.prepare<[number], ChangeableJob>(sql.JOBS_TO_CHANGE);
   const hasJobs = database.prepare(sql.JOB_STATUSES);
   const countRerouted = database.prepare(sql.TALLY_REROUTED);
   const addJob = database.prepare(sql.ADD_REPLAYED_JOB);
   const promote = database.prepare(sql.PROMOTE);
   const requeue = jobRequeue(database);
   const tally = eventTally(database);
+
+  /** Queues a job, which may be an ended one. */
+  function queue({ event, route, orderingKey }: NewJob, now: number, moves: TallyMoves): void {
+    const job = jobsOf.all(event).find((known) => known.route === route);
+    if (job?.status === "queued") return;
+    if (job) {
+      requeue(event, job, orderingKey, now, moves);
+      return;
+    }
+    addJob.run({ event, route, orderingKey, dueAt: orderingKey === null ? now : null });
+    if (orderingKey !== null) promote.run({ route, orderingKey, now });
+    moves.job(route, null, "queued");
+  }
 
   return {
     reroute({ eventId, source }: EventName) {
@@ -30,16 +43,7 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
       const statuses = new Map(events.map((event) => [event, tally.statusOf(event)]));
       const unrouted = events.filter((event) => hasJobs.get(event) === undefined);
       tally.count((moves) => {
-        for (const { event, route, orderingKey } of jobs) {
-          const job = jobsOf.all(event).find((known) => known.route === route);
-          if (job?.status === "queued") continue;
-          if (job) requeue(event, job, orderingKey, now, moves);
-          else {
-            addJob.run({ event, route, orderingKey, dueAt: orderingKey === null ? now : null });
-            if (orderingKey !== null) promote.run({ route, orderingKey, now });
-            moves.job(route, null, "queued");
-          }
-        }
+        for (const job of jobs) queue(job, now, moves);
         for (const [event, before] of statuses) {
           moves.event(event, before, tally.statusOf(event));
           remove.run(event);

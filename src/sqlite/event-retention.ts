@@ -1,10 +1,10 @@
 import type { JobStatus } from "../events/event.ts";
 import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import {
-  type Candidate,
   chooseEvents,
   chooseIds,
   type Expired,
+  type PurgeRow,
   positionOf,
   type TotalsRow,
 } from "../events/purge-choice.ts";
@@ -13,7 +13,7 @@ import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import { createTimeline, type PlausibleTime } from "../events/timeline.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { type EventTally, eventTally, type Moves } from "./event-tally.ts";
+import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
 import { PROMOTE } from "./events-sql.ts";
 import { type PurgeRoom, purgeRoom } from "./purge-room.ts";
 import { isSpaceLow } from "./reserve.ts";
@@ -72,7 +72,7 @@ type Position = ReturnType<typeof positionOf>;
 /** Returns what tells the times of a page of events. */
 function timelineOf(
   database: Database,
-): (rows: readonly Candidate[], now: number) => (receivedAt: number) => PlausibleTime {
+): (rows: readonly PurgeRow[], now: number) => (receivedAt: number) => PlausibleTime {
   const later = database.prepare<[number], number | null>(sql.LATER).pluck();
   const earlier = database.prepare<[number, number], number | null>(sql.EARLIER).pluck();
   return ([first], now) => {
@@ -86,7 +86,7 @@ function timelineOf(
 /** Finds and removes the next events. */
 function contentsPurge(database: Database, room: PurgeRoom) {
   const totals = database.prepare<[], Omit<TotalsRow, "bytesPerEvent"> & { routedTo: number }>(sql.TOTALS);
-  const candidates = database.prepare<unknown[], Candidate>(sql.CANDIDATES);
+  const candidates = database.prepare<unknown[], PurgeRow>(sql.CANDIDATES);
   const jobs = database.prepare<[number], JobRow>(sql.ENDED_JOBS);
   const timeline = timelineOf(database);
   const remove = contentsRemoval(database);
@@ -119,7 +119,7 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
   const countRemoved = database.prepare(sql.TALLY_REMOVED);
   const tally: EventTally = eventTally(database);
 
-  function removeOne({ event, jobs }: Expired<JobRow>, now: number, moves: Moves): void {
+  function removeOne({ event, jobs }: Expired<JobRow>, now: number, moves: TallyMoves): void {
     for (const statement of removeFromIndexes) statement.run({ event });
     for (const statement of removals) statement.run(event);
     for (const { route, status, orderingKey } of jobs) {
@@ -142,7 +142,7 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
 
 /** Finds and removes the next ids whose events are removed. */
 function idsPurge(database: Database, room: PurgeRoom) {
-  const oldIds = database.prepare<unknown[], Candidate & { hasContents: number }>(sql.OLD_IDS);
+  const oldIds = database.prepare<unknown[], PurgeRow & { hasContents: number }>(sql.OLD_IDS);
   const jobs = database.prepare<[number], JobRow>(sql.ENDED_JOBS);
   const timeline = timelineOf(database);
   const removeId = database.prepare(sql.REMOVE_ID);

@@ -7,7 +7,7 @@ import { statWriter } from "./stats.ts";
 import { originReader } from "./stored-event.ts";
 
 /** Records moves between statuses. */
-export interface Moves {
+export interface TallyMoves {
   event(event: number, from: Status, to: Status): void;
   /** `from` is null for a new job. */
   job(route: string, from: JobStatus | null, to: JobStatus): void;
@@ -18,7 +18,7 @@ export interface Moves {
 }
 
 /** An ended attempt, for the statistics. `at` is in Unix milliseconds. */
-export interface EndedAttempt {
+interface EndedAttempt {
   route: string;
   outcome: Outcome;
   at: number;
@@ -30,7 +30,7 @@ export interface EventTally {
   /** The status of an event that has jobs. */
   statusOf(event: number): Status;
   /** Runs a part of a transaction and adds the moves that it records. */
-  count<T>(part: (moves: Moves) => T): T;
+  count<T>(part: (moves: TallyMoves) => T): T;
 }
 
 /** Prepares the tally of a database. `reader` is the connection that reads the sizes of events. */

@@ -8,7 +8,7 @@ import type { ThreadClient } from "./thread-client.ts";
 const CHECK_EVERY_MS = 1000;
 
 /** Watches the files of a data directory while its server runs. */
-export interface FileWatch {
+interface FileWatch {
   /** Throws `store_unavailable` while another server holds the data directory. */
   requireHold(): void;
   stop(): Promise<void>;

@@ -1,16 +1,16 @@
 import { isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, JobFilter, PageRequest } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
-import { eventTally, type Moves } from "./event-tally.ts";
+import { eventTally, type TallyMoves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 import { openJobPages } from "./open-job-pages.ts";
-import type { OpenJob } from "./requeue.ts";
+import type { ChangeableJob } from "./requeue.ts";
 
 /** Changes one job, and records its move. The move of its event is recorded by the caller. */
-export type ChangeJob = (event: number, job: OpenJob, moves: Moves) => void;
+export type ChangeJob = (event: number, job: ChangeableJob, moves: TallyMoves) => void;
 
 /** Changes jobs of one event, or page by page those that match a filter. Each call is one transaction. */
-export interface JobChanges {
+interface JobChanges {
   /** Changes the jobs of an event. Returns their number. */
   ofEvent(name: EventName, change: ChangeJob): number;
   /** Changes the jobs of a page. Returns the number of their events. */
@@ -18,16 +18,16 @@ export interface JobChanges {
 }
 
 /** Prepares changes of jobs that `isChangeable`. */
-export function jobChanges(database: Database, isChangeable: (job: OpenJob) => boolean): JobChanges {
+export function jobChanges(database: Database, isChangeable: (job: ChangeableJob) => boolean): JobChanges {
   const find = database.prepare(sql.FIND).pluck();
-  const jobsOf = database.prepare<[number], OpenJob>(sql.JOBS_TO_CHANGE);
+  const jobsOf = database.prepare<[number], ChangeableJob>(sql.JOBS_TO_CHANGE);
   const tally = eventTally(database);
   const pageOf = openJobPages(database);
 
   /** Changes the jobs of events that `isChosen`. Returns the number of jobs of each event. */
   const changeJobs = atomic(
     database,
-    (events: readonly number[], isChosen: (event: number, job: OpenJob) => boolean, change: ChangeJob) =>
+    (events: readonly number[], isChosen: (event: number, job: ChangeableJob) => boolean, change: ChangeJob) =>
       tally.count((moves) =>
         events.map((event) => {
           const before = tally.statusOf(event);
@@ -48,7 +48,7 @@ export function jobChanges(database: Database, isChangeable: (job: OpenJob) => b
     },
     ofPage(filter, page, change) {
       const { events, next } = pageOf(filter, page);
-      const isFound = (event: number, job: OpenJob) => isStillFound(job, events.get(event) ?? [], filter);
+      const isFound = (event: number, job: ChangeableJob) => isStillFound(job, events.get(event) ?? [], filter);
       const counts = changeJobs([...events.keys()], isFound, change);
       return { count: counts.filter((count) => count > 0).length, next };
     },

@@ -7,7 +7,7 @@ const LARGE_BYTES = 128 * 1024 * 1024;
 const CHECK_EVERY_MS = 10_000;
 
 /** The size of a database's write-ahead log. */
-export interface LogSize {
+interface LogSize {
   bytes(): number;
   stop(): void;
 }

@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts";
 
 /** Key-value pairs that outlive the process. */
-export interface Metadata {
+interface Metadata {
   get(key: string): string | undefined;
   set(key: string, value: string): void;
 }

@@ -42,7 +42,7 @@ const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /** Notices when another program cuts the write-ahead log short. */
-export interface LogLength {
+interface LogLength {
   /** Throws `store_unavailable` when that has happened. A further write would put zeros in place of what is missing. */
   assertWhole(): void;
 }

@@ -17,7 +17,7 @@ import { type StartThread, startStorageThread, type ThreadClient } from "./threa
 import { monitorWrites } from "./writes.ts";
 
 /** How a server opens its data directory. */
-export interface ServerOptions {
+interface ServerOptions {
   dataDir: string;
   /** `MIN_FREE_DISK`; undefined for the default. */
   minFreeBytes: number | undefined;
@@ -28,7 +28,7 @@ export interface ServerOptions {
 }
 
 /** The stores of a server. */
-export interface SqliteServerStores extends SqliteStores {
+interface SqliteServerStores extends SqliteStores {
   /** Identifies the database among servers that share a Redis. */
   id: string;
   checks: StoreChecks;

@@ -1,10 +1,10 @@
 import type { JobStatus } from "../events/event.ts";
 import type { Database } from "./database.ts";
-import type { Moves } from "./event-tally.ts";
+import type { TallyMoves } from "./event-tally.ts";
 import * as sql from "./events-sql.ts";
 
 /** A job that a replay or a discard may change. */
-export interface OpenJob {
+export interface ChangeableJob {
   route: string;
   status: JobStatus;
   orderingKey: string | null;
@@ -12,7 +12,7 @@ export interface OpenJob {
 }
 
 /** Queues an ended job of an event again, with an ordering key. The move of the event is not recorded. */
-export type Requeue = (event: number, job: OpenJob, orderingKey: string | null, now: number, moves: Moves) => void;
+type Requeue = (event: number, job: ChangeableJob, orderingKey: string | null, now: number, moves: TallyMoves) => void;
 
 /** Prepares the replay of a job. */
 export function jobRequeue(database: Database): Requeue {

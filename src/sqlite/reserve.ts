@@ -5,7 +5,7 @@ import { diskSpace, leastFreeBytes } from "../lib/files.ts";
 import { databaseFile } from "./database.ts";
 
 /** The file beside the database whose space is given back when the disk is full, so that events can be removed. */
-export const RESERVE_FILE = "reserve";
+const RESERVE_FILE = "reserve";
 
 // Room for a checkpoint of the whole write-ahead log, 16 MB, and for the log of a removal.
 const MAX_BYTES = 20 * 1024 * 1024;

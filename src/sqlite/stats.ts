@@ -50,7 +50,7 @@ const removeOld = (table: string) => `
 DELETE FROM ${table} WHERE at < min(?, (SELECT min(at) FROM ${table}) + ?)`;
 
 /** Collects counts in a transaction. */
-export interface StatWriter {
+interface StatWriter {
   /** Runs a part of a transaction and adds the counts that it collects. */
   count<T>(part: (stats: StatCounts) => T): T;
 }

@@ -11,7 +11,7 @@ type StoredEvent = Pick<
 >;
 
 /** An event, or why it cannot be read. `eventId` is null when the id cannot be read either. */
-export type Reading = { event: StoredEvent } | { event: null; eventId: string | null; fault: string };
+type Reading = { event: StoredEvent } | { event: null; eventId: string | null; fault: string };
 
 // Errors of a damaged page, or of a sector that the disk cannot read.
 const UNREADABLE = /^SQLITE_(?:CORRUPT|IOERR_(?:READ|SHORT_READ|CORRUPTFS|DATA))/;

@@ -7,13 +7,13 @@ import { createMetadata } from "./metadata.ts";
 import type { Reserve } from "./reserve.ts";
 
 /** Runs transactions and remembers a failed one. Reads succeed on a full disk, so they cannot show the failure. */
-export interface MonitoredWrites {
+interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
    * Called inside {@link run} before deliveries of this size are stored. Throws `intake_paused` below `MIN_FREE_DISK`, which
-   * the admission notices only within a second, and `store_unavailable` unless the disk also has room for a checkpoint of the
-   * write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
+   * the admission notices only within a second. Throws `store_unavailable` unless the disk also has room for a checkpoint of
+   * the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
    * database any more.
    */
   requireRoom(bytes: number): void;
@@ -41,7 +41,7 @@ interface LostChange {
   changes: unknown;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Throws when a file of the database is not in its place. */
   inPlace(): void;
   /** `MIN_FREE_DISK`; undefined for the default. */

@@ -38,7 +38,7 @@ const ObjectBody = v.record(v.string(), v.unknown());
 const AnyBody = v.unknown();
 const Query = v.record(v.string(), v.string());
 
-export const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
+const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
 /** What the endpoints of sources use. */
 export interface DeliveryParts extends ConfirmationParts {
@@ -256,7 +256,7 @@ async function mayHaveNewKey(
 
 /**
  * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
- * So no body is read without a plausible signature, unless it is kept, and none is parsed before it is verified, unless the
+ * So no body is read without a plausible signature, unless it is kept. None is parsed before it is verified, unless the
  * signature is in it.
  * The answer 200 is sent when the event is on disk.
  */

@@ -32,10 +32,10 @@ export interface Fact<T> {
   source: string;
 }
 
-export type Facts = { readonly [Name in keyof FactValues]?: Fact<FactValues[Name]> };
+export type ProviderFacts = { readonly [Name in keyof FactValues]?: Fact<FactValues[Name]> };
 
 /** Facts that one page says. */
-export function says(source: string, values: Partial<FactValues>): Facts {
+export function says(source: string, values: Partial<FactValues>): ProviderFacts {
   return Object.fromEntries(Object.entries(values).map(([name, is]) => [name, { is, source }]));
 }
 

@@ -1,7 +1,7 @@
 import type { Coding } from "../lib/content-coding.ts";
 import type { HandshakeKind } from "./handshakes/kind.ts";
 import { FORM } from "./intake/content.ts";
-import type { Facts } from "./provider-facts.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
 import type { Template } from "./samples/template.ts";
 import type { IdPlace, Scheme } from "./signature/schemes.ts";
 import type { Dedupe, SubPaths } from "./source.ts";
@@ -11,7 +11,7 @@ import type { Dedupe, SubPaths } from "./source.ts";
  * verifies that the provider's own package, or the one that its documentation names, signed or accepted. `self-signed`: only
  * one that was made here. `by` is the address of the published delivery, or the package.
  */
-export type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self-signed"; by: null };
+type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self-signed"; by: null };
 
 /** All that is known of a provider. In the configuration file it is a preset. */
 export interface Provider {
@@ -57,7 +57,7 @@ export interface Provider {
   /** Whether it refuses answers that have a body. */
   needsEmptyAnswers?: true;
   /** What it does with its deliveries, as far as somebody has published it. */
-  facts?: Facts;
+  facts?: ProviderFacts;
   evidence: Evidence;
   /** How its deliveries look, when not like a generic event at the places above. */
   sample?: Template;

@@ -3,7 +3,7 @@ import type { ClaimedJob, Settlement } from "../events/job.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { AttemptKind, Breaker } from "./breaker.ts";
-import { decide, type Outcome } from "./decide.ts";
+import { decide, type HandlerOutcome } from "./decide.ts";
 import { type Handler, isOutOfDescriptors, TargetError } from "./handler.ts";
 import type { Route } from "./route.ts";
 import { logFailure, type Settler } from "./settler.ts";
@@ -16,7 +16,7 @@ export interface AttemptTools {
 }
 
 /** Options of the attempts. Members with the same name mean the same as in the worker's options. */
-export interface AttemptsOptions {
+interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release">;
   tools: AttemptTools;
   leaseMs: number;
@@ -31,7 +31,7 @@ export interface AttemptsOptions {
 }
 
 /** The jobs of a route that a worker holds: claimed and not yet settled, running or waiting to run. */
-export interface Attempts {
+interface Attempts {
   /** Runs claimed jobs, each as soon as there is capacity. */
   start(jobs: readonly ClaimedJob[]): void;
   /** Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has ended. */
@@ -236,7 +236,7 @@ async function makeAttempt(
 }
 
 /** Whether the target was available, even if it refused the event. */
-function isReached(outcome: Outcome): boolean {
+function isReached(outcome: HandlerOutcome): boolean {
   return outcome.kind === "succeeded" || (outcome.kind === "failed" && !outcome.isUnavailable);
 }
 
@@ -270,15 +270,15 @@ export async function runEvent(
   event: ClaimedJob,
   timeoutMs: number,
   interruption: AbortSignal,
-): Promise<Outcome> {
+): Promise<HandlerOutcome> {
   // One controller: AbortSignal.any and AbortSignal.timeout cost more time than a quick handler.
   const abort = new AbortController();
-  let ended: Outcome | undefined;
+  let ended: HandlerOutcome | undefined;
   let giveUp: () => void = () => {};
   const givenUp = new Promise<undefined>((resolve) => {
     giveUp = () => resolve(undefined);
   });
-  const end = (outcome: Outcome & { error: string }) => {
+  const end = (outcome: HandlerOutcome & { error: string }) => {
     ended ??= outcome;
     abort.abort(new Error(outcome.error));
     if (!endsWithSignal) giveUp();
@@ -306,7 +306,7 @@ export async function runEvent(
   }
 }
 
-function failure(error: unknown): Outcome {
+function failure(error: unknown): HandlerOutcome {
   const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
   if (isOutOfDescriptors(error)) return { kind: "out_of_descriptors", error: text };
   if (!(error instanceof TargetError)) return { kind: "failed", error: text };

@@ -4,7 +4,7 @@ import { type ClaimedJob, LONGEST_WAIT_MS, type Next } from "../events/job.ts";
  * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`: this
  * process could open no connection. `interrupted`: the server stopped, or the lease was lost, before the handler ended.
  */
-export type Outcome =
+export type HandlerOutcome =
   | { kind: "succeeded"; response?: string | undefined }
   | {
       kind: "failed";
@@ -19,7 +19,7 @@ export type Outcome =
   | { kind: "interrupted"; error: string };
 
 /** What {@link decide} needs to know of an attempt besides its outcome. */
-export interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"> {
+interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"> {
   /** The attempt was the breaker's probe of an unavailable target. */
   isProbe: boolean;
   /** A dead letter keeps the later jobs of its ordering key waiting. */
@@ -32,7 +32,7 @@ export interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "rece
  * Times are Unix milliseconds.
  */
 export function decide(
-  outcome: Outcome,
+  outcome: HandlerOutcome,
   { attemptOfBudget: attempt, receivedAt, isProbe, blocks }: AttemptFacts,
   policy: RetryPolicy,
   now: number,

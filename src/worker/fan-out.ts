@@ -3,7 +3,7 @@ import type { EventStore, UnroutedEvent, Work } from "../events/store.ts";
 import type { Routing } from "./routing.ts";
 
 /** Creates the jobs of new events, and of events that a forced replay gives to the present routes. */
-export interface FanOut {
+interface FanOut {
   /** Tells of new events, or that there may be rerouted ones. Those of other processes are found by polling. */
   notify(work: Work): void;
   /** Whether there may be events without jobs. */
@@ -12,7 +12,7 @@ export interface FanOut {
   run(limit: number): Promise<ReadonlySet<string>>;
 }
 
-export interface FanOutOptions {
+interface FanOutOptions {
   store: Pick<EventStore, "unrouted" | "payloads" | "addJobs" | "rerouted" | "addRerouted">;
   /** The routing of the present routes. */
   routing: () => Routing;

@@ -6,7 +6,7 @@ import { createRepeatedError } from "../lib/repeated-error.ts";
 import type { Log } from "../log.ts";
 
 /** Removes what retention does not keep, from `start` to `stop`. */
-export interface Purger {
+interface Purger {
   start(): void;
   /** Uses another retention from now on, and purges at once. */
   apply(retention: Retention): void;
@@ -17,7 +17,7 @@ export interface Purger {
 /** Called after each purge with what it has removed, and the time in Unix milliseconds. */
 export type OnPurged = (purged: Purged, at: number) => void;
 
-export interface PurgerOptions {
+interface PurgerOptions {
   store: Pick<EventStore, "purge">;
   log: Log;
   /** Whether this purger may work now: of several servers on one database, one does. */

@@ -9,7 +9,7 @@ import { createStoreLoop } from "./store-loop.ts";
 export type OnExpired = (retried: number, deadLettered: number) => void;
 
 /** Options of the worker of one route. Members with the same name mean the same as in the worker's options. */
-export interface RouteWorkerOptions {
+interface RouteWorkerOptions {
   name: string;
   tools: AttemptTools;
   store: Pick<EventStore, "claim" | "renew" | "release">;

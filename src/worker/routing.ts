@@ -3,7 +3,7 @@ import type { EventPayload, UnroutedEvent } from "../events/store.ts";
 import type { Route, Scalar } from "./route.ts";
 
 /** A job that an event needs. */
-export interface RoutedJob {
+interface RoutedJob {
   route: string;
   orderingKey: string | null;
 }

@@ -8,7 +8,7 @@ import type { Log } from "../log.ts";
 /** Called after each recorded attempt. If `isHeld` is false, the lease was lost and the result was discarded. */
 export type OnSettled = (job: ClaimedJob, settlement: Settlement, isHeld: boolean) => void;
 
-export interface SettlerOptions {
+interface SettlerOptions {
   store: Pick<EventStore, "settle">;
   log: Log;
   onSettled: OnSettled;

@@ -4,13 +4,13 @@ import { STORE_RETRY_MS } from "./settler.ts";
 import { createWakeup, type Wakeup } from "./wakeup.ts";
 
 /** Repeats a step on the store, one at a time, from `start` to `stop`. */
-export interface StoreLoop extends Pick<Wakeup, "wake" | "wakeAt"> {
+interface StoreLoop extends Pick<Wakeup, "wake" | "wakeAt"> {
   start(): void;
   /** Resolves when the running step has ended. */
   stop(): Promise<void>;
 }
 
-export interface StoreLoopOptions {
+interface StoreLoopOptions {
   /** Returns when to run again, in Unix milliseconds; null if there is more to do now. */
   step: (isYielding: boolean) => Promise<number | null>;
   pollIntervalMs: number;

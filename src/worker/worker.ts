@@ -48,7 +48,7 @@ export interface WorkerOptions {
   random?: () => number;
 }
 
-export type CreateHandler = (route: Route) => Handler;
+type CreateHandler = (route: Route) => Handler;
 
 /** The worker of a process. It runs from `start` to `stop`. */
 export interface Worker {

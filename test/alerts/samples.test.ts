@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { attemptsWithin, isGrowing, type Sample, type Samples, withSample } from "../../src/alerts/samples.ts";
+import { type AlertSample, attemptsWithin, isGrowing, type Samples, withSample } from "../../src/alerts/samples.ts";
 import { minuteOf, type RouteAttempts } from "../../src/events/stats.ts";
 
 // The beginning of a minute.
@@ -8,7 +8,7 @@ const NOW = 1_800_000_000_000;
 const MINUTE = 60_000;
 const EVERY = 5000;
 
-const sample = (at: number, queued = 0, attempts: RouteAttempts[] = []): Sample => ({ at, queued, attempts });
+const sample = (at: number, queued = 0, attempts: RouteAttempts[] = []): AlertSample => ({ at, queued, attempts });
 
 /** Measurements of the queue, 5 seconds apart. */
 const queueOf = (...counts: number[]): Samples => counts.map((queued, n) => sample(NOW + n * EVERY, queued));

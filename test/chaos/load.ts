@@ -15,7 +15,7 @@ async function request(url: string, init: RequestInit): Promise<{ status: number
 }
 
 /** Senders that deliver all the time, each the events of a key of its own, the next one when the one before is acknowledged. */
-export interface Senders {
+interface Senders {
   /** The acknowledged ids, in order of their numbers. */
   acknowledged: string[];
   /** How often a delivery was sent, and how often it was not acknowledged. */
@@ -63,7 +63,7 @@ export function startSenders(url: string, count: number): Senders {
 }
 
 /** A user that logs in again and again. Each login must end the session before it, everywhere. */
-export interface Logins {
+interface Logins {
   /** What was seen that must not be. */
   problems: string[];
   counts: { logins: number; checks: number; unanswered: number };
@@ -86,6 +86,14 @@ export function startLogins(url: string): Logins {
     return status;
   };
 
+  async function checkTokens(before: string | null, last: string): Promise<void> {
+    // Each of a few requests goes to any server.
+    for (let n = 0; n < 3; n++) {
+      if (before !== null && (await statusOf(before)) === 200) problems.push("a superseded token was accepted");
+      if ((await statusOf(last)) === 401) problems.push("the token of the last login was refused");
+    }
+  }
+
   async function run(): Promise<void> {
     while (!isOver) {
       const body = JSON.stringify({ email: EMAIL, password: PASSWORD });
@@ -97,11 +105,7 @@ export function startLogins(url: string): Logins {
         last = String((JSON.parse(text) as { accessToken: string }).accessToken);
         tokens.push(last);
         counts.logins++;
-        // Each of a few requests goes to any server.
-        for (let n = 0; n < 3; n++) {
-          if (before !== null && (await statusOf(before)) === 200) problems.push("a superseded token was accepted");
-          if ((await statusOf(last)) === 401) problems.push("the token of the last login was refused");
-        }
+        await checkTokens(before, last);
       } else if (status !== 0 && status < 500) problems.push(`a login was answered ${status}: ${text}`);
       await delay(100);
     }

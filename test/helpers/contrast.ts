@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
 /** The colors of one element, as `getComputedStyle` writes them. */
-export interface Painted {
+interface Painted {
   /** Names the element in a failure. */
   what: string;
   color: string;

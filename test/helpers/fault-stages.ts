@@ -20,7 +20,7 @@ import { until } from "./until.ts";
 type Prepare = Fault["prepare"];
 
 /** A fault of the files of SQLite. `make` gets the path of the database. */
-export function onFiles(make: (file: string) => End): Prepare {
+function onFiles(make: (file: string) => End): Prepare {
   return (_t, dir) => ({ env: {}, make: () => make(join(dir, "data", "authserve.db")) });
 }
 

@@ -1,6 +1,6 @@
 import { createLog, type Log } from "../../src/log.ts";
 
-export type LogLine = Record<string, unknown> & { level: string; event: string };
+type LogLine = Record<string, unknown> & { level: string; event: string };
 
 /** A log whose lines the test can read. */
 export function recordingLog(): { log: Log; lines: LogLine[]; named(event: string): LogLine[] } {

@@ -9,7 +9,7 @@ import { HANG_MS, until } from "./until.ts";
 const SENDERS = 4;
 
 /** A server on PostgreSQL that gets deliveries all the time, and forwards them to a target. */
-export interface Load {
+interface Load {
   server: Server;
   /** Waits until this many further deliveries are acknowledged. */
   acknowledged(count: number): Promise<void>;

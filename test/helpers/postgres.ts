@@ -41,7 +41,7 @@ export interface PostgresServer extends Databases {
   promote(): Promise<void>;
 }
 
-export interface PostgresServerOptions {
+interface PostgresServerOptions {
   /** Settings, for example `{ fsync: "off" }`. */
   settings?: Record<string, string>;
   /** Where the data is, instead of a folder of its own. It must be empty. */

@@ -14,12 +14,12 @@ export const needsPrometheus = () =>
   );
 
 /** A series with its newest value. */
-export interface Series {
+interface Series {
   metric: Record<string, string>;
   value: number;
 }
 
-export interface LoadedRule {
+interface LoadedRule {
   name: string;
   type: "alerting" | "recording";
   /** `unknown` before its first evaluation. */

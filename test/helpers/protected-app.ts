@@ -11,7 +11,7 @@ export const APP = "https://app.example.com";
 export const COOKIE = "__Secure-authserve";
 
 /** A proxy before an app, with authserve. */
-export interface ProtectedApp {
+interface ProtectedApp {
   proxy: ProxyProcess;
   server: Server;
   [Symbol.asyncDispose](): Promise<void>;

@@ -6,7 +6,7 @@ import { EMAIL } from "./credentials.ts";
 import { signature } from "./sign.ts";
 import { HANG_MS } from "./until.ts";
 
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   /** Names in lower case. Of repeated headers, the last value. */
   headers: Record<string, string>;
@@ -34,7 +34,7 @@ export function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer
   });
 }
 
-export interface RawRequest {
+interface RawRequest {
   method?: string;
   target?: string;
   /** Raw header lines, besides Host and `Connection: close`. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { type Duplex, duplexPair } from "node:stream";
 
-export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
 interface Sent {
   method?: string;

@@ -9,7 +9,7 @@ export function signature(body: string | Uint8Array, secret = WEBHOOK_SECRET): s
 /** A well-formed but wrong signature. The body of a delivery with it is read. */
 export const PLAUSIBLE = "0".repeat(64);
 
-export interface Forgery {
+interface Forgery {
   secret?: string | Uint8Array;
   hash?: "sha256" | "sha384" | "sha512";
   /** Replaces the HMAC, as text in the token. */

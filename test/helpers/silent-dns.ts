@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Command, type CommandOptions, startProgram } from "./command.ts";
 
 /** A name server that never answers. */
-export interface SilentDns {
+interface SilentDns {
   /** The number of queries received. */
   queries(): number;
   /** Starts a program that uses only this name server. Needs root. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Cleanup } from "./temp-dir.ts";
 
 /** A small web site on a free port of 127.0.0.1. Its address with `localhost` is another site for a browser. */
-export interface Site {
+interface Site {
   url: string;
   /** Sets the HTML of every page. */
   show(html: string): void;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Server } from "./server.ts";
 import { until } from "./until.ts";
 
-export interface Listed {
+interface Listed {
   source: string;
   eventId: string;
   type: string;
@@ -13,7 +13,7 @@ export interface Listed {
   lastError: string | null;
 }
 
-export interface ShownJob {
+interface ShownJob {
   route: string;
   status: string;
   attempts: number;
@@ -23,7 +23,7 @@ export interface ShownJob {
   history: { attempt: number; finishedAt: string; outcome: string; error: string | null }[];
 }
 
-export interface Shown extends Listed {
+interface Shown extends Listed {
   address: string;
   secret: string;
   contentType: string;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Cleanup } from "./temp-dir.ts";
 import { until } from "./until.ts";
 
-export interface Faults {
+interface Faults {
   /** The number of calls changed so far. */
   count(): number;
   /** Detaches from the process. */

@@ -17,7 +17,7 @@ export interface ForwardTarget {
   /** The requests for one event. */
   of(eventId: string): Received[];
   /** Sets the handler of all further requests. */
-  answer(respond: (request: Received, response: ServerResponse) => void): void;
+  answer(respond: (request: Received, response: ServerResponse) => unknown): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Cleanup } from "./temp-dir.ts";
 
 /** A network between a client and a server that a test can disturb. */
-export interface TcpProxy {
+interface TcpProxy {
   port: number;
   /** From now on nothing passes, and no connection is closed: like a cable that is pulled. */
   cut(): void;

@@ -15,7 +15,7 @@ export interface Visit {
   text: string;
 }
 
-export interface VisitOptions {
+interface VisitOptions {
   method?: string;
   /** Replaces the headers of a page. */
   headers?: Record<string, string>;

@@ -61,7 +61,7 @@ export const isInstalled = () =>
 
 const load = (specifier: string) => import(specifier);
 
-export const URL_OF_RECEIVER = "https://hooks.example.com/webhooks/provider?tenant=7&note=a%20b";
+const URL_OF_RECEIVER = "https://hooks.example.com/webhooks/provider?tenant=7&note=a%20b";
 
 export const FORM = "application/x-www-form-urlencoded";
 
@@ -78,7 +78,7 @@ const alterAmount = (delivery: Delivery): Delivery => ({ ...delivery, body: deli
 
 type Encoding = "hex" | "base64" | "base64url";
 
-export function hmac(algorithm: string, key: string | Uint8Array, encoding: Encoding, content: string): string {
+function hmac(algorithm: string, key: string | Uint8Array, encoding: Encoding, content: string): string {
   return createHmac(algorithm, key).update(content).digest(encoding);
 }
 

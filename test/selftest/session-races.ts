@@ -11,7 +11,7 @@ export interface RaceResult {
 }
 
 /** The number of rounds of each race. */
-export interface RaceRounds {
+interface RaceRounds {
   logins: number;
   logouts: number;
   renewals: number;

@@ -1,11 +1,11 @@
 /** What a command sends. */
-export interface Delivery {
+interface Delivery {
   payload: string;
   contentType: string;
 }
 
 /** Stands for the address that the reader puts in. */
-export const PLACEHOLDER_URL = "https://example.com/webhook";
+const PLACEHOLDER_URL = "https://example.com/webhook";
 
 /** A curl command that sends a payload, for bash and zsh. Null if no command line can hold it: it has a NUL. */
 export function curlCommand({ payload, contentType }: Delivery): string | null {

@@ -1,7 +1,7 @@
 import type { ErrorGroup, ErrorsPage } from "./answers.ts";
 
 /** Adds groups of dead letters to those known. The most frequent come first. */
-export function mergeGroups(known: readonly ErrorGroup[], more: readonly ErrorGroup[]): ErrorGroup[] {
+function mergeGroups(known: readonly ErrorGroup[], more: readonly ErrorGroup[]): ErrorGroup[] {
   const byName = new Map<string, ErrorGroup>();
   for (const group of [...known, ...more]) {
     const name = groupKey(group);

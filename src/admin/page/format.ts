@@ -1,5 +1,5 @@
 /** Numbers and times as people of one language write them. */
-export interface Formats {
+interface Formats {
   count(value: number): string;
   /** A number that fits into little space, e.g. `12k`. */
   compact(value: number): string;

@@ -1,5 +1,5 @@
 /** Where the page is: the parts of the path, and the query, both decoded. */
-export interface Place {
+interface Place {
   path: readonly string[];
   query: Readonly<Record<string, string>>;
 }

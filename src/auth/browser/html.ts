@@ -66,7 +66,7 @@ dd{margin:0;font-weight:500}
 const STYLE_HASH = hash("sha256", STYLE, "base64");
 
 /** What a page is made of. */
-export interface Page {
+interface Page {
   lang: string;
   title: string;
   body: Html;

@@ -5,7 +5,7 @@ import type { RefusedTarget } from "./redirect-target.ts";
 import type { Texts } from "./texts.ts";
 
 /** What the login page shows besides its form. */
-export interface LoginPage {
+interface LoginPage {
   texts: Texts;
   /** Where the login leads to. */
   target: string;
@@ -99,7 +99,7 @@ const logoutForm = (texts: Texts) => html`<form method="post" action="logout">
 </form>`;
 
 /** Who is logged in. Times are Unix milliseconds. */
-export interface SignedIn {
+interface SignedIn {
   email: string;
   since: number | null;
   until: number;

@@ -9,7 +9,7 @@ import { createLog } from "../../log.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import { AlreadyServedError, isLockHeld, LOCK_FILE, lockDataDir } from "../../sqlite/data-dir.ts";
 import { openRedis } from "../../stores.ts";
-import { probeServer, type RunningServer } from "../running-server.ts";
+import { type ProbedServer, probeServer } from "../running-server.ts";
 import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
 
 // A healthy server answers within milliseconds.
@@ -95,7 +95,7 @@ export async function checkServer(settings: AddressSettings): Promise<Finding[]>
 }
 
 async function checkRunning(dataDir: string): Promise<Finding[]> {
-  let server: RunningServer;
+  let server: ProbedServer;
   try {
     server = await probeServer(dataDir, ANSWER_MS);
   } catch (error) {

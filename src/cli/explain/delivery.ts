@@ -28,7 +28,7 @@ import { explainRouting, type RouteVerdict } from "../../worker/routing.ts";
 import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
-export interface DeliveryCheck {
+interface DeliveryCheck {
   name:
     | "method"
     | "path"
@@ -125,14 +125,8 @@ export async function explainDelivery(
   const isAccepted = status < 300;
   // What the checks do not know, such as a limit of HTTP.
   if (!isAccepted && checks.every(({ ok, name }) => ok || name === "routes")) {
-    checks.push(
-      check(
-        "answer",
-        false,
-        "",
-        `the server would answer ${[status, code, rehearsal.reason].filter(Boolean).join(" ")}`,
-      ),
-    );
+    const answer = [status, code, rehearsal.reason].filter(Boolean).join(" ");
+    checks.push(check("answer", false, "", `the server would answer ${answer}`));
   }
   return {
     source: source.name,

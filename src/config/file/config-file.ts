@@ -1,19 +1,19 @@
 import { lstatSync, readFileSync } from "node:fs";
+import * as v from "valibot";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Source } from "../../webhook/source.ts";
 import type { Environment } from "../settings.ts";
-import { DEFAULT_ALERTS, readAlerts } from "./alerts-entry.ts";
+import { AlertsSchema, DEFAULT_ALERTS, readAlerts } from "./alerts.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
-import { isMap, keyText, type PathFault, shown, unknownKeys } from "./faults.ts";
-import { contextOf, pathOfDefaultSource, type Reading } from "./reading.ts";
-import { readRetention } from "./retention-entry.ts";
-import type { RouteEntry } from "./route-entry.ts";
-import { readRouteList } from "./route-list.ts";
-import { FileSchema } from "./schema.ts";
-import { readSourceList } from "./source-list.ts";
+import { NAME, NAME_EXPECTATION, textLike } from "./fields.ts";
+import { contextOf, type PathFault, pathOfDefaultSource, Reading } from "./reading.ts";
+import { RetentionSchema, retentionOf } from "./retention.ts";
+import { type RouteEntry, RouteSchema, readRoutes } from "./route.ts";
+import { isMap, keyText, readShape } from "./shape.ts";
+import { readSources, SourceSchema } from "./source.ts";
 import { parseYaml, type YamlDocument } from "./yaml-document.ts";
 
 /** The configuration file, read and checked. */
@@ -49,7 +49,7 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
   if (text === null) return null;
   const document = parseYaml(text);
   const context = contextOf(file, environment);
-  const reading: Reading = { document, context, faults: [], warnings: [] };
+  const reading = new Reading(document, context);
   const entries = readEntries(document.value, reading);
   const modules = [...context.modules];
   throwFaults(file, reading, modules);
@@ -66,10 +66,11 @@ export function readRetentionOf(environment: Environment): Retention {
   const text = textOf(file, environment);
   if (text === null) return DEFAULT_RETENTION;
   const document = parseYaml(text);
-  const reading: Reading = { document, context: contextOf(file, environment), faults: [], warnings: [] };
-  const retention = readRetention(isMap(document.value) ? document.value.retention : undefined, reading);
+  const reading = new Reading(document, contextOf(file, environment), ["retention"]);
+  const entry = isMap(document.value) ? document.value.retention : undefined;
+  const known = entry === undefined ? undefined : readShape(entry, RetentionSchema, reading);
   throwFaults(file, reading, []);
-  return retention;
+  return retentionOf(known);
 }
 
 /** Throws a {@link ConfigFileError} with all faults in the order of the file, if there are any. */
@@ -121,32 +122,49 @@ function textOf(file: string, { CONFIG_FILE }: Environment): string | null {
   }
 }
 
+/** The whole file. */
+export const FileSchema = v.strictObject(
+  {
+    sources: v.optional(
+      v.pipe(
+        v.record(textLike(NAME, NAME_EXPECTATION), SourceSchema, "expected a map of names and sources"),
+        v.description("The senders of webhooks, by name."),
+      ),
+    ),
+    routes: v.optional(
+      v.pipe(
+        v.array(RouteSchema, "expected a list of routes"),
+        v.minLength(1),
+        v.description("What processes the events. An event takes every route that matches it."),
+      ),
+    ),
+    retention: v.optional(v.pipe(RetentionSchema, v.description("How long events are kept."))),
+    alerts: v.optional(v.pipe(AlertsSchema, v.description("When alerts fire, and where they are sent."))),
+  },
+  "expected a map with sources and routes",
+);
+
 type Entries = Pick<ConfigFile, "sources" | "routes" | "retention" | "alerts">;
 
 function readEntries(value: unknown, reading: Reading): Entries {
-  const { faults, context } = reading;
-  const nothing: Entries = { sources: [], routes: null, retention: DEFAULT_RETENTION, alerts: DEFAULT_ALERTS };
+  const { environment } = reading.context;
+  const given = isMap(value) ? { ...value, sources: value.sources ?? {} } : value;
   // An empty file is null, and one with syntax errors is undefined.
-  if (value === null || value === undefined) return nothing;
-  if (!isMap(value)) {
-    faults.push({ path: [], message: `found ${shown(value, [])}, expected a map with sources and routes` });
-    return nothing;
-  }
-  const names = ["sources", "routes", "retention", "alerts"];
-  const withoutValues = Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, names.includes(name) ? undefined : member]),
-  );
-  faults.push(...unknownKeys(withoutValues, FileSchema, []));
-  const entries = value.sources ?? {};
-  const sourceNames = isMap(entries) ? new Set(Object.keys(entries)) : null;
-  if (pathOfDefaultSource(context.environment) !== null) sourceNames?.add(DEFAULT_SOURCE_NAME);
-  const routes = value.routes === undefined ? null : readRouteList(value.routes, sourceNames, reading);
-  const others = {
-    routes,
-    retention: readRetention(value.retention, reading),
-    alerts: readAlerts(value.alerts, reading),
+  const known = readShape(given ?? {}, FileSchema, reading) ?? {};
+  const { sources = {}, routes, retention, alerts } = known;
+  if ("routes" in known && environment.FORWARD_URL !== undefined)
+    reading
+      .at("routes")
+      .fault(
+        "found beside the setting FORWARD_URL, expected one of them: remove it, or write it as to: in a route",
+        "key",
+      );
+  const names = known.sources === undefined && "sources" in known ? null : new Set(Object.keys(sources));
+  if (pathOfDefaultSource(environment) !== null) names?.add(DEFAULT_SOURCE_NAME);
+  return {
+    sources: readSources(sources, reading.at("sources")),
+    routes: routes === undefined ? null : readRoutes(routes, names, reading.at("routes")),
+    retention: retentionOf(retention),
+    alerts: alerts === undefined ? DEFAULT_ALERTS : readAlerts(alerts, reading.at("alerts")),
   };
-  if (isMap(entries)) return { sources: readSourceList(entries, reading), ...others };
-  faults.push({ path: ["sources"], message: `found ${shown(entries, [])}, expected a map of names and sources` });
-  return { ...nothing, ...others };
 }

@@ -1,13 +1,15 @@
 import { isLoopback } from "../../http/listen.ts";
+import type { Reading } from "./reading.ts";
 
-/** The URL of a document that decides whom to trust, or its fault. `what` it is belongs into the fault. */
-export function documentUrl(text: string, what: string): URL | string {
+/** The URL of a document that decides whom to trust. Null if it has a fault, which says `what` the document is. */
+export function documentUrl(text: string, what: string, reading: Reading): URL | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol))
-    return "found a URL that is not valid, expected https://HOST/PATH";
-  if (url.username !== "" || url.password !== "") return "found a URL with a password, expected one without";
+    return reading.fault("found a URL that is not valid, expected https://HOST/PATH");
+  if (url.username !== "" || url.password !== "")
+    return reading.fault("found a URL with a password, expected one without");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return `found http, by which anybody on the way can change ${what}, expected https`;
+    return reading.fault(`found http, by which anybody on the way can change ${what}, expected https`);
   }
   return url;
 }

@@ -6,9 +6,32 @@ export const TEXT = v.string("expected text");
 export const textLike = (form: RegExp, expectation: string) =>
   v.pipe(v.string(expectation), v.regex(form, expectation));
 
+/** A list with at least one item, which `expected` names. */
+export const listOf = <const Item extends v.GenericSchema>(
+  item: Item,
+  expected: string,
+  expectation = "expected a list",
+) => v.pipe(v.array(item, expectation), v.minLength(1, `expected at least one ${expected}`));
+
+/** The name of a header. */
+export const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+/** A program and its arguments. */
+export const COMMAND = v.pipe(
+  v.array(textLike(/^[^\0]*$/, "expected text without U+0000"), "expected a program and its arguments"),
+  v.check(([program]) => program !== undefined && program !== "", "expected a program and its arguments"),
+);
+
 /** A key that may be left out. Its meaning is for the JSON Schema. */
 export const key = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
   v.pipe(v.optional(schema), v.description(meaning));
+
+/** A key with a default, which its description names. */
+export const keyOr = <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  standard: v.InferInput<Schema> & (string | number),
+  meaning: string,
+) => v.pipe(v.optional(schema, standard), v.description(`${meaning} Default: \`${standard}\`.`));
 
 /** A field of text that may also be written as a number of YAML. */
 export const numberOrText = <Output>(field: v.GenericSchema<string, Output>, expectation = "expected a number") =>

@@ -1,5 +1,5 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { FileSchema } from "./schema.ts";
+import { FileSchema } from "./config-file.ts";
 
 /** The JSON Schema of the configuration file, for editors. */
 export function configJsonSchema(): object {

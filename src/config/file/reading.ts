@@ -2,11 +2,10 @@ import { dirname, resolve } from "node:path";
 import { SettingsError } from "../../errors.ts";
 import { readSecretFile } from "../secrets.ts";
 import { type Environment, readSettings } from "../settings.ts";
-import type { PathFault } from "./faults.ts";
 import type { Path, YamlDocument } from "./yaml-document.ts";
 
 /** What the entries of a file are read with. */
-export interface EntryContext {
+export interface Context {
   environment: Environment;
   /** The folder of the file. */
   folder: string;
@@ -24,20 +23,62 @@ export interface EntryContext {
   modules: Set<string>;
 }
 
-/** A file that is being read. Faults and warnings are added to it. */
-export interface Reading {
-  document: YamlDocument;
-  context: EntryContext;
-  faults: PathFault[];
-  warnings: PathFault[];
+/** A fault at a path. `at` is "key" if the key itself is wrong. */
+export interface PathFault {
+  path: Path;
+  at?: "key";
+  message: string;
 }
 
-/** The line of the value at a path, or of its key. */
-export function lineAt({ document }: Reading, path: Path, at?: "key"): number {
-  return document.positionOf(document.offsetOf(path, at)).line;
+/** A place of a file that is being read. Faults and warnings of all places come together. */
+export class Reading {
+  readonly document: YamlDocument;
+  readonly context: Context;
+  readonly path: Path;
+  readonly faults: PathFault[];
+  readonly warnings: PathFault[];
+
+  constructor(
+    document: YamlDocument,
+    context: Context,
+    path: Path = [],
+    faults: PathFault[] = [],
+    warnings: PathFault[] = [],
+  ) {
+    this.document = document;
+    this.context = context;
+    this.path = path;
+    this.faults = faults;
+    this.warnings = warnings;
+  }
+
+  /** The place below this one. */
+  at(...below: Path): Reading {
+    return new Reading(this.document, this.context, [...this.path, ...below], this.faults, this.warnings);
+  }
+
+  /** Whether a value here or below is wrong. Unknown keys do not count. */
+  get isWrong(): boolean {
+    return this.faults.some(({ path, at }) => at !== "key" && this.path.every((name, index) => path[index] === name));
+  }
+
+  /** Adds a fault of this place, or of its key. Returns null, for what cannot be read. */
+  fault(message: string, at?: "key"): null {
+    this.faults.push({ path: this.path, message, ...(at && { at }) });
+    return null;
+  }
+
+  warn(message: string): void {
+    this.warnings.push({ path: this.path, message });
+  }
+
+  /** The line of the value, or of its key. */
+  lineOf(at?: "key"): number {
+    return this.document.positionOf(this.document.offsetOf(this.path, at)).line;
+  }
 }
 
-export function contextOf(file: string, environment: Environment): EntryContext {
+export function contextOf(file: string, environment: Environment): Context {
   const { WEBHOOK_BODY_LIMIT: bodyLimitBytes } = readOr(environment, "WEBHOOK_BODY_LIMIT");
   const secretsOf = (...names: string[]) => names.flatMap((name) => secretOf(environment, name) ?? []);
   const tokenSecrets = secretsOf("JWT_SECRET", "JWT_SECRET_PREVIOUS");

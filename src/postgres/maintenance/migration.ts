@@ -2,7 +2,7 @@ import { OperatorError } from "../../errors.ts";
 import type { Queries } from "../connection.ts";
 
 /** A migration of another store into this database. */
-export interface Migration {
+interface Migration {
   /** The fingerprint of the other store. */
   source: string;
   startedAt: number;

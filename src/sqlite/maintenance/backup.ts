@@ -23,14 +23,14 @@ import { inspectDatabase, isDamage } from "./inspect.ts";
 /** Called after each step with the bytes copied so far and the total. */
 export type Progress = (copied: number, total: number) => void;
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Whether the new backup may replace an older one. */
   mayReplace: boolean;
   onProgress: Progress;
 }
 
 /** What a backup has written. */
-export interface BackedUp {
+interface BackedUp {
   bytes: number;
   /** Events whose stored bytes do not match their checksum, in the database and so in the backup. */
   damaged: EventName[];

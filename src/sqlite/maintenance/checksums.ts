@@ -19,7 +19,7 @@ interface PayloadRow {
 }
 
 /** The events of a copy whose bytes do not match their checksum. */
-export interface Mismatches {
+interface Mismatches {
   events: EventName[];
   /** Whether the bytes of one of them were right in the database that was copied. */
   isCopyWrong: boolean;

@@ -88,7 +88,7 @@ export function readSteps(database: Sqlite.Database): readonly string[] {
 }
 
 /** Facts about the events of a database. */
-export interface EventFacts {
+interface EventFacts {
   /** When the newest came, in Unix milliseconds. */
   newestAt: number | null;
   /** How many jobs were set aside because their events cannot be read. */

@@ -20,7 +20,7 @@ import { change, discard, isSameFile, leaveWalMode, type Progress } from "./back
 import { hasOnlyWal, inspectDatabase } from "./inspect.ts";
 
 /** What a restore did. */
-export interface Restored {
+interface Restored {
   /** The new path of the replaced database, if there was one. */
   kept: string | null;
 }

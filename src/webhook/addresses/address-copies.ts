@@ -2,7 +2,7 @@ import { type AddressList, parseAddressList } from "./address-list.ts";
 import { openDocumentCopies } from "./document-copies.ts";
 
 /** The last good content of a list. */
-export interface AddressCopy {
+interface AddressCopy {
   addresses: string[];
   /** When the list was last read without an error, in Unix milliseconds. */
   readAt: number;

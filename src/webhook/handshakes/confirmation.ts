@@ -12,7 +12,7 @@ export interface ConfirmationParts {
 }
 
 /** Confirms the subscription that a genuine delivery asks for, if it does. Throws `intake_paused` to be asked again. */
-export type Confirm = (request: { requestId: string; address: string }, content: Content) => Promise<void>;
+type Confirm = (request: { requestId: string; address: string }, content: Content) => Promise<void>;
 
 const RETRY_SECONDS = 20;
 

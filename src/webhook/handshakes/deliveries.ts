@@ -8,7 +8,7 @@ import type { HandshakeKind } from "./kind.ts";
 import { isSslCheck } from "./validations.ts";
 
 /** Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad challenge. */
-export type AnswerDelivery = (
+type AnswerDelivery = (
   content: Content,
   secret: string,
   headers: IncomingHttpHeaders,

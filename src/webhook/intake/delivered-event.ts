@@ -16,7 +16,7 @@ import type { Content } from "./content.ts";
 import { readSigned } from "./signed-reading.ts";
 
 /** A verified delivery. `receivedAt` is in Unix milliseconds. */
-export interface VerifiedDelivery {
+interface VerifiedDelivery {
   source: Source;
   verified: Verified;
   headers: IncomingHttpHeaders;

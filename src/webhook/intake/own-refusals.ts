@@ -6,7 +6,7 @@ const OWN: readonly ErrorCode[] = ["intake_paused", "queue_full", "store_unavail
 const WINDOW_MS = 60_000;
 
 /** Counts the deliveries of the last minute that were refused for reasons of the server. */
-export interface OwnRefusals {
+interface OwnRefusals {
   add(code: ErrorCode): void;
   /** The counts by code. */
   count(): Record<string, number>;

@@ -4,7 +4,7 @@ import { isInQuery, type Source } from "../source.ts";
 import { type Content, FORM, openContent } from "./content.ts";
 
 /** A body as it was received. `coding` is null if it is not encoded. */
-export interface ReceivedBody {
+interface ReceivedBody {
   bytes: Buffer;
   coding: Coding | null;
   contentType: string;
@@ -12,7 +12,7 @@ export interface ReceivedBody {
 }
 
 /** A body as its signature covers it, and as it is read and stored. */
-export interface OpenedBody {
+interface OpenedBody {
   signed: Content;
   /** The decoded body. If the signature covers the encoded one, it is decoded here. */
   content(): Promise<Content>;

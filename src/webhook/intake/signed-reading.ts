@@ -5,7 +5,7 @@ import { boundaryIn, boundaryOf, parseMultipart } from "../../lib/multipart.ts";
 import { beginsAsJson, type Content, openContent } from "./content.ts";
 
 /** How a signed body is read. */
-export interface SignedReading {
+interface SignedReading {
   content: Content;
   /** The `Content-Type` of the bytes, where they were sent under another one that cannot be read; else null. */
   contentType: string | null;
@@ -34,15 +34,19 @@ export function readSigned(content: Content, contentTypes: readonly string[]): S
   }
   // Only the charset that was sent tells how to read other bytes.
   if (!isUtf8(bytes)) return asSent;
-  if (beginsAsJson(bytes)) {
-    // JSON that is broken is no form.
-    if (!takesLines || isJsonLines(mediaType) || readJsonLines(bytes).value === undefined) return asSent;
-    // A single line is JSON too.
-    return { ...reopened(bytes, JSON_LINES), ...(content.isJson() && { contentType: null }) };
-  }
+  // JSON that is broken is no form.
+  if (beginsAsJson(bytes)) return (takesLines ? readAsLines(content) : null) ?? asSent;
   if (!takesForms || mediaType === FORM) return asSent;
   if (hasShapeOfForm(bytes)) return reopened(bytes, FORM);
   return contentTypes.every(isRead) ? { ...reopened(bytes, FORM), contentType: null } : asSent;
+}
+
+/** Reads JSON Lines that were sent as something else. Null if they cannot be read. */
+function readAsLines(content: Content): SignedReading | null {
+  const { bytes, mediaType } = content;
+  if (isJsonLines(mediaType) || readJsonLines(bytes).value === undefined) return null;
+  // A single line is JSON too.
+  return { ...reopened(bytes, JSON_LINES), ...(content.isJson() && { contentType: null }) };
 }
 
 function reopened(bytes: Buffer, contentType: string): SignedReading {

@@ -13,7 +13,7 @@ export function countedReason(code: ErrorCode, reason?: string): string {
 }
 
 /** Counts what the sources receive and refuse, and stores the sums from time to time. */
-export interface SourceCounter {
+interface SourceCounter {
   /** Counts a delivery that a secret has verified, and its result. `at` is in Unix milliseconds. */
   received(source: string, secret: MarkedSecret, at: number, appended: Appended): void;
   /** Counts a refused delivery. */

@@ -7,7 +7,7 @@ import type { Sample, SampleEvent, Template } from "./template.ts";
 export type { Sample } from "./template.ts";
 
 /** What a sample is made for. */
-export interface SampleOptions {
+interface SampleOptions {
   /** A new id in the provider's style by default. Ignored if the provider's deliveries have none. */
   id?: string | undefined;
   /** That of the provider's sample by default. */

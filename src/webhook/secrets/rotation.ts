@@ -3,7 +3,7 @@ import type { SourceRecord } from "../intake/source-store.ts";
 import type { Secret } from "../source.ts";
 
 /** What is left to do of a rotation of secrets. The texts name secrets, and never have their values. */
-export interface RotationFinding {
+interface RotationFinding {
   found: string;
   remedy: string;
 }
@@ -32,8 +32,8 @@ const OVERLAP_MS = DAY_MS;
 export const NOTICE_MS = DAY_MS;
 
 /**
- * Tells which old secrets of a source are retired, will be within a day or can be removed, and whether its sender still uses
- * an old one.
+ * Tells which old secrets of a source are retired, will be within a day or can be removed. Tells whether its sender still
+ * uses an old one.
  *
  * - An old secret can be removed if a newer one verified a delivery 7 days or more after the old one last did. If the
  *   old one never did, the 7 days begin with the newer one's first delivery.

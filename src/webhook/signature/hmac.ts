@@ -13,7 +13,7 @@ export const DIGESTS: Record<DigestName, { blockBytes: number; digestBytes: numb
 const MAX_COPIED_BYTES = 64 * 1024;
 
 /** Computes a digest of a message, given in pieces, in hex. */
-export type Hmac = (...pieces: Uint8Array[]) => string;
+type Hmac = (...pieces: Uint8Array[]) => string;
 
 /**
  * Creates the HMAC (RFC 2104) of a digest and a key. It uses two one-shot hashes: with Node's `createHmac`, which creates

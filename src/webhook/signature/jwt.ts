@@ -47,21 +47,21 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
     return faultOfTimes(claims, Math.floor(now / 1000), times) ?? { claims, secret };
   }
 
+  /** Whether a claim is the digest of the body, which an empty one may lack. */
+  function isOfBody(claim: unknown, { content }: SignedRequest): boolean {
+    if (claim === undefined) return scheme.isBodyOptional === true && content.bytes.length === 0;
+    return isSha256Of(content, claim, scheme.bodyEncoding);
+  }
+
   function isFor(claims: Record<string, unknown>, request: SignedRequest): boolean {
-    const { issuer, audience, bodyClaim, bodyEncoding, isBodyOptional, requestClaims = {} } = scheme;
+    const { issuer, audience, bodyClaim, requestClaims = {} } = scheme;
     if (issuer !== undefined && claims.iss !== issuer) return false;
-    if (bodyClaim !== undefined) {
-      const mayLack = isBodyOptional && request.content.bytes.length === 0;
-      const isMissing = claims[bodyClaim] === undefined;
-      if (isMissing ? !mayLack : !isSha256Of(request.content, claims[bodyClaim], bodyEncoding)) return false;
-    }
+    if (bodyClaim !== undefined && !isOfBody(claims[bodyClaim], request)) return false;
     const addresses = addressesOf(request, source.publicOrigin);
     const urls = addresses.map(({ origin, target }) => origin + target);
-    if (audience !== undefined) {
-      const audiences = [claims.aud].flat();
-      const wanted = audience === "url" ? urls : [audience.text];
-      if (!wanted.some((one) => audiences.includes(one))) return false;
-    }
+    const audiences = [claims.aud].flat();
+    const wanted = audience === "url" ? urls : [audience?.text];
+    if (audience !== undefined && !wanted.some((one) => audiences.includes(one))) return false;
     if (!holdsClaims(claims, required, urls)) return false;
     return Object.entries(requestClaims).every(([name, textsOf]) =>
       addresses.some((address) => textsOf(address).some((text) => text === claims[name])),

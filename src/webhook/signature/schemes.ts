@@ -176,8 +176,8 @@ export type TimeUnit = "s" | "ms" | "iso" | "http";
 export type KeyForm = "utf8" | "hex" | "base64" | "whsec" | "sha1";
 
 /**
- * A place in a delivery: a header, a member of the body with dots between the names, where a number counts in an array, or a
- * claim of the token that signs it.
+ * A place in a delivery: a header, a member of the body, or a claim of the token that signs it. The path of a member has
+ * dots between the names. A number in it counts in an array.
  */
 export type Place = `header:${string}` | `body:${string}` | `claim:${string}`;
 

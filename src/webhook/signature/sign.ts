@@ -41,7 +41,7 @@ export interface UnsignedDelivery {
 }
 
 /** What a sender adds or changes by signing. */
-export interface SignedDelivery {
+interface SignedDelivery {
   headers: Record<string, string>;
   body: Buffer;
 }

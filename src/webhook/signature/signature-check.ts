@@ -8,7 +8,7 @@ import { keysOf } from "./secret-key.ts";
 export type Credential = Pick<Secret, "name" | "mark">;
 
 /** Finds the secret or public key of a source that a signature is right for. */
-export interface SignatureCheck<Signature> {
+interface SignatureCheck<Signature> {
   /** Null if the text has no form of a signature. */
   read(text: string): Signature | null;
   /** The credential that one of the signatures of a text, given in pieces, is right for. */

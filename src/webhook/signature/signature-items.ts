@@ -37,7 +37,7 @@ function signaturesIn({ format, label = "", separator }: Format, value: string):
 }
 
 /** Removes a label that precedes a text. */
-export function withoutLabel(value: string, label = ""): string {
+function withoutLabel(value: string, label = ""): string {
   return value.startsWith(label) ? value.slice(label.length) : value;
 }
 

@@ -22,10 +22,10 @@ import {
 import { parseTimestamp } from "./timestamp.ts";
 
 /** The signatures of a delivery that may be valid, or why none can be. */
-export type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
+type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
 
 /** Verifies deliveries with the schemes, secrets and keys of a source. */
-export interface Verifier {
+interface Verifier {
   /** Reads the signatures from the headers, before the body is read. `now` is in Unix milliseconds. */
   read(headers: IncomingHttpHeaders, now: number): ReadSignatures;
   /** Returns how the request was signed if one of the signatures is valid, else why none is. */

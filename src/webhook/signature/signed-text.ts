@@ -50,13 +50,13 @@ export interface OwnPart {
 }
 
 /** A text with placeholders, and the own parts that it may have, by name. */
-export interface TextLayout {
+interface TextLayout {
   signed: string;
   parts?: Readonly<Record<string, OwnPart>>;
 }
 
 /** A signed text, ready to be read from deliveries. */
-export interface SignedText {
+interface SignedText {
   parts: readonly Part[];
   /** Whether it covers the address. */
   hasAddress: boolean;

@@ -8,7 +8,7 @@ import { createLogHandler } from "./log.ts";
 import { createModuleHandler } from "./module.ts";
 
 /** What handlers are created with. */
-export interface HandlerTools {
+interface HandlerTools {
   log: Log;
   /** Starts a thread with the entry `handlers/module-thread.ts`. */
   startThread: (options: WorkerOptions) => Worker;

@@ -28,7 +28,7 @@ export type ToModule = { event: ModuleEvent; idempotencyKey: string } | "abort";
 export const MODULE_LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
 /** A line for the log. The run that wrote it may have ended. `fields` is JSON. */
-export interface ModuleLogLine {
+interface ModuleLogLine {
   log: (typeof MODULE_LOG_LEVELS)[number];
   message: string;
   fields: string | undefined;

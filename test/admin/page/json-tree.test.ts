@@ -56,7 +56,7 @@ suite("a payload as a tree", () => {
       assert.ok(tree);
       assert.deepEqual(JSON.stringify(meaningOf(tree)), JSON.stringify(JSON.parse(text)));
     });
-    fc.assert(check, { numRuns: 300 });
+    void fc.assert(check, { numRuns: 300 });
   });
 
   test("counts what is directly in a value", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { Notifier } from "../../../src/alerts/notifiers.ts";
 import { DEFAULT_RULES } from "../../../src/alerts/rules.ts";
-import { DEFAULT_ALERTS } from "../../../src/config/file/alerts-entry.ts";
+import { DEFAULT_ALERTS } from "../../../src/config/file/alerts.ts";
 import { dir, faults, read, sourceIn } from "../../helpers/config-file.ts";
 
 const DAY = 86_400_000;

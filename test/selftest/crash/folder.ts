@@ -5,7 +5,7 @@ import { exitCodeOf, OperatorError, systemCode } from "../../../src/errors.ts";
 import { prepareDataDir } from "../../../src/sqlite/data-dir.ts";
 
 /** A test that runs in a folder. */
-export interface FolderTest<Result> {
+interface FolderTest<Result> {
   run(): Promise<Result>;
   /** Ends everything that may write to the folder. */
   abort(): Promise<void>;
@@ -14,7 +14,7 @@ export interface FolderTest<Result> {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The result of a test. `folder` is null if it was removed. */
-export interface Ended<Result> {
+interface Ended<Result> {
   result: Result;
   folder: string | null;
 }

@@ -14,7 +14,7 @@ const MAX_KILL_DELAY_MS = 5;
 const SHARE_KILLED_AT_START = 0.1;
 const MAX_START_MS = 300;
 
-export interface CrashTestOptions {
+interface CrashTestOptions {
   /** An empty folder. */
   folder: string;
   /** The operator's settings, for `ADDON_DIR`. */
@@ -34,7 +34,7 @@ export interface CrashTestResult {
 }
 
 /** A crash test. */
-export interface CrashTest {
+interface CrashTest {
   /** Kills a server in each round, then judges what is stored. Throws an `OperatorError` if a server does not work. */
   run(): Promise<CrashTestResult>;
   /** Kills the server. No other one is started. */

@@ -12,7 +12,7 @@ const SENDERS = 8;
 const TIMEOUT_MS = 30_000;
 
 /** Delivers events from several senders at once. */
-export interface Senders {
+interface Senders {
   /** Delivers without a pause. Some time after a number of acknowledgements it kills the server. */
   deliverAndKill(server: ServerProcess, round: number, kill: { acknowledged: number; delayMs: number }): Promise<void>;
 }

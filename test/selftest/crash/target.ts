@@ -8,7 +8,7 @@ import type { Ledger, RouteName } from "./verdict.ts";
 const MAX_ANSWER_MS = 3;
 
 /** The HTTP server in this process that both routes post to. */
-export interface Target {
+interface Target {
   /** The URL of a route. It names the server process that posts to it, counted from 1. */
   url(route: RouteName, server: number): string;
   close(): Promise<void>;

@@ -29,7 +29,7 @@ export interface Faults {
 }
 
 /** Judges the stored events. */
-export interface Judge {
+interface Judge {
   /** Judges one event. They come newest first. */
   add(event: EventDetail): void;
   /** The number of stored events, and the faults, those of the oldest events first. Called after the last event. */

@@ -3,7 +3,7 @@ import { html } from "../html.ts";
 import { t } from "../texts/texts.ts";
 import { type IconName, icon } from "./icon.ts";
 
-export type Tone = "good" | "bad" | "warn" | "note" | "calm";
+type Tone = "good" | "bad" | "warn" | "note" | "calm";
 
 /** A short state: its colour is never the only sign. */
 export const badge = (tone: Tone, sign: IconName, text: string): VNode =>

@@ -63,7 +63,7 @@ const stepOf =
   (cursor, signal) =>
     action === "replay" ? replay(selection, cursor, signal) : discard(selection, reason, cursor, signal);
 
-function content(action: BulkAction, run: Run, onSubmit: (event: SubmitEvent) => void): VNode {
+function content(action: BulkAction, run: Run, onSubmit: (event: SubmitEvent) => Promise<void>): VNode {
   switch (run.phase.value) {
     case "counting":
       return underWay(t.bulk.counting(run.progress.value.matched), run);
@@ -85,7 +85,7 @@ const nothing = () => html`<p role="status">${t.bulk.nothing}</p>${closing()}`;
 const closing = () =>
   html`<div class="actions end"><button type="button" onClick=${closeDialog}>${t.close}</button></div>`;
 
-function question(action: BulkAction, count: number, onSubmit: (event: SubmitEvent) => void): VNode {
+function question(action: BulkAction, count: number, onSubmit: (event: SubmitEvent) => Promise<void>): VNode {
   const isDiscard = action === "discard";
   return html`<form onSubmit=${onSubmit}>
     <p role="status"><strong>${isDiscard ? t.bulk.willDiscard(count) : t.bulk.willReplay(count)}</strong></p>

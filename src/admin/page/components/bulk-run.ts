@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { type Progress, runSteps, type Step } from "../bulk.ts";
 
 /** Where a replay or discard is: it counts, asks, runs, and is over. */
-export type Phase = "counting" | "asking" | "running" | "over";
+type Phase = "counting" | "asking" | "running" | "over";
 
 /** The count and the run of a replay or discard. */
 export interface Run {

@@ -1,8 +1,8 @@
 import type { EventFilter } from "../answers.ts";
 
 /** The ranges of time that a list of events offers, and their lengths. */
-export const RANGES = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as const;
-export type Range = keyof typeof RANGES;
+const RANGES = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as const;
+type Range = keyof typeof RANGES;
 
 /** The members of an address that filter the list of events. */
 export const FILTER_NAMES = ["status", "type", "source", "search", "error", "range", "since", "until"] as const;

@@ -1,0 +1,118 @@
+import * as v from "valibot";
+import { type AlertRules, DEFAULT_RULES } from "../../alerts/rules.ts";
+import type { AlertConfig } from "../../alerts/watch.ts";
+import { diskSize, duration, fraction, integer, LONGEST_AGE } from "../fields.ts";
+import { formatDuration } from "../units.ts";
+import { key, keyOr, numberOrText } from "./fields.ts";
+import { type NotifierEntry, NotifierSchema, readNotifiers } from "./notifiers.ts";
+import type { Reading } from "./reading.ts";
+import type { Known } from "./shape.ts";
+
+export const DEFAULT_ALERTS: AlertConfig = { rules: DEFAULT_RULES, notifiers: [] };
+
+const A_DAY = { ms: 24 * 3_600_000, text: "at most 24h" };
+
+/** A duration whose default is an example of it. */
+const period = (standardMs: number, meaning: string, longest = LONGEST_AGE) =>
+  keyOr(duration(1000, formatDuration(standardMs), longest), formatDuration(standardMs), meaning);
+
+const number = (least: number, standard: number, meaning: string) =>
+  keyOr(numberOrText(integer(least, 1_000_000_000)), standard, meaning);
+
+/** A rule, which may be off. */
+const rule = <const Entries extends v.ObjectEntries>(meaning: string, entries: Entries) =>
+  v.pipe(
+    v.optional(
+      v.union([v.literal("off"), v.strictObject(entries)], "expected a map or off"),
+      // Each key of a rule has a default, or may be missing.
+      {} as v.InferInput<v.StrictObjectSchema<Entries, undefined>>,
+    ),
+    v.description(`${meaning} \`off\`, or a map.`),
+  );
+
+const { failureRate, queue, deadLetters, oldSecret, certificate, notReady, refused, writes, unreadable } =
+  DEFAULT_RULES;
+
+/** `alerts` as it is written in the file. */
+export const AlertsSchema = v.strictObject(
+  {
+    notify: key(v.array(NotifierSchema, "expected a list"), "Where alerts are sent. Default: nowhere."),
+    failureRate: rule("Failed attempts, by route.", {
+      above: keyOr(
+        numberOrText(fraction),
+        failureRate.above,
+        "Fires when a larger share of a route's attempts failed.",
+      ),
+      over: period(failureRate.overMs, "The time in which attempts are counted.", A_DAY),
+      atLeast: number(1, failureRate.atLeast, "Fewer attempts do not fire."),
+    }),
+    queue: rule("An old event in the queue, or a growing queue.", {
+      olderThan: period(queue.olderThanMs, "Fires when an event has been queued for longer."),
+      growingFor: period(queue.growingForMs, "Fires when the queue has been growing for so long.", A_DAY),
+      atLeast: number(1, queue.atLeast, "A growing queue with fewer events does not fire."),
+    }),
+    deadLetters: rule("Jobs in the dead letters.", {
+      above: number(0, deadLetters.above, "Fires when more jobs are in the dead letters."),
+    }),
+    disk: rule("Little free disk space.", {
+      below: key(
+        numberOrText(diskSize, "expected a size such as 2g"),
+        "Fires when less space is free on the disk of `DATA_DIR`. Default: twice `MIN_FREE_DISK`.",
+      ),
+    }),
+    oldSecret: rule("A sender that still signs with an old secret.", {
+      after: period(oldSecret.afterMs, "Fires when a sender has signed with an old secret only for so long."),
+    }),
+    certificate: rule("A TLS certificate that ends soon.", {
+      within: period(certificate.withinMs, "Fires when the certificate of `TLS_CERT_FILE` ends sooner."),
+    }),
+    notReady: rule("A part that is not ready.", {
+      after: period(notReady.afterMs, "Fires when a part of `/readyz` has not been ready for so long."),
+    }),
+    refused: rule("Deliveries that the server itself refuses.", {
+      above: number(
+        0,
+        refused.above,
+        "Fires when more deliveries got 503 within a minute, which the sender may not repeat.",
+      ),
+    }),
+    writes: rule("A store that refuses writes.", {
+      after: period(writes.afterMs, "Fires when the store has refused writes for so long."),
+    }),
+    unreadable: rule("Events that cannot be read.", {
+      above: number(0, unreadable.above, "Fires when more dead letters cannot be read."),
+    }),
+  },
+  "expected a map such as { deadLetters: { above: 0 } }",
+);
+
+type AlertsEntry = v.InferOutput<typeof AlertsSchema>;
+
+/** Reads `alerts`, whose shape is known. Without one that is right, the rules have their defaults. */
+export function readAlerts(entry: Known<AlertsEntry>, reading: Reading): AlertConfig {
+  const rules = reading.isWrong ? DEFAULT_RULES : rulesOf(entry as AlertsEntry);
+  const notify: readonly (NotifierEntry | undefined)[] = entry.notify ?? [];
+  return { rules, notifiers: readNotifiers(notify, reading.at("notify")) };
+}
+
+function rulesOf(entry: AlertsEntry): AlertRules {
+  return {
+    failureRate: unlessOff(entry.failureRate, ({ over: overMs, ...rest }) => ({ ...rest, overMs })),
+    queue: unlessOff(entry.queue, ({ olderThan, growingFor, atLeast }) => ({
+      olderThanMs: olderThan,
+      growingForMs: growingFor,
+      atLeast,
+    })),
+    deadLetters: unlessOff(entry.deadLetters, ({ above }) => ({ above })),
+    disk: unlessOff(entry.disk, ({ below }) => ({ below })),
+    oldSecret: unlessOff(entry.oldSecret, ({ after: afterMs }) => ({ afterMs })),
+    certificate: unlessOff(entry.certificate, ({ within: withinMs }) => ({ withinMs })),
+    notReady: unlessOff(entry.notReady, ({ after: afterMs }) => ({ afterMs })),
+    refused: unlessOff(entry.refused, ({ above }) => ({ above })),
+    writes: unlessOff(entry.writes, ({ after: afterMs }) => ({ afterMs })),
+    unreadable: unlessOff(entry.unreadable, ({ above }) => ({ above })),
+  };
+}
+
+const unlessOff = <Entry extends object, Rule>(entry: Entry | "off", ruleOf: (rule: Entry) => Rule): Rule | null =>
+  entry === "off" ? null : ruleOf(entry);

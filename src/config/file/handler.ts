@@ -1,0 +1,106 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { resolve } from "node:path";
+import * as v from "valibot";
+import { systemCode } from "../../errors.ts";
+import type { HandlerConfig } from "../../worker/route.ts";
+import { duration, url } from "../fields.ts";
+import { COMMAND, key, textLike } from "./fields.ts";
+import type { Reading } from "./reading.ts";
+import { readSigningKey } from "./secrets.ts";
+import { type Known, shown } from "./shape.ts";
+
+const timeout = key(duration(1, "30s"), "Longest time of one attempt. Default: `HANDLER_TIMEOUT`.");
+
+const http = v.strictObject(
+  {
+    url: v.pipe(url, v.description("The URL that each event is posted to.")),
+    secret: key(
+      v.string("expected env:NAME or file:PATH"),
+      "Signs the requests as Standard Webhooks: `env:NAME`, or `file:PATH` relative to this file. It is `whsec_` and base64, or text.",
+    ),
+    timeout,
+  },
+  "expected a map with url",
+);
+
+const exec = v.strictObject(
+  {
+    command: v.pipe(
+      COMMAND,
+      v.description("The program and its arguments. A program with `/` is relative to this file."),
+    ),
+    timeout,
+  },
+  "expected a map with command",
+);
+
+const module = v.strictObject(
+  {
+    file: v.pipe(
+      textLike(/^[^\0]+$/, "expected the path of a file"),
+      v.description("The module, relative to this file. Its default export is the handler."),
+    ),
+    timeout,
+  },
+  "expected a map with file",
+);
+
+/** The handlers. A route has one of them. */
+export const HANDLERS = {
+  http: key(http, "Posts each event to a URL."),
+  to: key(url, "Short for `http` with a URL only."),
+  exec: key(exec, "Runs a program for each event."),
+  module: key(module, "Calls a JavaScript module for each event."),
+  log: key(v.strictObject({}, "expected {}"), "Logs each event by id and type: `{}`."),
+};
+
+type HandlerName = keyof typeof HANDLERS;
+type HandlerEntry = Known<v.InferOutput<v.StrictObjectSchema<typeof HANDLERS, undefined>>>;
+
+export const HANDLER_NAMES = Object.keys(HANDLERS) as HandlerName[];
+
+/** Reads the one handler of a route. `names` are those that it has. Null if there is none, or it has a fault. */
+export function readHandler(
+  names: readonly HandlerName[],
+  entry: HandlerEntry,
+  reading: Reading,
+): HandlerConfig | null {
+  const [first, ...others] = names;
+  if (first === undefined) return reading.fault(`found no handler, expected one of ${HANDLER_NAMES.join(", ")}`);
+  for (const name of others) reading.at(name).fault(`found beside ${first}, expected one handler`, "key");
+  const [handler = null] = names.map((name) => READERS[name](entry, reading));
+  return handler;
+}
+
+const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => HandlerConfig | null> = {
+  to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
+  http({ http: { url, secret } = {} }, reading) {
+    const key = secret === undefined ? null : readSigningKey(secret, reading.at("http", "secret"));
+    return url === undefined ? null : { kind: "http", url, key };
+  },
+  exec({ exec: { command } = {} }, { context: { folder } }) {
+    const [program, ...words] = command ?? [];
+    if (program === undefined) return null;
+    return { kind: "exec", command: [program.includes("/") ? resolve(folder, program) : program, ...words], folder };
+  },
+  module({ module: { file } = {} }, reading) {
+    return file === undefined ? null : { kind: "module", file: readFile(file, reading.at("module", "file")) };
+  },
+  log: () => ({ kind: "log" }),
+};
+
+/** Checks the file of a module, without loading it. Returns its absolute path. */
+function readFile(name: string, reading: Reading): string {
+  const { folder, modules } = reading.context;
+  const file = resolve(folder, name);
+  modules.add(file);
+  const fault = (why: string) =>
+    reading.fault(`found ${shown(name, reading.path)}, which ${why}, expected a readable file`);
+  try {
+    accessSync(file, constants.R_OK);
+    if (!statSync(file).isFile()) fault("is no regular file");
+  } catch (error) {
+    fault(`cannot be read (${systemCode(error)})`);
+  }
+  return file;
+}

@@ -1,0 +1,145 @@
+import * as v from "valibot";
+import { defined } from "../../lib/defined.ts";
+import { isJson } from "../../lib/header-value.ts";
+import { DESCRIBED_KINDS, hasToken, signsChallenges } from "../../webhook/handshakes/kind.ts";
+import type { Provider } from "../../webhook/provider.ts";
+import { allProviders, providerOf } from "../../webhook/providers/index.ts";
+import type { Handshake } from "../../webhook/source.ts";
+import { HEADER, key, TEXT, textLike } from "./fields.ts";
+import type { Reading } from "./reading.ts";
+import { readSecretRef, warnOfWeakness } from "./secrets.ts";
+
+// A challenge in one of the others would change how the answer is read.
+const ECHO_HEADER = /^(?!content-|transfer-|connection$|set-cookie)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i;
+
+/** The handshake of a source with a token, or one that the source describes. */
+const DescribedSchema = v.strictObject(
+  {
+    token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
+    confirm: key(v.literal(true), "Confirms subscriptions of Amazon SNS to the topic of `options`."),
+    type: key(
+      v.picklist(DESCRIBED_KINDS, `expected ${DESCRIBED_KINDS.join(", ")}`),
+      "What the sender asks by, if no preset does: `head`, a `HEAD`; `echo-query`, a `GET` with a challenge in the query; `echo-header`, a `POST` with a challenge in a header; `echo-json`, a `POST` with a challenge in a member of its JSON; `hub`, as WebSub does; `match-query`, a `GET` with the `token` in the query, answered with 204 or 404.",
+    ),
+    name: key(textLike(HEADER, "expected a name"), "The parameter, the header or the member that has the challenge."),
+    as: key(
+      textLike(ECHO_HEADER, "expected the name of a header"),
+      "The header of the answer, or the member of its JSON. Default: `name`; for `echo-query` and `hub`, an answer in text.",
+    ),
+  },
+  "expected a map",
+);
+
+/** The handshake of a source as it is written in the file. */
+export const HandshakeSchema = v.union(
+  [v.literal(true), DescribedSchema],
+  "expected true, { token: env:NAME } or { type: … }",
+);
+
+interface HandshakeEntry {
+  handshake?: v.InferOutput<typeof HandshakeSchema> | undefined;
+  preset?: string | undefined;
+  contentTypes?: readonly string[] | undefined;
+  options?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Reads the handshake of a source. */
+export function readHandshake(entry: HandshakeEntry, reading: Reading): Handshake | null {
+  const { handshake, preset: slug } = entry;
+  if (handshake === undefined) return null;
+  const provider = providerOf(slug);
+  const kind = provider?.handshake;
+  if (kind === "sns") return readConfirmation(handshake, entry, reading);
+  if (handshake !== true && handshake.confirm !== undefined)
+    return reading.at("handshake", "confirm").fault("found without the preset aws_sns, expected nothing", "key");
+  if (handshake !== true && handshake.type !== undefined) return readDescribed(handshake, provider, reading);
+  if (kind === undefined) {
+    const found = slug === undefined ? "without a preset" : `beside the preset ${slug}, whose provider has none`;
+    return reading.at("handshake").fault(`found ${found}, expected a preset of ${withHandshake().join(", ")}`, "key");
+  }
+  const { contentTypes = provider?.contentTypes ?? [] } = entry;
+  if (signsChallenges(kind) && !contentTypes.every(isJson)) {
+    return reading.at("contentTypes").fault("found other types than JSON beside handshake, expected JSON types only");
+  }
+  if (!hasToken(kind)) {
+    if (handshake === true) return { kind };
+    return reading
+      .at("handshake", "token")
+      .fault(`found beside the preset ${slug}, which has none, expected handshake: true`, "key");
+  }
+  if (handshake === true) {
+    return reading.at("handshake").fault(`found true, expected { token: env:NAME } for the token that ${slug} has`);
+  }
+  const { token } = handshake;
+  const extra = OF_DESCRIBED.find((key) => handshake[key] !== undefined);
+  if (extra !== undefined) return reading.at("handshake", extra).fault("found without type, expected nothing", "key");
+  if (token === undefined) return reading.at("handshake").fault("token is missing, expected env:NAME");
+  return withToken({ kind }, token, reading);
+}
+
+/** Without the topic, anybody could subscribe the source to a topic of theirs. */
+function readConfirmation(
+  handshake: NonNullable<HandshakeEntry["handshake"]>,
+  { options }: HandshakeEntry,
+  reading: Reading,
+): Handshake | null {
+  const isRight = handshake !== true && handshake.confirm === true && Object.keys(handshake).length === 1;
+  if (!isRight)
+    return reading
+      .at("handshake")
+      .fault("found another value than the preset aws_sns takes, expected { confirm: true }");
+  if (options?.topicArn === undefined)
+    return reading
+      .at("handshake", "confirm")
+      .fault("found without options.topicArn, expected the topic to confirm", "key");
+  return { kind: "sns" };
+}
+
+const OF_DESCRIBED = ["name", "as"] as const;
+
+function withToken(handshake: Handshake, reference: string, reading: Reading): Handshake | null {
+  const place = reading.at("handshake", "token");
+  const token = readSecretRef(reference, place);
+  if (token === null) return null;
+  warnOfWeakness(token, place);
+  return { ...handshake, token };
+}
+
+type Described = v.InferOutput<typeof DescribedSchema>;
+
+/** The keys that each described handshake has. */
+const KEYS: Record<NonNullable<Described["type"]>, readonly (keyof Described)[]> = {
+  "echo-header": ["name", "as"],
+  "echo-json": ["name", "as"],
+  "echo-query": ["name", "as"],
+  head: [],
+  hub: ["token", "as"],
+  "match-query": ["name", "token"],
+};
+
+function readDescribed(described: Described, provider: Provider | undefined, reading: Reading): Handshake | null {
+  const { type: kind = "head", token, name, as } = described;
+  if (provider?.handshake !== undefined)
+    return reading
+      .at("handshake", "type")
+      .fault("found beside a preset whose provider has its own, expected none", "key");
+  const extra = (["token", ...OF_DESCRIBED] as const).find(
+    (key) => described[key] !== undefined && !KEYS[kind].includes(key),
+  );
+  if (extra !== undefined)
+    return reading.at("handshake", extra).fault(`found beside type ${kind}, expected nothing`, "key");
+  if (KEYS[kind].includes("name") && name === undefined)
+    return reading.at("handshake").fault(`name is missing, expected where type ${kind} has the challenge`);
+  if (kind === "match-query" && token === undefined)
+    return reading
+      .at("handshake")
+      .fault(`token is missing, expected env:NAME with the code that type ${kind} compares`);
+  if (kind === "echo-header" && as === undefined && !ECHO_HEADER.test(name ?? ""))
+    return reading.at("handshake", "name").fault("found a header that cannot be echoed, expected another");
+  const named = kind === "echo-header" ? name?.toLowerCase() : name;
+  const handshake = { kind, ...defined({ name: named, as: as ?? (kind === "echo-header" ? name : undefined) }) };
+  return token === undefined ? handshake : withToken(handshake, token, reading);
+}
+
+/** The presets that have a handshake. */
+const withHandshake = () => allProviders().flatMap(([name, { handshake }]) => (handshake === undefined ? [] : [name]));

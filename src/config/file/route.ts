@@ -1,0 +1,126 @@
+import * as v from "valibot";
+import type { Route } from "../../worker/route.ts";
+import { integer, oneOf, parsed } from "../fields.ts";
+import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, TEXT, textLike } from "./fields.ts";
+import { HANDLER_NAMES, HANDLERS, readHandler } from "./handler.ts";
+import type { Reading } from "./reading.ts";
+import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
+import { hintOf, type Known, shown } from "./shape.ts";
+
+const PATH_EXPECTATION = "expected a path with dots and without body:, e.g. data.object.customer";
+
+/** The path of a member of the payload. */
+const JsonPath = textLike(/^(?!body:)[^.]+(?:\.[^.]+)*$/, PATH_EXPECTATION);
+
+const scalar = v.union([v.string(), v.pipe(v.number(), v.finite()), v.boolean(), v.null()], "expected a single value");
+
+/** The accepted values of a member of the payload. */
+const Accepted = v.union([scalar, listOf(scalar, "value")], "expected a single value or a list of them");
+
+const type = textLike(/^!?[^!]/, "expected a type, e.g. invoice.*, or ! and a type");
+
+const SECONDS = { s: 1, m: 60, h: 3600 };
+
+const rate = parsed((text) => {
+  const [, count = "", unit] = /^([1-9][0-9]{0,6})\/([smh])$/.exec(text) ?? [];
+  return unit === undefined ? null : Number(count) / SECONDS[unit as keyof typeof SECONDS];
+}, "expected a number of attempts per second, minute or hour, e.g. 100/s");
+
+/** A route as it is written in the file. */
+export const RouteSchema = v.strictObject(
+  {
+    name: v.pipe(
+      textLike(NAME, NAME_EXPECTATION),
+      v.description(
+        "Names the route in commands, and its jobs in the database. Up to 64 small letters, digits and `-`.",
+      ),
+    ),
+    source: key(
+      v.union([TEXT, listOf(TEXT, "source")], "expected a name or a list"),
+      "The source, or a list of sources. Default: all.",
+    ),
+    types: key(
+      v.union([type, listOf(type, "type")], "expected a type or a list"),
+      "Types of events. `*` stands for any text, `?` for one character, and `!` excludes. Default: all.",
+    ),
+    when: key(
+      v.record(JsonPath, Accepted, "expected a map of paths and values"),
+      "Conditions on the payload: for each path with dots between the names, the accepted value or a list.",
+    ),
+    ...HANDLERS,
+    retry: key(RetrySchema, "When failed attempts are repeated."),
+    orderBy: key(JsonPath, "The path of a key in the payload. Jobs of one key run one at a time, in order of arrival."),
+    whenStuck: key(
+      oneOf("block", "skip"),
+      "After a dead letter, `block` keeps later jobs of its key waiting, and `skip` runs them. Default: `block`.",
+    ),
+    concurrency: key(numberOrText(integer(1, 1000)), "Attempts at once. Default: `WORKER_CONCURRENCY`."),
+    rate: key(
+      rate,
+      "Attempts that may begin per second, minute or hour, e.g. `100/s`, `60/m` or `10/h`. Default: any number.",
+    ),
+  },
+  "expected a map with name and a handler",
+);
+
+type RouteKeys = Known<v.InferOutput<typeof RouteSchema>>;
+
+/** A route of the file. What is undefined comes from the settings. */
+export interface RouteEntry extends Omit<Route, "timeoutMs" | "retry" | "concurrency"> {
+  timeoutMs?: number | undefined;
+  retry: RetryEntry;
+  concurrency?: number | undefined;
+}
+
+/** Reads `routes`, whose shape is known. `sources` are the names of all sources; null if they cannot be read. */
+export function readRoutes(
+  entries: readonly (RouteKeys | undefined)[],
+  sources: ReadonlySet<string> | null,
+  reading: Reading,
+): RouteEntry[] {
+  if (entries.length === 0) reading.fault("found an empty list, expected at least one route");
+  const firstUses = new Map<string, number>();
+  return entries.flatMap((entry, index) => {
+    if (entry === undefined) return [];
+    const { name } = entry;
+    const first = name === undefined ? undefined : firstUses.get(name);
+    if (name !== undefined && first !== undefined) {
+      const line = reading.at(first, "name").lineOf();
+      reading.at(index, "name").fault(`found "${name}" a second time, after line ${line}, expected another name`);
+    }
+    if (name !== undefined) firstUses.set(name, first ?? index);
+    return readRoute(entry, sources, reading.at(index)) ?? [];
+  });
+}
+
+function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, reading: Reading): RouteEntry | null {
+  const names = HANDLER_NAMES.filter((name) => name in entry);
+  const handler = readHandler(names, entry, reading);
+  if (sources) unknownSources(entry.source, sources, reading.at("source"));
+  const retry = readRetry(entry.retry ?? {}, names, reading.at("retry"));
+  if ("whenStuck" in entry && !("orderBy" in entry))
+    reading.at("whenStuck").fault("found without orderBy, expected both or neither", "key");
+  const { name, source } = entry;
+  if (name === undefined || handler === null) return null;
+  return {
+    name,
+    sources: source === undefined ? null : [source].flat(),
+    types: [entry.types ?? []].flat(),
+    when: Object.entries(entry.when ?? {}).map(([path, accepted = []]) => ({ path, values: [accepted].flat() })),
+    orderBy: entry.orderBy ?? null,
+    whenStuck: entry.whenStuck ?? "block",
+    handler,
+    timeoutMs: (entry.http ?? entry.exec ?? entry.module)?.timeout,
+    retry,
+    concurrency: entry.concurrency,
+    ratePerSecond: entry.rate ?? null,
+  };
+}
+
+function unknownSources(source: RouteKeys["source"] = [], known: ReadonlySet<string>, reading: Reading): void {
+  for (const [index, name] of [source].flat().entries()) {
+    const place = typeof source === "string" ? reading : reading.at(index);
+    if (known.has(name)) continue;
+    place.fault(`found ${shown(name, place.path)}, expected the name of a source${hintOf(name, [...known])}`);
+  }
+}

@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import { systemCode } from "../../errors.ts";
+import { markOf } from "../../webhook/secrets/secret-mark.ts";
+import { bytesOfWhsec } from "../../webhook/signature/secret-key.ts";
+import type { Secret } from "../../webhook/source.ts";
+import { readSecretFile } from "../secrets.ts";
+import { SIGNING_SECRET_FORM, signingKeyOf } from "../signing-key.ts";
+import { LEAST_WHSEC_BYTES } from "../warnings.ts";
+import type { Reading } from "./reading.ts";
+
+const LEAST_LENGTH = 16;
+
+/** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to the file's folder. No fault has its value. */
+export function readSecretRef(reference: string, reading: Reading): Secret | null {
+  const { folder, environment, tokenSecrets, secretNames } = reading.context;
+  const [, kind, rest = ""] = /^(env|file):(.+)$/.exec(reference) ?? [];
+  if (kind === undefined || (kind === "env" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest)))
+    return reading.fault("found a literal value, expected env:NAME or file:PATH");
+  if (kind === "env") secretNames.add(rest);
+  let value: string | undefined;
+  try {
+    value = kind === "env" ? environment[rest] : readSecretFile(resolve(folder, rest));
+  } catch (error) {
+    const why = `which cannot be read (${systemCode(error)})`;
+    return reading.fault(`found ${reference}, ${why}, expected a readable file`);
+  }
+  if (value === undefined || value === "") {
+    const found = kind === "env" ? "which is not set" : "which is empty";
+    // What stands after env: may be a secret itself.
+    const named = kind === "env" && !/^[A-Z][A-Z0-9_]*$/.test(rest) ? "env: and a name in small letters" : reference;
+    return reading.fault(`found ${named}, ${found}, expected a secret`);
+  }
+  if (value.includes("\uFFFD")) return reading.fault(`found ${reference}, which is not UTF-8, expected text`);
+  if (tokenSecrets.includes(value))
+    return reading.fault(`found ${reference}, which is also a secret of tokens, expected a different one`);
+  return { name: reference, value, mark: markOf(value) };
+}
+
+/** Warns of what is weak about a secret. */
+export function warnOfWeakness({ name, value }: Secret, reading: Reading): void {
+  for (const weakness of weaknessesOf(value)) reading.warn(`${name} ${weakness}`);
+}
+
+/** Reads the secret that signs requests. Null if it cannot be used. */
+export function readSigningKey(reference: string, reading: Reading): Uint8Array | null {
+  const secret = readSecretRef(reference, reading);
+  if (secret === null) return null;
+  warnOfWeakness(secret, reading);
+  const key = signingKeyOf(secret.value);
+  return key ?? reading.fault(`found ${reference}, whose value does not have the form, ${SIGNING_SECRET_FORM}`);
+}
+
+function weaknessesOf(value: string): string[] {
+  const warnings: string[] = [];
+  if (value.length < LEAST_LENGTH) warnings.push(`is shorter than ${LEAST_LENGTH} characters: use a random one`);
+  if (/^\s|\s$/.test(value))
+    warnings.push("begins or ends with white space: remove it, unless the other side's secret has it, too");
+  const bytes = bytesOfWhsec(value);
+  if (bytes !== null && bytes > 0 && bytes < LEAST_WHSEC_BYTES) {
+    warnings.push(`has ${bytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`);
+  }
+  return warnings;
+}
