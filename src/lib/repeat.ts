@@ -38,6 +38,7 @@ export function repeat<Result>(turn: () => Result | Promise<Result>, options: Re
     }
     if (!isStopped) schedule(waitAfter(result));
   }
+
   function schedule(afterMs: number): void {
     timer = setTimeout(() => {
       running = run();

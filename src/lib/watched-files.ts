@@ -33,7 +33,7 @@ export function createWatchedFiles(listFiles: () => readonly string[]): WatchedF
         const version = (await Promise.all(listFiles().map(fileVersion))).join();
         if (isWatched && version !== versionRead) onChange();
       };
-      // A change is reported by what reads the files.
+      // What reads the files reports its own errors.
       const polling = repeat(poll, { firstMs: 0, everyMs: WATCH_INTERVAL_MS, onError: () => {} });
       return () => {
         isWatched = false;

@@ -84,9 +84,7 @@ export function openDeliveries(
       retirement.start();
     },
     async stop() {
-      await holding.stop();
-      await retirement.stop();
-      await counter.flush();
+      await Promise.all([holding.stop(), retirement.stop(), counter.flush()]);
     },
   };
 }
