@@ -59,7 +59,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
       const logSize = watchLogSize(reader.name, log);
       const fileWatch = watchFiles({ dataDir, files, hold, thread, log });
       const close = async () => {
-        fileWatch.stop();
+        void fileWatch.stop();
         logSize.stop();
         await readThread.close();
         await thread.close();
