@@ -1,7 +1,10 @@
 import { networkOf } from "../lib/network.ts";
 import type { LoginOrigin } from "./sessions.ts";
 
-/** The origin of a login as shown to the user's other devices: precise enough to recognize, too coarse to locate a person. */
+/**
+ * The origin of a login as shown to the user's other devices: precise enough to recognize, too coarse to locate a
+ * person.
+ */
 export function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
   return { network: coarseNetwork(address), userAgent: productOf(userAgent ?? "") };
 }

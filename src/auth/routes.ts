@@ -35,8 +35,8 @@ export const LogoutAnswer = v.object({ ok: v.literal(true) });
 export const MeAnswer = v.object({ userId: v.string(), email: v.string() });
 
 /**
- * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body has at most 16 KiB. Throws the errors of `readJson` and
- * {@link Login}.
+ * Answers `POST /auth/login`: 200 with `{ accessToken }`. The body has at most 16 KiB. Throws the errors of `readJson`
+ * and {@link Login}.
  */
 export function loginRoute(login: Login): Handler {
   return async ({ request, requestId, address }) => {
@@ -49,8 +49,8 @@ export function loginRoute(login: Login): Handler {
 }
 
 /**
- * Answers `POST /auth/logout`: ends the session of the token, 200 with `{ ok: true }`. Throws the errors of the guard and of
- * `refuseBody`, and `session_invalidated` when the session ends during the request.
+ * Answers `POST /auth/logout`: ends the session of the token, 200 with `{ ok: true }`. Throws the errors of the guard
+ * and of `refuseBody`, and `session_invalidated` when the session ends during the request.
  */
 export function logoutRoute(authenticate: AuthenticateRequest, sessions: SessionStore, log: Log): Handler {
   return async ({ request, requestId, address }) => {

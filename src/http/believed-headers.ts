@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * The headers in which a trusted proxy says what it received. Each file in `deploy/` sets or removes every one of them: otherwise a
- * client could choose it.
+ * The headers in which a trusted proxy says what it received. Each file in `deploy/` sets or removes every one of them:
+ * otherwise a client could choose it.
  */
 export const BELIEVED_HEADERS = [
   "x-forwarded-for",

@@ -30,7 +30,10 @@ function hopAddress(hop: string): string | null {
   return canonicalAddress(match?.[1] ?? match?.[2] ?? hop);
 }
 
-/** The address of a client that nobody can name. It is in no list of addresses, so that it may do nothing that needs one. */
+/**
+ * The address of a client that nobody can name. It is in no list of addresses, so that it may do nothing that needs
+ * one.
+ */
 export const NOBODY = "unknown";
 
 const peers = new WeakMap<Socket, string>();
@@ -63,8 +66,8 @@ export function isFromUnknownClient(request: IncomingMessage, trustedProxies: Bl
 }
 
 /**
- * The client's address: the peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not a trusted
- * proxy. An entry there that is not an address names {@link NOBODY}.
+ * The client's address: the peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not a
+ * trusted proxy. An entry there that is not an address names {@link NOBODY}.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
   const peer = peerAddress(request.socket);

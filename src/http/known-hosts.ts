@@ -19,7 +19,10 @@ export interface HostRules {
   trustedProxies: BlockList | undefined;
 }
 
-/** Who asks for a route: browsers and programs, visitors of the login page, proxies about a request of theirs, or a monitoring system. */
+/**
+ * Who asks for a route: browsers and programs, visitors of the login page, proxies about a request of theirs, or a
+ * monitoring system.
+ */
 export type Audience = "anybody" | "visitors" | "proxies" | "monitoring";
 
 /** Whether a request asks for a name that is known. */
@@ -47,9 +50,9 @@ export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProx
 }
 
 /**
- * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. With DNS
- * rebinding, the name of a page is made to lead to this machine. For the browser it is then of the same origin as this
- * service, and only `Host` tells.
+ * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. With
+ * DNS rebinding, the name of a page is made to lead to this machine. For the browser it is then of the same origin as
+ * this service, and only `Host` tells.
  */
 export function createHostCheck(rules: HostRules): (audience: Audience, handler: Handler) => Handler {
   const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
@@ -82,7 +85,10 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
   };
 }
 
-/** The host that the client asked for. A proxy on this machine is not asked for it: a page in a browser there could say the same. */
+/**
+ * The host that the client asked for. A proxy on this machine is not asked for it: a page in a browser there could say
+ * the same.
+ */
 function requestedHost({ headers }: IncomingMessage, isSaidByProxy: boolean): string | undefined {
   return (isSaidByProxy ? firstOf(believed(headers, "x-forwarded-host")) : undefined) ?? headers.host;
 }

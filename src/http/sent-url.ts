@@ -6,9 +6,9 @@ import { believed } from "./believed-headers.ts";
 import { isTrusted, peerAddress, removedPrefix } from "./client-address.ts";
 
 /**
- * Returns scheme and host under which the client reached the server, e.g. `https://hooks.example.com`: what a trusted proxy has
- * put into `X-Forwarded-Host`; else the public origin, if it is configured; else `Host`, which the client writes as it likes.
- * The scheme is that of `X-Forwarded-Proto` or of the connection.
+ * Returns scheme and host under which the client reached the server, e.g. `https://hooks.example.com`: what a trusted
+ * proxy has put into `X-Forwarded-Host`; else the public origin, if it is configured; else `Host`, which the client
+ * writes as it likes. The scheme is that of `X-Forwarded-Proto` or of the connection.
  */
 export function sentOrigin(
   { socket, headers }: IncomingMessage,

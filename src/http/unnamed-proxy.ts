@@ -25,7 +25,8 @@ LOCAL.addSubnet("fe80::", 10, "ipv6");
 
 /**
  * Returns a function to call for each request. It reports, once, a proxy that forwards clients' addresses but is not
- * trusted: all of its clients count as one. Only local addresses are reported, because any remote client may send such headers.
+ * trusted: all of its clients count as one. Only local addresses are reported, because any remote client may send such
+ * headers.
  */
 export function watchForUnnamedProxy(
   trustedProxies: BlockList | undefined,

@@ -6,7 +6,9 @@ const NEWEST = 0.1;
 // Nothing is claimed ahead until runs have proved quick.
 const ASSUMED_RUN_MS = 1000;
 
-/** Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim. */
+/**
+ * Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim.
+ */
 export function createPrefetch(): { noteRun(ms: number): void; events(concurrency: number): number } {
   let averageMs = ASSUMED_RUN_MS;
   return {

@@ -6,8 +6,8 @@ import { type Handler, isOutOfDescriptors, TargetError } from "./handler.ts";
 const MAX_ERROR_LENGTH = 1000;
 
 /**
- * Runs the handler within a time limit and never throws. Waits for the end of a run only if it ends with its signal: another
- * one may ignore the signal.
+ * Runs the handler within a time limit and never throws. Waits for the end of a run only if it ends with its signal:
+ * another one may ignore the signal.
  */
 export async function runEvent(
   { run, target, endsWithSignal }: Pick<Handler, "run" | "target" | "endsWithSignal">,

@@ -13,7 +13,8 @@ export interface OriginalRequest {
 
 /**
  * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
- * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads to.
+ * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads
+ * to.
  */
 export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
   const { headers, method = "GET", socket } = request;

@@ -111,8 +111,8 @@ function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers:
 }
 
 /**
- * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A refused login
- * is answered with the page and the reason.
+ * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A
+ * refused login is answered with the page and the reason.
  */
 export function loginFormRoute(parts: BrowserParts): Handler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
@@ -182,8 +182,8 @@ export function logoutPageRoute({ authenticate, cookie, rules, trustedProxies }:
 }
 
 /**
- * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of apps within
- * the domain of the cookie may send it.
+ * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of
+ * apps within the domain of the cookie may send it.
  */
 export function logoutFormRoute({ authenticate, sessions, cookie, rules, trustedProxies, log }: BrowserParts): Handler {
   return async ({ request, requestId, address }) => {
@@ -200,8 +200,8 @@ export function logoutFormRoute({ authenticate, sessions, cookie, rules, trusted
 }
 
 /**
- * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
- * login page.
+ * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended
+ * leads to the login page.
  */
 export function renewRoute(parts: BrowserParts): Handler {
   const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;

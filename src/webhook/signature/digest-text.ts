@@ -3,12 +3,14 @@ import { DIGESTS } from "./hmac.ts";
 import type { DigestEncoding, DigestName } from "./schemes.ts";
 
 /**
- * Compares a text with a digest, in constant time. The encoded texts are compared: decoding ignores invalid characters and
- * unused bits.
+ * Compares a text with a digest, in constant time. The encoded texts are compared: decoding ignores invalid characters
+ * and unused bits.
  */
 export type IsDigest = (expectedHex: string) => boolean;
 
-/** Reads texts as digests of a hash function. Returns null for a text that has no form of one. Hex may be in any case. */
+/**
+ * Reads texts as digests of a hash function. Returns null for a text that has no form of one. Hex may be in any case.
+ */
 export function createDigestReader(
   digest: DigestName,
   encodings: readonly DigestEncoding[],
